@@ -101,17 +101,17 @@ async function openLibraryState(
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   if (folder === undefined && url === undefined) return { state: undefined, limits: new MemoryLimits() };
-  const { limitsWithCopies, withGateCopies } = await import('../state/gate-copies.ts');
+  const { LimitsWithCopies } = await import('../state/gate-copies.ts');
   const warn = (line: string) => onWarning?.(line);
-  const copies = { folder, url, clock, runtimeFolder: runtimeFolder(process.env), warn };
-  const shared = { clock, processes, random: Math.random, command: 'a program', user: userOf({}) };
+  const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
+  const shared = { processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
-    const state = withGateCopies(await openFolderOrDatabase({ folder, url, warn, ...shared }), copies);
+    const state = await openFolderOrDatabase({ ...shared, ...copies });
     return { state, limits: state.limits };
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);
-    return { state: undefined, limits: limitsWithCopies(new MemoryLimits(), copies) };
+    return { state: undefined, limits: new LimitsWithCopies(new MemoryLimits(), copies) };
   }
 }
 

@@ -140,7 +140,7 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
   return `of today's ${limit.toLocaleString('en-US')} requests only ${left.toLocaleString('en-US')} ${left === 1 ? 'is' : 'are'} left, for other commands`;
 }
 
-/** How long a record may wait for others, in milliseconds, or five times as long as it takes to write one. */
+/** How long a record may wait for others, in milliseconds, or ten times as long as it takes to write one. */
 const leastDelay = 20;
 const mostDelay = 250;
 
@@ -202,7 +202,7 @@ export class RecordBuffer {
     if (buffered + more.length === 0) return store.peek(scope);
     const began = clock.monotonic();
     const state = await store.fold(scope, [...this.#records, ...more]);
-    this.#delay = Math.min(Math.max(leastDelay, 5 * (clock.monotonic() - began)), mostDelay);
+    this.#delay = Math.min(Math.max(leastDelay, 10 * (clock.monotonic() - began)), mostDelay);
     this.#records.splice(0, buffered);
     this.#gates = this.#records.filter(closesGate).length;
     return state;

@@ -2,7 +2,6 @@ import { type BulkReport, type BulkRow, countRows, owedDelta } from '../inventor
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
-import { givingBack } from '../rate-limit/governor.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
@@ -59,8 +58,8 @@ export interface RunAudience {
   show?(rows: readonly BulkRow[]): Promise<void>;
   /** Throws if the plan is not agreed to. */
   agree?(rows: readonly BulkRow[]): Promise<void>;
-  /** The run has begun, with so many rows to write. */
-  begun?(run: string, count: number): Promise<void>;
+  /** The rows are about to be written, so many. @param run undefined if it begins with the first of them */
+  begun?(run: string | undefined, count: number): Promise<void>;
   settled?(settlement: Settlement): void;
   /** Is given each item that the service answers. */
   seen?(item: InventoryItem): void;
@@ -185,20 +184,22 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const numbers = resumed?.numbers ?? numberRows(rows);
   const log = resumed?.log ?? (await begin(site, plan, numbers));
   const writes = rowWrites(rows, numbers);
-  await audience.begun?.(log.run, writes.length);
+  await audience.begun?.(log.hasBegun ? log.run : undefined, writes.length);
   const progression = await writeRows(writes, { ...engineOptions(site, plan, options, audience), log });
   const { stoppedBy } = progression;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
   for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);
   if (single !== undefined) await failUnwritten(rows, log, progression);
+  const run = log.hasBegun ? log.run : null;
   await audience.ended?.();
   const unclosed = await endLog(log);
   const cause = progression.stoppedBy ?? unclosed;
-  const report = reportOf(site, plan, log.run, false);
+  const report = reportOf(site, plan, run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
   const error = runErrorOf({ report, progression, cause, where: site.where, isSingle, isResumed });
-  return { report, progression, error: error && (await withoutLostRun(site, error.with({ run: log.run }), log.run)) };
+  if (error === undefined || run === null) return { report, progression, error };
+  return { report, progression, error: await withoutLostRun(site, error.with({ run }), run) };
 }
 
 async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
@@ -219,8 +220,9 @@ async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | u
     notEdited,
   };
   const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
-  const reserved = single?.reserved ? [single.reserved.permit] : [];
-  return state.history.begin(head, planned, plan.mayBegin).catch(givingBack(reserved));
+  // Together with its first intent, in one transaction.
+  if (single !== undefined) return state.history.beginLater(head, planned);
+  return state.history.begin(head, planned, plan.mayBegin);
 }
 
 function engineOptions(

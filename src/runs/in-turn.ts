@@ -30,7 +30,7 @@ export async function executeInTurn(
   options: RunOptions,
   audience: RunAudience,
 ): Promise<RunEnd | undefined> {
-  const place = await site.state.pets.line(site.service, petId);
+  const place = site.state.pets.place(site.service, petId);
   try {
     const { stock, reserved } = await readInTurn(site, petId, place, audience).catch(failBeforeWriting);
     let plan: ReturnType<typeof planOf>;
@@ -58,7 +58,8 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
   }
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, forWrite] = permits;
-    const stock = await reader.read(new Set([petId]), forRead).catch(givingBack(forWrite ? [forWrite] : []));
+    const giving = givingBack(forWrite ? [forWrite] : []);
+    const stock = await reader.read(new Set([petId]), forRead, place.seen).catch(giving);
     if (forWrite !== undefined) return { stock, reserved: { permit: forWrite, place } };
     // Only a probe could go, as in a new window: now its answer says what is left.
     const began = clock.monotonic();

@@ -4,13 +4,12 @@ import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inv
 import { givingBack, type Permit } from '../rate-limit/governor.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
+import type { Mark } from '../state/decide.ts';
 import type { RecentWrite } from '../state/history.ts';
-import type { Mark } from '../state/pets.ts';
+import type { PetsSeen } from '../state/stored-pets.ts';
 import type { Stock } from '../writes/row-write.ts';
 import type { RunSite } from './site.ts';
 
-/** A write is recent for so long, in milliseconds: a service with several replicas may not show it everywhere yet. */
-const recent = 15_000;
 /** Pauses before an older stock than the one written last is read again, in milliseconds. */
 const pauses = [500, 1000, 2000, 4000];
 /** Of more pets than this the recent writes are asked for without their ids. */
@@ -36,16 +35,17 @@ export class StockReader {
   /**
    * One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. A pet that
    * is answered with an older stock than we wrote last is read again, and is `outdated` if that stays so.
+   * @param seen what is known of them already
    */
-  readonly read = async (petIds: PetIds, permit?: Permit): Promise<Stock> => {
+  readonly read = async (petIds: PetIds, permit?: Permit, seen?: PetsSeen): Promise<Stock> => {
     const { clock, interrupted, onDelay } = this.#site;
-    let stock = await this.#readOnce(petIds, permit);
+    let stock = await this.#readOnce(petIds, permit, seen);
     for (const pause of pauses) {
       const [pet] = stock.quantities.outdated.keys();
       if (pet === undefined) return stock;
       await onDelay(`The service answered with an older stock of pet ${pet} than the last write; looking again`);
       await clock.sleep(pause, interrupted);
-      stock = await this.#readOnce(petIds, undefined);
+      stock = await this.#readOnce(petIds);
     }
     for (const petId of stock.quantities.outdated.keys()) stock.quantities.delete(petId);
     return stock;
@@ -70,17 +70,18 @@ export class StockReader {
     }
   }
 
-  async #readOnce(petIds: PetIds, permit: Permit | undefined): Promise<Stock & { readonly quantities: PetQuantities }> {
+  async #readOnce(
+    petIds: PetIds,
+    permit?: Permit,
+    seen?: PetsSeen,
+  ): Promise<Stock & { readonly quantities: PetQuantities }> {
     const { clock, state, service } = this.#site;
-    const mark = await state.pets.mark().catch(givingBack(permit === undefined ? [] : [permit]));
+    const asked = petIds.size > mostAsked ? undefined : [...petIds];
+    const giving = givingBack(permit === undefined ? [] : [permit]);
+    const { mark, writes } = seen ?? (await state.pets.look(service, asked).catch(giving));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.
-    if (petIds.size === 0) return { mark, readAt, quantities: new PetQuantities() };
-    const asked = petIds.size > mostAsked ? undefined : [...petIds];
-    const [quantities, writes] = await Promise.all([
-      this.#quantitiesOf(petIds, permit),
-      state.history.recentWrites(service, clock.now() - recent, asked),
-    ]);
+    const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, permit);
     for (const [petId, stock] of outdatedOf(quantities, writes, mark)) quantities.outdated.set(petId, stock);
     return { mark, readAt, quantities };
   }

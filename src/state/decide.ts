@@ -1,6 +1,5 @@
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Outcome, RecordedResult } from './history.ts';
-import type { Busy, Mark } from './pets.ts';
 
 /**
  * The rules of writes, as functions of rows that a driver has loaded under its lock:
@@ -36,6 +35,22 @@ export interface Judgement {
 
 export function isAlive(holder: Holder | undefined, { now, isGone }: Judgement): boolean {
   return holder !== undefined && holder.ends > now && !isGone(holder.identity);
+}
+
+/** A moment in the order of all writes. */
+export interface Mark {
+  /** Writes up to this one had their outcome. */
+  readonly sequence: number;
+  /** By the monotonic clock. A write whose request could still arrive after it counts as later. */
+  readonly at: number;
+}
+
+/** Somebody else is at a pet. */
+export interface Busy {
+  /** Its run; undefined while it has none yet. */
+  readonly run: string | undefined;
+  /** When the pet is free at the latest, if only a request of a process that is gone may still arrive. Undefined: its process lives. */
+  readonly until: number | undefined;
 }
 
 /** Who writes a pet. */

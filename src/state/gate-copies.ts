@@ -8,38 +8,18 @@ import type { AnswerRecord, LimitRecord } from '../rate-limit/records.ts';
 import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
-import type { State } from './state.ts';
 
 export interface GateCopiesOptions {
   /** The state folder, which holds copies only if the state is elsewhere: with `url`. */
   readonly folder?: string | undefined;
-  readonly runtimeFolder?: string | undefined;
+  /** The runtime folder, which outlasts the state folder. */
+  readonly gateFolder?: string | undefined;
   readonly url?: string | undefined;
   readonly clock: Clock;
   /** Ends a wait. */
   readonly interrupted?: AbortSignal | undefined;
   /** Takes a sentence for stderr. */
   warn(line: string): void;
-}
-
-/**
- * Returns the same state, whose gates are kept in files as well. A gate has to outlast a state that turns read-only or full,
- * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
- */
-export function withGateCopies(state: State, options: GateCopiesOptions): State {
-  const { pets, history, presence, isStandIn = false } = state;
-  return {
-    limits: limitsWithCopies(state.limits, options),
-    ...{ pets, history, presence, isStandIn },
-    describe: () => state.describe(),
-    check: () => state.check(),
-    close: () => state.close(),
-  };
-}
-
-/** The same for limits alone. */
-export function limitsWithCopies(store: LimitsStore, options: GateCopiesOptions): LimitsStore {
-  return new LimitsWithCopies(store, options);
 }
 
 /** A gate by the clocks of the machine that wrote it, and the environment of its key. */
@@ -51,7 +31,11 @@ interface Copy extends Gate {
 const prefix = 'gate-';
 const suffix = '.json';
 
-class LimitsWithCopies implements LimitsStore {
+/**
+ * Limits whose gates are kept in files as well. A gate has to outlast a state that turns read-only or full,
+ * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
+ */
+export class LimitsWithCopies implements LimitsStore {
   readonly #store: LimitsStore;
   readonly #options: GateCopiesOptions;
   /** Each has a file for every key that has a gate. */
@@ -61,8 +45,8 @@ class LimitsWithCopies implements LimitsStore {
   constructor(store: LimitsStore, options: GateCopiesOptions) {
     this.#store = store;
     this.#options = options;
-    const { runtimeFolder, folder, url } = options;
-    this.#folders = [runtimeFolder, url === undefined ? undefined : folder].filter((one) => one !== undefined);
+    const { gateFolder, folder, url } = options;
+    this.#folders = [gateFolder, url === undefined ? undefined : folder].filter((one) => one !== undefined);
     const { look } = store;
     if (look) this.look = async (scope) => this.#keepOfOthers(scope, await look.call(store, scope));
   }

@@ -1,6 +1,6 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
-import type { Busy } from './pets.ts';
+import type { Busy } from './decide.ts';
 
 export type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord };
 

@@ -1,8 +1,7 @@
-import { busyWith, hasForgotten, type Lease, overtakenBy, possibleWrites, type Writer } from './decide.ts';
+import { busyWith, hasForgotten, type Lease, type Mark, overtakenBy, type Writer } from './decide.ts';
 import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
-import type { Mark } from './pets.ts';
 import type { Living, Presence } from './processes-present.ts';
-import { type BegunRun, numbering, outcomeLoads, type Settled, settling } from './settle-rows.ts';
+import { type BegunRun, CountChanges, numbering, outcomeLoads, runByToken, settling } from './settle-rows.ts';
 import {
   type Answers,
   drawnBy,
@@ -18,17 +17,17 @@ import {
   text,
   type Work,
 } from './store.ts';
+import { possibleResults } from './tables.ts';
 import { type Ends, endsOf, keptTime } from './times.ts';
 
-export interface Intending {
-  readonly run: BegunRun;
+/** One call of the log of a run: outcomes are settled, then rows may leave. */
+export interface Writing {
+  readonly outcomes: readonly Outcome[];
   readonly intents: readonly Intent[];
   /** The mark before the stock that the rows rely on; its time by the clock of the state. Undefined: they rely on none. */
   readonly since: Mark | undefined;
   /** The owner of the place by which a pet was entered. */
   readonly place: string | undefined;
-  /** Outcomes that are written before. */
-  readonly outcomes: readonly Outcome[];
   /** Names this call: one whose answer was lost is made again. */
   readonly token: string;
   /** The last intent that the state has confirmed to this process, and the token of its call. */
@@ -37,21 +36,24 @@ export interface Intending {
   readonly highestSeen: number;
 }
 
-/** `gone`: the state has no such run. `lost`: it lacks what it had confirmed. */
-export type Intended =
-  | { readonly kind: 'granted'; readonly grants: readonly Grant[]; readonly last: number }
+/**
+ * - `taken`: another process has the run now, so nothing may be sent
+ * - `gone`: the state has no such run
+ * - `lost`: it lacks what it had confirmed
+ */
+export type Written =
+  | { readonly kind: 'written'; readonly grants: readonly Grant[]; readonly last: number }
   | { readonly kind: 'taken'; readonly by: string | undefined; readonly living: Living }
   | { readonly kind: 'gone' }
   | { readonly kind: 'lost' };
 
-const possible = possibleWrites.map((result) => `'${result}'`).join();
 const selectLeases =
-  'SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ? AND pet_id IN ';
+  'SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = (SELECT id FROM petstock.services WHERE name = ?) AND pet_id IN ';
 const ofPet = 'pet_id = own.pet_id AND service = own.service';
-const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possible}))
+const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END) AS is_contested`;
-const fromOwn = 'FROM petstock.rows AS own WHERE own.run = ? AND own.row IN ';
+const fromOwn = `FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN `;
 /** A look at rows and their pets, by their keys alone. Of most there is nothing else to know. */
 const ownColumns = 'own.row, own.result, own.token, own.before, own.after';
 const lookPlain = `SELECT ${ownColumns}, 0 AS is_contested ${fromOwn}`;
@@ -64,32 +66,50 @@ interface Look {
   readonly lease: Row | undefined;
 }
 
-/** Takes the leases of rows and writes their intents, of those that are granted. */
-export function* intending(presence: Presence, at: Moment, given: Intending): Work<Intended> {
-  const { run, intents, since, outcomes, confirmed, token } = given;
-  const outcomesAsked = outcomeLoads(run, outcomes);
+/** Returns what `writing` has to know. The run need not have its number yet. */
+export function writingLoads(
+  run: Pick<BegunRun, 'token' | 'serviceName'>,
+  { outcomes, intents, since, confirmed }: Writing,
+): Statement[] {
   const pieces = piecesOf(intents);
-  const [head, [meta] = [], [kept] = [], ...answers] = yield [
-    statement('SELECT holder FROM petstock.runs WHERE id = ?', run.id),
+  return [
+    statement('SELECT holder FROM petstock.runs WHERE token = ?', run.token),
     statement('SELECT last FROM petstock.sequence'),
-    statement('SELECT token FROM petstock.rows WHERE run = ? AND row = ?', run.id, confirmed?.row ?? 0),
-    ...outcomesAsked,
+    statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, run.token, confirmed?.row ?? 0),
     ...pieces.map((piece) => {
       const rows = piece.map(({ row }) => row);
-      if (since === undefined) return statement(lookPlain + listOf(rows), run.id, ...rows);
-      return statement(lookRelying + listOf(rows), since.sequence, since.sequence, run.id, ...rows);
+      if (since === undefined) return statement(lookPlain + listOf(rows), run.token, ...rows);
+      return statement(lookRelying + listOf(rows), since.sequence, since.sequence, run.token, ...rows);
     }),
-    ...pieces.map((piece) => statement(selectLeases + listOf(piece), run.service, ...piece.map(({ petId }) => petId))),
+    ...pieces.map((piece) =>
+      statement(selectLeases + listOf(piece), run.serviceName, ...piece.map(({ petId }) => petId)),
+    ),
+    ...outcomeLoads(run, outcomes),
   ];
+}
+
+/** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `writingLoads` */
+export function* writing(
+  presence: Presence,
+  at: Moment,
+  run: BegunRun,
+  given: Writing,
+  loaded: Answers,
+): Work<Written> {
+  const [head, [meta] = [], [kept] = [], ...answers] = loaded;
+  const { intents, outcomes, confirmed, token } = given;
   if (head?.[0] === undefined) return { kind: 'gone' };
   const holder = text(head[0].holder);
-  if (holder !== presence.id) {
+  const isOurs = holder === presence.id;
+  if (!isOurs && intents.length > 0) {
     const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
     return { kind: 'taken', by: holder, living };
   }
-  const loaded = answers.splice(0, outcomesAsked.length);
-  const rows = new Map(answers.splice(0, pieces.length).flatMap((found) => found.map((row) => [Number(row.row), row])));
-  const leases = new Map(answers.flat().map((lease) => [String(lease.pet), lease]));
+  const pieces = piecesOf(intents).length;
+  const rows = new Map(answers.slice(0, pieces).flatMap((found) => found.map((row) => [Number(row.row), row])));
+  const leases = new Map(
+    answers.slice(pieces, 2 * pieces).flatMap((found) => found.map((row) => [String(row.pet), row])),
+  );
   const looks = intents.map((intent): Look => {
     return { intent, row: rows.get(intent.row), lease: leases.get(String(intent.petId)) };
   });
@@ -97,30 +117,35 @@ export function* intending(presence: Presence, at: Moment, given: Intending): Wo
   const isRepeated = looks.some(({ row }) => text(row?.token) === token);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || text(kept?.token) === confirmed.token;
-  if (!isRepeated && (!isKept || hasForgotten(last, given.highestSeen, since))) return { kind: 'lost' };
-  const settled = yield* settling(at, run, { outcomes: isRepeated ? [] : outcomes, loaded, takenFrom: undefined });
-  const grants = yield* granting(presence, at, given, looks);
+  const isLost = isOurs && !isRepeated && (!isKept || hasForgotten(last, given.highestSeen, given.since));
+  if (isLost && intents.length > 0) return { kind: 'lost' };
+  const counts = new CountChanges();
+  const facts = {
+    outcomes: isRepeated ? [] : outcomes,
+    loaded: answers.slice(2 * pieces),
+    takenFrom: isOurs ? undefined : presence.id,
+  };
+  const results = yield* settling(at, run, facts, counts);
+  const grants = yield* granting(presence, at, run, given, looks);
   const granted = looks.filter(({ row }, index) => grants[index]?.kind === 'granted' && text(row?.token) !== token);
-  writeGranted(at, presence.id, given, granted, settled);
-  const numbers = drawnBy(at.writes);
-  if (numbers > 0) at.writes.push(settled.counts.update(run.id));
-  return { kind: 'granted', grants, last: last + numbers };
-}
-
-/** Writes the rows that are granted, and counts them. */
-function writeGranted(
-  at: Moment,
-  holder: string,
-  { run, place, token }: Intending,
-  granted: readonly Look[],
-  { results, counts }: Settled,
-): void {
-  if (granted.length === 0) return;
-  const { id, service, run: owner } = run;
+  writeGranted(at, presence.id, run, given, granted);
   for (const { intent, row } of granted) {
     const known = results.get(intent.row) ?? (text(row?.result) as RecordedResult | undefined);
     if (known !== undefined) counts.move(known, 'unknown');
   }
+  const numbers = drawnBy(at.writes);
+  if (numbers > 0) at.writes.push(counts.update(run.id));
+  return isLost ? { kind: 'lost' } : { kind: 'written', grants, last: last + numbers };
+}
+
+function writeGranted(
+  at: Moment,
+  holder: string,
+  { id, service, run: owner }: BegunRun,
+  { place, token }: Writing,
+  granted: readonly Look[],
+): void {
+  if (granted.length === 0) return;
   const leases = granted.map(({ intent: { petId, expires } }) => {
     return { petId, service, owner, run: owner, holder, boot: at.boot, expires, lasts: expires - at.now };
   });
@@ -156,7 +181,8 @@ function intentWrites({ now, wall, boot }: Moment, run: number, token: string, i
 function* granting(
   presence: Presence,
   at: Moment,
-  { run, since, place, token }: Intending,
+  run: BegunRun,
+  { since, place, token }: Writing,
   looks: readonly Look[],
 ): Work<Grant[]> {
   const leases = looks.map(({ lease }) => lease).filter((lease) => lease !== undefined);
@@ -195,7 +221,7 @@ function* writersOf(at: Moment, { id, service }: BegunRun, intents: readonly Int
   if (intents.length === 0) return { writers, pruned };
   const answers: Answers = yield intents.flatMap(({ petId }) => [
     statement(
-      `SELECT ${writerColumns} ${fromRows} AND rows.touched > ? AND rows.result IN (${possible}) ORDER BY rows.touched DESC LIMIT 1`,
+      `SELECT ${writerColumns} ${fromRows} AND rows.touched > ? AND rows.result IN (${possibleResults}) ORDER BY rows.touched DESC LIMIT 1`,
       ...[petId, service, id, since.sequence],
     ),
     statement(`SELECT ${writerColumns} ${fromRows} AND rows.result = 'unknown'`, petId, service, id),

@@ -1,36 +1,23 @@
 import { existsSync } from 'node:fs';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
-import type { Processes } from '../shared/processes.ts';
 import { otherFolderHint } from './other-folder.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { connectIn, type OpenFileOptions, realSystem, type StateSystem, UnusableFolder } from './sqlite/open-file.ts';
 import { isDamage, isUnusable, originOf } from './sqlite/sqlite-errors.ts';
 import { sqliteState } from './sqlite/sqlite-state.ts';
 import { stateFile } from './sqlite/state-file.ts';
-import type { State } from './state.ts';
-import type { StoredStateOptions } from './stored-state.ts';
+import type { State, StateOptions } from './state.ts';
 
-export interface OpenStateOptions extends OpenFileOptions {
-  /** The state folder; made where it is missing. */
+export interface OpenStateOptions extends OpenFileOptions, Omit<StateOptions, 'warn' | 'refusal' | 'isStandIn'> {
+  /** The state folder; made where it is missing. With `url` it is used only where that can't be reached. */
   readonly folder: string;
   /** Where limits go when the state folder can't be used: `$XDG_RUNTIME_DIR/petstock`, or a private folder below the temporary one. */
   readonly runtimeFolder?: string | undefined;
   /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
   readonly need: 'limits' | 'history';
-  readonly processes: Processes;
-  /** A number in [0, 1). */
-  random(): number;
-  /** The command of this process, for others: `inventory apply`. */
-  readonly command: string;
-  /** `postgresql://…`: the state that several machines share; `folder` is used only where that can't be reached. */
-  readonly url?: string | undefined;
-  /** Who runs this process, for others that share the state. */
-  readonly user?: string | undefined;
   /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
   readonly patience?: number | undefined;
-  /** How long runs are kept, in milliseconds; undefined: for ever. */
-  readonly keepFor?: number | undefined;
 }
 
 /**
@@ -47,10 +34,12 @@ export async function openState(options: OpenStateOptions, system: StateSystem =
   } catch (error) {
     const reason = folderFault(folder, error);
     if (reason === undefined) throw error;
-    if (need === 'history')
-      throw new FailureError(`${reason}: nothing was sent`, { hint: otherFolderHint, cause: error });
-    if (runtimeFolder === undefined) throw new FailureError(reason, { hint: otherFolderHint, cause: error });
-    const state = await openInstead(runtimeFolder, { ...options, refusal: reason }, system);
+    if (need === 'history' || runtimeFolder === undefined) {
+      const message = need === 'history' ? `${reason}: nothing was sent` : reason;
+      throw new FailureError(message, { hint: otherFolderHint, cause: error });
+    }
+    const instead = openIn(runtimeFolder, { ...options, refusal: reason }, system);
+    const state = await instead.catch(failOf(runtimeFolder, `${reason}. `));
     warn(`${reason}: what is known of the rate limit is kept in ${runtimeFolder} until the next restart`);
     return state;
   }
@@ -95,17 +84,7 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
 }
 
 /** The options of a state in the runtime folder say why nothing may be written by it. */
-type OpenOptions = OpenStateOptions & Pick<StoredStateOptions, 'refusal' | 'isStandIn'>;
-
-async function openInstead(runtimeFolder: string, options: OpenOptions, system: StateSystem): Promise<State> {
-  try {
-    return await openIn(runtimeFolder, options, system);
-  } catch (error) {
-    const fault = folderFault(runtimeFolder, error);
-    if (fault === undefined) throw error;
-    throw new FailureError(`${options.refusal}. ${fault}`, { hint: otherFolderHint, cause: error });
-  }
-}
+type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isStandIn'>;
 
 async function openIn(folder: string, options: OpenOptions, system: StateSystem): Promise<State> {
   const connection = await connectIn(folder, options, system);
@@ -121,14 +100,16 @@ export async function openLocalConnection(
   options: OpenStateOptions,
   system: StateSystem = realSystem,
 ): Promise<Connection> {
-  const { folder } = options;
-  try {
-    return await connectIn(folder, options, system);
-  } catch (error) {
-    const reason = folderFault(folder, error);
-    if (reason === undefined) throw error;
-    throw new FailureError(reason, { hint: otherFolderHint, cause: error });
-  }
+  return connectIn(options.folder, options, system).catch(failOf(options.folder));
+}
+
+/** @param before a sentence that comes first. @returns what throws an error of a folder in words, and any other as it is */
+function failOf(folder: string, before = ''): (error: unknown) => never {
+  return (error) => {
+    const fault = folderFault(folder, error);
+    if (fault === undefined) throw error;
+    throw new FailureError(`${before}${fault}`, { hint: otherFolderHint, cause: error });
+  };
 }
 
 /** A full disk shows itself only when something is written. */

@@ -1,19 +1,22 @@
-import { possibleWrites } from './decide.ts';
 import type { PetBefore, PetWrite, RecentWrite, RowPosition, RunOfService } from './history.ts';
-import { name, number, type Row, type Store, statement, text } from './store.ts';
+import { name, number, type Row, type Statement, type Store, statement, text } from './store.ts';
+import { possibleResults } from './tables.ts';
 
-const possible = possibleWrites.map((result) => `'${result}'`).join();
 const ofPet = 'pet_id = ? AND service = (SELECT id FROM petstock.services WHERE name = ?)';
 
 /** The row itself, and what other runs have written of its pet. Both are looked up by the pet (`+run`): a run may have very many rows. */
 const ownSql = `SELECT result FROM petstock.rows WHERE ${ofPet} AND sequence = ? AND +run = (SELECT id FROM petstock.runs WHERE run = ?)`;
 const laterSql = `SELECT written.run AS id, runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
     written.before, written.after, written.delta, written.sequence
-  FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > ? AND result IN (${possible})) AS written
+  FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > ? AND result IN (${possibleResults})) AS written
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
-/** Returns what other runs have written of the pets of some rows after them, the oldest first. See `History.writesAfter`. */
+/**
+ * Returns what other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
+ * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
+ * many rows are one question.
+ */
 export async function writesAfter(
   store: Pick<Store, 'ask'>,
   { service, run }: RunOfService,
@@ -92,11 +95,14 @@ function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
   });
 }
 
-const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possible}) LIMIT 1`;
+const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possibleResults}) LIMIT 1`;
 const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.rows WHERE ${ofPet} AND touched < ?
-  AND (result IN (${possible}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL) ORDER BY touched DESC LIMIT 1`;
+  AND (result IN (${possibleResults}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL) ORDER BY touched DESC LIMIT 1`;
 
-/** The stock that was last read or written of some pets. See `History.lastKnownQuantities`. */
+/**
+ * Returns the stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
+ * unknown. One question, as above.
+ */
 export async function lastKnownQuantities(
   store: Pick<Store, 'ask'>,
   service: string,
@@ -128,18 +134,18 @@ const page = 500;
 
 const recentColumns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched';
 
-/** The writes since a moment, the oldest first. See `History.recentWrites`. @param since as the column `at` has it */
-export async function recentWrites(
+/** @param since as the column `at` has it */
+export function recentOfPet(service: string, petId: bigint, since: number): Statement {
+  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possibleResults})`;
+  return statement(sql, petId, service, since);
+}
+
+/** Returns the writes at a service that were settled, or begun, since a moment, the oldest first. */
+export async function recentOfService(
   store: Pick<Store, 'ask'>,
   service: string,
   since: number,
-  petIds?: readonly bigint[],
 ): Promise<RecentWrite[]> {
-  if (petIds !== undefined) {
-    const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possible})`;
-    const answers = await store.ask(...petIds.map((petId) => statement(sql, petId, service, since)));
-    return inOrder(answers.flat());
-  }
   const ofService = 'service = (SELECT id FROM petstock.services WHERE name = ?)';
   const unknownSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result = 'unknown' AND ${ofService} AND at >= ?`;
   const [unknown = []] = await store.ask(statement(unknownSql, service, since));
@@ -149,14 +155,14 @@ export async function recentWrites(
   const writes = [...unknown];
   for (let last = longAfter; ; last = Number(writes.at(-1)?.touched)) {
     const [rows = []] = await store.ask(statement(settledSql, last, service));
-    const recent = rows.findIndex(({ at }) => (number(at) ?? 0) < since);
-    writes.push(...(recent < 0 ? rows : rows.slice(0, recent)));
-    if (recent >= 0 || rows.length < page) break;
+    const older = rows.findIndex(({ at }) => (number(at) ?? 0) < since);
+    writes.push(...(older < 0 ? rows : rows.slice(0, older)));
+    if (older >= 0 || rows.length < page) return recentWritesIn(writes);
   }
-  return inOrder(writes);
 }
 
-function inOrder(rows: readonly Row[]): RecentWrite[] {
+/** Returns the writes in rows of `recentOfPet`, the oldest first. */
+export function recentWritesIn(rows: readonly Row[]): RecentWrite[] {
   return rows.map(recentWriteIn).sort((a, b) => a.sequence - b.sequence);
 }
 

@@ -61,7 +61,7 @@ export class Presence {
   #deadline: Deadline | undefined;
   #renewing: Promise<void> | undefined;
   #isClosed = false;
-  /** Requests of this process that may leave, or are on their way. */
+  /** The logs and places of this process: how many requests of each may leave, or are on their way. */
   readonly #outstanding = new Map<object, number>();
 
   constructor(store: Store, options: PresenceOptions) {
@@ -88,13 +88,39 @@ export class Presence {
    * that has not had its outcome yet. Renewing the lease would let those requests leave.
    */
   get isStale(): boolean {
-    return !this.#hasLease && this.#outstanding.size > 0;
+    return !this.#hasLease && [...this.#outstanding.values()].some((count) => count > 0);
   }
 
-  /** @param count how many requests of a run may leave or are on their way */
-  setOutstanding(run: object, count: number): void {
-    if (count > 0) this.#outstanding.set(run, count);
-    else this.#outstanding.delete(run);
+  /** A log or a place needs this process to be present. @param count how many requests of it may leave or are on their way */
+  setOutstanding(holder: object, count: number): void {
+    this.#outstanding.set(holder, count);
+  }
+
+  release(holder: object): void {
+    this.#outstanding.delete(holder);
+  }
+
+  /**
+   * Ends the presence of this process with the last of its holders. Whatever is held from here on begins it anew: works come one after the other.
+   * @returns what is to be written
+   */
+  leaving({ now, wall, boot }: Moment, holder: object): Statement[] {
+    if (!this.#isPresent || [...this.#outstanding.keys()].some((other) => other !== holder)) return [];
+    this.#isPresent = false;
+    this.#expires = Number.POSITIVE_INFINITY;
+    this.#deadline?.clear();
+    this.#deadline = undefined;
+    // Those that are long dead are removed, which nothing else does.
+    const before = now - keptFor;
+    return [
+      statement(
+        `DELETE FROM petstock.presence WHERE id = ? OR (boot = ? AND expires < ?) OR EXISTS (
+           SELECT 1 FROM petstock.sightings WHERE sightings.boot = ? AND of_boot = presence.boot AND sightings.expires = presence.expires AND ends < ?)`,
+        ...[this.id, boot, before, boot, before],
+      ),
+      statement('DELETE FROM petstock.line WHERE NOT EXISTS (SELECT 1 FROM petstock.presence WHERE id = line.holder)'),
+      statement('DELETE FROM petstock.sightings WHERE at < ?', Math.round(wall) - sightingsFor),
+    ];
   }
 
   #judgement({ now }: Moment): Judgement {
@@ -118,7 +144,7 @@ export class Presence {
     const present = (at: Moment): Work<Result> => {
       isRenewed = !this.#isPresent || askedAt > this.#expires - processLease.lasts + processLease.renewedAfter;
       if (isRenewed) at.writes.push(this.#renewal(at));
-      return this.#isPresent ? work(at) : this.#entering(at, work(at));
+      return work(at);
     };
     try {
       const result = await this.#store.transact(kind, service, present);
@@ -175,36 +201,15 @@ export class Presence {
     this.#deadline?.clear();
     await this.#renewing;
     if (!this.#isPresent) return;
-    this.#isPresent = false;
-    const leave = statement('DELETE FROM petstock.presence WHERE id = ?', this.id);
+    this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
-    await this.#store.transact('quick', undefined, justWrites([leave])).catch(() => {});
-  }
-
-  /** The first time: those that are long dead are removed, which nothing else does. */
-  *#entering<Result>(at: Moment, work: Work<Result>): Work<Result> {
-    let step = work.next([]);
-    if (!step.done) {
-      const [present = [], ...answers] = yield [statement(selectPresence), ...step.value];
-      yield* this.#clearing(at, present);
-      step = work.next(answers);
-      while (!step.done) step = work.next(yield step.value);
-    }
-    return step.value;
-  }
-
-  *#clearing(at: Moment, present: readonly Row[]): Work<void> {
-    const ends = yield* endsOf(at, present.map(keptTime));
-    const { isGone } = this.#judgement(at);
-    const dead = present
-      .map((row) => holderIn(row, ends))
-      .filter((row) => row.ends + keptFor < at.now || isGone(row.identity));
-    if (dead.length === 0) return;
-    at.writes.push(
-      ...dead.map(({ id }) => statement('DELETE FROM petstock.presence WHERE id = ?', id)),
-      ...dead.map(({ id }) => statement('DELETE FROM petstock.line WHERE holder = ?', id)),
-      statement('DELETE FROM petstock.sightings WHERE at < ?', Math.round(at.wall) - sightingsFor),
-    );
+    await this.#store
+      .transact(
+        'quick',
+        undefined,
+        justWrites((at) => this.leaving(at, this)),
+      )
+      .catch(() => {});
   }
 
   *#listing(at: Moment): Work<readonly { readonly row: Row; readonly identity: ProcessIdentity }[]> {
@@ -256,7 +261,7 @@ export class Presence {
     const askedAt = this.#options.clock.monotonic();
     try {
       const isRenewed = await this.#store.transact('brief', undefined, (at) => this.#renewingWork(at));
-      if (isRenewed) this.#noteLease(askedAt);
+      if (isRenewed && this.#isPresent) this.#noteLease(askedAt);
     } catch {
       // The next transaction or the next round renews it, or it runs out.
     }

@@ -22,31 +22,28 @@ export interface BegunRun {
   /** Its number in the tables. */
   readonly id: number;
   readonly run: string;
+  /** Of the call that has begun it. */
+  readonly token: string;
   /** The service by its number and its name. */
   readonly service: number;
   readonly serviceName: string;
   readonly undoes: string | undefined;
 }
 
-/** The effect of settling rows. */
-export interface Settled {
-  /** The result of each of the rows. */
-  readonly results: ReadonlyMap<number, RecordedResult>;
-  readonly counts: CountChanges;
-}
+/** The number of a run, which it may have only since this round. */
+export const runByToken = '(SELECT id FROM petstock.runs WHERE token = ?)';
 
 /** How many rows of a run move from one result to another, summed once for a transaction. */
 export class CountChanges {
   readonly #changes = new Map<RecordedResult, number>();
 
   move(from: RecordedResult, to: RecordedResult): void {
-    if (from === to) return;
     this.#changes.set(from, (this.#changes.get(from) ?? 0) - 1);
     this.#changes.set(to, (this.#changes.get(to) ?? 0) + 1);
   }
 
   update(run: number): Statement {
-    const moved = recordedResults.filter((result) => (this.#changes.get(result) ?? 0) !== 0);
+    const moved = recordedResults.filter((result) => this.#changes.get(result));
     const sets = [
       ...moved.map((result) => `${result} = ${result} + ?`),
       'touched = (SELECT last FROM petstock.sequence)',
@@ -56,11 +53,11 @@ export class CountChanges {
   }
 }
 
-export function outcomeLoads({ id }: BegunRun, outcomes: readonly Outcome[]): Statement[] {
+export function outcomeLoads({ token }: Pick<BegunRun, 'token'>, outcomes: readonly Outcome[]): Statement[] {
   return piecesOf(outcomes).map((piece) =>
     statement(
-      `SELECT row, result, line, after FROM petstock.rows WHERE run = ? AND row IN ${listOf(piece)}`,
-      id,
+      `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ${listOf(piece)}`,
+      token,
       ...piece.map(({ row }) => row),
     ),
   );
@@ -71,20 +68,33 @@ interface Alike {
   readonly became: RecordedResult;
   /** The pet stays busy until its request can't arrive any more. */
   readonly isArriving: boolean;
-  /** `quantity = ?, error = ?` */
-  readonly sets: string;
-  readonly values: readonly Value[];
+  /** Null: the sum that the row was to become. */
+  readonly quantity: Value;
+  readonly hasSum: boolean;
+  readonly error: string | null;
   readonly outcomes: Outcome[];
+}
+
+interface SettleFacts {
+  /** One for each row. */
+  readonly outcomes: readonly Outcome[];
+  /** Answers of `outcomeLoads`. */
+  readonly loaded: Answers;
+  /** This process, if another one has the run now. */
+  readonly takenFrom: string | undefined;
 }
 
 /**
  * Decides and writes what becomes of rows, and gives their leases back, unless a request may still arrive.
- * @param outcomes one for each row
- * @param loaded answers of `outcomeLoads`
+ * @returns the result of each row that has changed
  */
-export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, takenFrom }: SettleFacts): Work<Settled> {
+export function* settling(
+  at: Moment,
+  run: BegunRun,
+  { outcomes, loaded, takenFrom }: SettleFacts,
+  counts: CountChanges,
+): Work<ReadonlyMap<number, RecordedResult>> {
   const results = new Map<number, RecordedResult>();
-  const counts = new CountChanges();
   const alike = new Map<string, Alike>();
   const undone: number[] = [];
   const known = new Map(loaded.flat().map((row) => [Number(row.row), row]));
@@ -96,44 +106,35 @@ export function* settling(at: Moment, run: BegunRun, { outcomes, loaded, takenFr
     if (became === undefined) continue;
     results.set(outcome.row, became);
     counts.move(before, became);
-    const details = detailsOf(outcome, number(row.after));
+    const error = outcome.error === undefined ? null : JSON.stringify(outcome.error);
     const isArriving = became === 'unknown' || outcome.mayStillArrive === true;
-    const key = JSON.stringify([became, isArriving, details]);
-    const group = alike.get(key) ?? { became, isArriving, ...details, outcomes: [] };
+    // Most have become what they were to become, and are written together.
+    const hasSum = outcome.quantity !== undefined && outcome.quantity === number(row.after);
+    const quantity = hasSum ? null : (outcome.quantity ?? null);
+    const key = `${became} ${isArriving} ${hasSum} ${quantity} ${error}`;
+    const group = alike.get(key) ?? { became, isArriving, quantity, hasSum, error, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
     if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
   }
-  for (const group of alike.values()) {
+  for (const group of alike.values())
     at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group, takenFrom));
-  }
   if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
-  return { results, counts };
+  return results;
 }
 
-interface SettleFacts {
-  readonly outcomes: readonly Outcome[];
-  readonly loaded: Answers;
-  /** This process, if another one has the run now. */
-  readonly takenFrom: string | undefined;
-}
-
-/** @param after what the row was to become */
-function detailsOf({ quantity, error }: Outcome, after: number | undefined): Pick<Alike, 'sets' | 'values'> {
-  const details = error === undefined ? null : JSON.stringify(error);
-  // Most have become that, and are written together.
-  return quantity !== undefined && quantity === after
-    ? { sets: 'quantity = after, error = ?', values: [details] }
-    : { sets: 'quantity = ?, error = ?', values: [quantity ?? null, details] };
-}
-
-function outcomeWrites({ wall }: Moment, { id }: BegunRun, { became, sets, values, outcomes }: Alike): Numbered[] {
+function outcomeWrites(
+  { wall }: Moment,
+  { id }: BegunRun,
+  { became, quantity, hasSum, error, outcomes }: Alike,
+): Numbered[] {
+  const [sum, values] = hasSum ? ['after', []] : (['?', [quantity]] as const);
   return numbering(
     outcomes.map(({ row }) => row),
-    (rows, number) =>
+    (rows, drawn) =>
       statement(
-        `UPDATE petstock.rows SET result = ?, ${sets}, at = ?, touched = ${number.sql} WHERE run = ? AND row IN ${listOf(rows)}`,
-        ...[became, ...values, Math.round(wall), number.value, id, ...rows],
+        `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${drawn.sql} WHERE run = ? AND row IN ${listOf(rows)}`,
+        ...[became, ...values, error, Math.round(wall), drawn.value, id, ...rows],
       ),
   );
 }
@@ -141,10 +142,11 @@ function outcomeWrites({ wall }: Moment, { id }: BegunRun, { became, sets, value
 /** @param holder only its leases; undefined: those of the run, whoever has them */
 function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
   const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
+  const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
   return piecesOf(outcomes).map((piece) =>
     statement(
-      `${sql} WHERE service = ? AND owner = ?${holder === undefined ? '' : ' AND holder = ?'} AND pet_id IN ${listOf(piece)}`,
-      ...[service, run, ...(holder === undefined ? [] : [holder]), ...piece.map(({ petId }) => petId)],
+      `${sql} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN ${listOf(piece)}`,
+      ...[service, run, ...holders, ...piece.map(({ petId }) => petId)],
     ),
   );
 }
@@ -195,10 +197,10 @@ interface DrawnNumbers {
   readonly value: number;
 }
 
-/** Statements over rows of a run, which draw numbers in the order of the rows. */
+/** Returns statements over rows of a run, which draw numbers in the order of the rows. */
 export function numbering(
   rows: readonly number[],
-  statementFor: (rows: readonly number[], number: DrawnNumbers) => Statement,
+  statementFor: (rows: readonly number[], drawn: DrawnNumbers) => Statement,
 ): Numbered[] {
   return piecesOf(rows).map((piece) => {
     const [first, last] = [Math.min(...piece), Math.max(...piece)];
@@ -207,11 +209,12 @@ export function numbering(
   });
 }
 
-/** @returns the run in the columns of `selectBegun` */
+/** Returns the run in the columns of `selectBegun`. */
 export function begunRunIn(row: Row): BegunRun & { readonly holder: string | undefined } {
   return {
     id: number(row.id) ?? 0,
     run: String(row.run),
+    token: String(row.token),
     service: number(row.service) ?? 0,
     serviceName: String(row.service_name),
     undoes: text(row.undoes),
@@ -219,5 +222,5 @@ export function begunRunIn(row: Row): BegunRun & { readonly holder: string | und
   };
 }
 
-export const selectBegun = `SELECT id, run, service, undoes, holder,
+export const selectBegun = `SELECT id, run, token, service, undoes, holder, changes,
   (SELECT name FROM petstock.services WHERE services.id = runs.service) AS service_name FROM petstock.runs`;

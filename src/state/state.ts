@@ -1,25 +1,18 @@
+import { recordedResults } from '../inventory/run-records.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
-import type { Presence } from './processes-present.ts';
-import type { History } from './stored-history.ts';
-import type { Pets } from './stored-pets.ts';
+import { type GateCopiesOptions, LimitsWithCopies } from './gate-copies.ts';
+import { Presence, type PresenceOptions } from './processes-present.ts';
+import { number, type Row, type Store } from './store.ts';
+import { History } from './stored-history.ts';
+import { Pets } from './stored-pets.ts';
+import { schemaVersion } from './tables.ts';
 
-/**
- * The facts that a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
- * there. One store behind one interface; `sqlite/` is the driver for one machine, `postgres/` for several. Everything that may
- * cross a network is a promise; what is asked right before a request leaves never waits.
- */
-export interface State {
-  readonly limits: LimitsStore;
-  readonly pets: Pets;
-  readonly history: History;
-  readonly presence: Presence;
-  /** In the place of a shared state that can't be reached: others use the same keys, and it does not know of them. */
+export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, 'warn'> {
   readonly isStandIn?: boolean;
-  describe(): Promise<StateDescription>;
-  /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
-  check(): Promise<readonly string[]>;
-  /** Writes out what is buffered, ends the presence of this process, and closes. May be called again. */
-  close(): Promise<void>;
+  /** How long runs are kept, in milliseconds; undefined: for ever. */
+  readonly keepFor?: number | undefined;
+  /** Takes a sentence for stderr. */
+  warn?(line: string): void;
 }
 
 export interface StateDescription {
@@ -35,4 +28,86 @@ export interface StateDescription {
   readonly clockAhead?: number;
   /** Settings of it that weaken a promise, a sentence each. */
   readonly warnings?: readonly string[];
+}
+
+/** The part of a state that an engine brings. */
+export interface StateEngine {
+  readonly store: Store;
+  readonly limits: LimitsStore;
+  describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
+  /** Returns what the engine finds wrong with its files, a sentence each. */
+  check(): Promise<readonly string[]>;
+  /** Answers a question that may take long. */
+  askAtLength(sql: string): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * The facts that a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
+ * there. Everything that may cross a network is a promise; what is asked right before a request leaves never waits.
+ */
+export class State {
+  readonly limits: LimitsStore;
+  readonly pets: Pets;
+  readonly history: History;
+  readonly presence: Presence;
+  /** In the place of a shared state that can't be reached: others use the same keys, and it does not know of them. */
+  readonly isStandIn: boolean;
+  readonly #engine: StateEngine;
+  readonly #options: StateOptions;
+  #isClosed = false;
+
+  constructor(engine: StateEngine, options: StateOptions) {
+    const { store } = engine;
+    const { clock, random, processes, isStandIn = false } = options;
+    const warn = (line: string) => options.warn?.(line);
+    this.#engine = engine;
+    this.#options = options;
+    this.isStandIn = isStandIn;
+    this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
+    this.presence = new Presence(store, options);
+    const context = { store, presence: this.presence, clock, random, warn };
+    this.pets = new Pets(context);
+    this.history = new History(context, processes.self.host);
+  }
+
+  async describe(): Promise<StateDescription> {
+    const [sums] = await this.#engine.askAtLength(
+      'SELECT count(*) AS runs, coalesce(sum(changes), 0) AS rows FROM petstock.runs',
+    );
+    const engine = await this.#engine.describe();
+    return { schema: schemaVersion, runs: number(sums?.runs) ?? 0, rows: number(sums?.rows) ?? 0, ...engine };
+  }
+
+  /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
+  async check(): Promise<readonly string[]> {
+    const findings = await this.#engine.check();
+    return findings.length > 0 ? findings : this.#wrongCounts();
+  }
+
+  /** Writes out what is buffered, ends the presence of this process, and closes. May be called again. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { clock, keepFor } = this.#options;
+    try {
+      await this.history.flush();
+      // Ignored: this must not replace the command's own result, and a role that only writes may not remove anything.
+      if (keepFor !== undefined) await this.history.removeOld(clock.now() - keepFor).catch(() => {});
+    } finally {
+      await this.presence.end();
+      await this.#engine.close();
+    }
+  }
+
+  async #wrongCounts(): Promise<string[]> {
+    const sums = recordedResults.map(
+      (result) => `sum(CASE WHEN rows.result = '${result}' THEN 1 ELSE 0 END) <> runs.${result}`,
+    );
+    const wrong = await this.#engine.askAtLength(
+      `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
+       HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
+    );
+    return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
+  }
 }

@@ -98,8 +98,6 @@ export interface Store {
   transact<Result>(kind: Durability, service: string | undefined, work: (at: Moment) => Work<Result>): Promise<Result>;
   /** Reads without a lock, all in one round. */
   ask(...statements: readonly Statement[]): Promise<Answers>;
-  /** Makes `time` exact if it may be off. */
-  align(): Promise<void>;
   /** Gives the space of removed rows back to the system, as far as that is possible now. @param how `isBrief`: only if that takes no time */
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
@@ -116,7 +114,6 @@ export interface StoreContext {
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
 export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
-  await store.align();
   const at: Moment = { ...store.moment, writes: [] };
   const steps = work(at);
   let step = steps.next([]);
@@ -125,16 +122,22 @@ export async function look<Result>(store: Store, work: (at: Moment) => Work<Resu
     Object.assign(at, store.moment);
     step = steps.next(answers);
   }
-  if (at.writes.length > 0) await store.transact('quick', undefined, justWrites(at.writes)).catch(() => {});
+  if (at.writes.length > 0)
+    await store
+      .transact(
+        'quick',
+        undefined,
+        justWrites(() => at.writes),
+      )
+      .catch(() => {});
   return step.value;
 }
 
-/** Returns a work that has nothing to decide. */
-export function justWrites(writes: Moment['writes']): (at: Moment) => Work<undefined> {
+/** Returns a work that asks nothing. */
+export function justWrites(writesAt: (at: Moment) => Moment['writes']): (at: Moment) => Work<void> {
   // biome-ignore lint/correctness/useYield: it asks nothing
   return function* (at) {
-    at.writes.push(...writes);
-    return undefined;
+    at.writes.push(...writesAt(at));
   };
 }
 

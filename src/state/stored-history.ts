@@ -1,30 +1,67 @@
-import { ConflictError } from '../shared/errors.ts';
-import { beginning } from './begin-run.ts';
-import { removableRuns } from './decide.ts';
-import type { PlannedRow, RunHead, RunRecord } from './history.ts';
-import { type HistoryContext, HistoryReader, noSuchRun } from './history-reader.ts';
-import type { Living } from './processes-present.ts';
-import { runColumns } from './records.ts';
-import { removing } from './remove-runs.ts';
+import { ConflictError, NotFoundError } from '../shared/errors.ts';
+import { NewerRunError } from './begin-run.ts';
+import { type PrunableRun, removableRuns } from './decide.ts';
+import type {
+  PetBefore,
+  PetWrite,
+  PlannedRow,
+  RecordedResult,
+  RecordedRow,
+  RowPosition,
+  RunFilter,
+  RunHead,
+  RunOfService,
+  RunRecord,
+  SettledFilter,
+  SettledRow,
+} from './history.ts';
+import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
+import type { Living, Presence } from './processes-present.ts';
+import {
+  joined,
+  placeConditions,
+  recordedRowOf,
+  rowColumns,
+  runColumns,
+  runConditions,
+  runRecordOf,
+} from './records.ts';
+import { onlyRun, readRunId } from './run-id.ts';
 import { type BegunRun, begunRunIn, selectBegun } from './settle-rows.ts';
-import { type Moment, statement, uniqueName, type Work } from './store.ts';
+import {
+  look,
+  type Moment,
+  number,
+  type Row,
+  type Statement,
+  type StoreContext,
+  statement,
+  text,
+  uniqueName,
+  type Work,
+} from './store.ts';
 import { RunLog } from './stored-run-log.ts';
+import { possibleResults } from './tables.ts';
+import { endsOf, keptTime } from './times.ts';
 
+/** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
+const page = 500;
 /** Old runs that one command removes on its way out. */
 const maxOld = 20;
 
 /**
- * The history of writes.
+ * The history of writes: runs, their rows and outcomes. Nothing is held whole: lists and rows are streamed.
  *
  * All methods throw FailureError if the state can't be read or written.
  */
-export class History extends HistoryReader {
+export class History {
+  readonly #context: StoreContext & { readonly presence: Presence };
   readonly #host: string;
-  readonly #open = new Map<string, RunLog>();
+  readonly #open = new Set<RunLog>();
   #hasEnded = false;
 
-  constructor(context: HistoryContext, host: string) {
-    super(context);
+  constructor(context: StoreContext & { readonly presence: Presence }, host: string) {
+    this.#context = context;
     this.#host = host;
   }
 
@@ -39,13 +76,23 @@ export class History extends HistoryReader {
     rows: Iterable<PlannedRow>,
     mayBegin?: () => Promise<string | undefined>,
   ): Promise<RunLog> {
-    const { presence, random } = this.context;
     for (;;) {
-      const follows = mayBegin && { run: await mayBegin() };
-      const run = { head, host: this.#host, holder: presence.id, token: uniqueName(), random: random(), follows };
-      const begun = await presence.hold('durable', head.service, (at) => beginning(at, run, rows));
-      if (begun !== undefined) return this.#log({ ...begun, serviceName: head.service, undoes: head.undoes });
+      const log = this.beginLater(head, rows, mayBegin && { run: await mayBegin() });
+      try {
+        await log.begin();
+        return log;
+      } catch (error) {
+        await log.end().catch(() => {});
+        if (!(error instanceof NewerRunError)) throw error;
+      }
     }
+  }
+
+  /** The same, but the run is written together with its first intents. */
+  beginLater(head: RunHead, rows: Iterable<PlannedRow>, follows?: { readonly run: string | undefined }): RunLog {
+    const { presence, random } = this.#context;
+    const holder = presence.id;
+    return this.#log({ head, rows, host: this.#host, holder, token: uniqueName(), random: random(), follows });
   }
 
   /**
@@ -54,8 +101,8 @@ export class History extends HistoryReader {
    * @throws ConflictError while another process has it
    */
   async resume(run: string): Promise<RunLog> {
-    const { presence } = this.context;
-    if (this.#open.has(run)) throw goingOn(run, undefined);
+    const { presence } = this.#context;
+    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, undefined);
     const { service } = await this.run(run);
     let expected: number | undefined;
     for (;;) {
@@ -71,24 +118,19 @@ export class History extends HistoryReader {
   }
 
   /**
-   * Removes runs, oldest first, and gives their space back. Those stay that a process is writing, and those that another run relies on: see
-   * `removableRuns`. Runs that could be resumed go with the rest.
-   * @returns the ids of those that were removed
+   * Removes runs and gives their space back. Those stay that a process is writing, and those that another run relies on: see `removableRuns`. Runs
+   * that could be resumed go with the rest.
+   * @param runs the oldest first
+   * @returns how many were removed
    */
-  async remove(runs: readonly string[]): Promise<readonly string[]> {
-    const { store } = this.context;
-    const wanted = new Set(runs);
-    const all: RunRecord[] = [];
-    for await (const record of this.runs()) all.push(record);
-    const services = new Map(all.map(({ run, service }) => [run, service]));
-    const removed: string[] = [];
-    for (const run of removableRuns(all, wanted).reverse()) {
-      const isGone = await store.transact('quick', services.get(run), (at) =>
-        removing(at, this.context.presence, run, wanted),
-      );
-      if (isGone) removed.push(run);
+  async remove(runs: readonly Pick<RunRecord, 'run' | 'service'>[], how = { isBrief: false }): Promise<number> {
+    const { store } = this.#context;
+    const wanted = new Set(runs.map(({ run }) => run));
+    let removed = 0;
+    for (const { run, service } of runs) {
+      if (await store.transact('quick', service, (at) => this.#removing(at, run, wanted))) removed += 1;
     }
-    if (removed.length > 0) await store.reclaim();
+    if (removed > 0) await store.reclaim(how);
     return removed;
   }
 
@@ -98,29 +140,178 @@ export class History extends HistoryReader {
    */
   async removeOld(before: number): Promise<void> {
     if (!this.#hasEnded) return;
-    const { store, presence } = this.context;
-    const [rows = []] = await store.ask(
-      statement(
-        `SELECT ${runColumns} FROM petstock.runs WHERE pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`,
-        store.wallOf(before),
-      ),
-    );
-    let isAny = false;
-    for (const { run, service_name } of rows) {
-      const [id, service] = [String(run), String(service_name)];
-      if (!(await store.transact('quick', service, (at) => removing(at, presence, id, new Set())))) break;
-      isAny = true;
-    }
-    if (isAny) await store.reclaim({ isBrief: true });
+    const { store } = this.#context;
+    const condition = 'pending + unknown = 0 AND at < ?';
+    const sql = `SELECT ${runColumns} FROM petstock.runs WHERE ${condition} ORDER BY sequence LIMIT ${maxOld}`;
+    const [rows = []] = await store.ask(statement(sql, store.wallOf(before)));
+    const runs = rows.map(({ run, service_name }) => ({ run: String(run), service: String(service_name) }));
+    await this.remove(runs, { isBrief: true });
   }
 
   /** Writes out what the logs of this process hold. They are not ended: their runs may be resumed. */
   async flush(): Promise<void> {
-    for (const log of this.#open.values()) await log.flush();
+    for (const log of this.#open) await log.flush();
+  }
+
+  /**
+   * The run that a person means: its whole id, or its last four characters where only one run ends in them.
+   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where no run has it
+   */
+  async find(wanted: string): Promise<string> {
+    const id = readRunId(wanted);
+    const [rows = []] = await this.#context.store.ask(
+      'end' in id
+        ? statement('SELECT run FROM petstock.runs WHERE substr(run, length(run) - 3) = ? ORDER BY run', id.end)
+        : statement('SELECT run FROM petstock.runs WHERE run = ?', id.whole),
+    );
+    return onlyRun(
+      wanted,
+      rows.map(({ run }) => String(run)),
+    );
+  }
+
+  /** @param run a whole id. @throws NotFoundError */
+  async run(run: string): Promise<RunRecord> {
+    const [record] = await this.#recordsOf([await this.#row(run)]);
+    if (record === undefined) throw noSuchRun(run);
+    return record;
+  }
+
+  /** Yields the newest first. */
+  async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
+    const { sql, values } = runConditions(filter);
+    let left = filter.limit ?? Number.POSITIVE_INFINITY;
+    const size = Math.min(page, left);
+    const select = `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`;
+    const pages = this.#pages('sequence', Number.MAX_SAFE_INTEGER, size, (last) => statement(select, last, ...values));
+    for await (const rows of pages) {
+      for (const record of await this.#recordsOf(rows)) {
+        if (filter.state !== undefined && record.state !== filter.state) continue;
+        if (left <= 0) return;
+        left -= 1;
+        yield record;
+      }
+      if (left <= 0) return;
+    }
+  }
+
+  /** Yields the rows of a run in the order of its plan. @param results only rows with one of these */
+  async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
+    const id = number((await this.#row(run)).id) ?? 0;
+    const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
+    const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
+    let before: RecordedRow | undefined;
+    for await (const rows of this.#pages('row', -1, page, (last) => statement(select, id, last, ...(results ?? [])))) {
+      const recorded = await this.#recordedRows(rows, before);
+      yield* recorded;
+      before = recorded.at(-1);
+    }
+  }
+
+  /**
+   * Yields rows that have an outcome, of all runs, in the order in which they were settled: `touched` only grows, in the order in which rows
+   * become visible, so no row ever appears before one that was given out.
+   */
+  async *settled(filter: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
+    const { after = 0, since, until, petId, ref, ...place } = filter;
+    const { sql, values } = joined([
+      ...placeConditions(place),
+      [since, 'rows.at >= ?'],
+      [until, 'rows.at <= ?'],
+      [petId, 'rows.pet_id = ?'],
+      [ref, 'rows.ref = ?'],
+    ]);
+    const select = `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
+      WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`;
+    const runs = new Map<number, RunRecord>();
+    for await (const rows of this.#pages('touched', after, page, (last) => statement(select, last, ...values))) {
+      await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
+      for (const row of rows) {
+        const run = runs.get(Number(row.run_id));
+        // Removed between the two questions.
+        if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
+      }
+    }
+  }
+
+  /** Returns what other runs have written of pets since: see `writesAfter`. */
+  async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
+    return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
+  }
+
+  /** Returns the stock of pets as this state last knew it: see `lastKnownQuantities`. */
+  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
+    return pets.length === 0 ? [] : lastKnownQuantities(this.#context.store, service, pets);
+  }
+
+  /** Returns the runs of a change file with this content at a service, the newest first. */
+  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
+    const [rows = []] = await this.#context.store.ask(
+      statement(
+        `SELECT ${runColumns} FROM petstock.runs WHERE content_hash = ?
+           AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY runs.sequence DESC`,
+        contentHash,
+        service,
+      ),
+    );
+    return this.#recordsOf(rows);
+  }
+
+  /** @param statementFor a page of rows behind a value of the column, which they are in the order of */
+  async *#pages(
+    column: string,
+    from: number,
+    size: number,
+    statementFor: (last: number) => Statement,
+  ): AsyncGenerator<readonly Row[], void> {
+    for (let last = from; ; ) {
+      const [rows = []] = await this.#context.store.ask(statementFor(last));
+      yield rows;
+      if (rows.length < size) return;
+      last = Number(rows.at(-1)?.[column]);
+    }
+  }
+
+  async #row(run: string): Promise<Row> {
+    const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE run = ?`, run);
+    const [[row] = []] = await this.#context.store.ask(select);
+    if (row !== undefined) return row;
+    throw noSuchRun(run);
+  }
+
+  /** Who is writing is asked only if a run has a process. */
+  async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
+    const { store, presence } = this.#context;
+    const holders = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
+    if (holders.size === 0) return rows.map((row) => runRecordOf(row, false));
+    const living = await look(store, (at) => presence.aliveAmong(at, holders));
+    return rows.map((row) => runRecordOf(row, row.holder !== null && living.has(String(row.holder))));
+  }
+
+  async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
+    const { store, clock } = this.#context;
+    let last = before;
+    const isUnknown = rows.some(({ result }) => result === 'unknown');
+    const ends = isUnknown ? await look(store, (at) => endsOf(at, rows.map(keptTime))) : undefined;
+    const now = clock.monotonic();
+    return rows.map((row) => {
+      const end = row.result === 'unknown' ? ends?.of(keptTime(row)) : undefined;
+      const local = end === undefined ? undefined : store.time.localLatest(end);
+      last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
+      return last;
+    });
+  }
+
+  async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
+    const missing = [...ids].filter((id) => !known.has(id));
+    const asked = missing.map((id) => statement(`SELECT ${runColumns} FROM petstock.runs WHERE id = ?`, id));
+    const rows = (await this.#context.store.ask(...asked)).flat();
+    const records = await this.#recordsOf(rows);
+    for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }
 
   *#taking(at: Moment, run: string): Work<TakenOver> {
-    const { presence } = this.context;
+    const { presence } = this.#context;
     const [[row] = []] = yield [statement(`${selectBegun} WHERE run = ?`, run)];
     if (row === undefined) return { kind: 'gone' };
     const begun = begunRunIn(row);
@@ -133,9 +324,48 @@ export class History extends HistoryReader {
     return { kind: 'taken', run: begun };
   }
 
+  /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns whether it was removed */
+  *#removing(at: Moment, run: string, wanted: ReadonlySet<string>): Work<boolean> {
+    const { presence } = this.#context;
+    const isOpen = 'pending + unknown > 0';
+    const [rows = []] = yield [
+      statement(
+        `SELECT id, run, undoes, holder, began, touched, CASE WHEN ${isOpen} THEN 'incomplete' ELSE 'done' END AS state FROM petstock.runs
+         WHERE run = ? OR run = (SELECT undoes FROM petstock.runs WHERE run = ?) OR ${isOpen}
+           OR run IN (SELECT undoes FROM petstock.runs WHERE ${isOpen})`,
+        ...[run, run],
+      ),
+    ];
+    const row = rows.find((one) => one.run === run);
+    const living = yield* presence.aliveAmong(at, row === undefined || row.holder === null ? [] : [String(row.holder)]);
+    const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
+    const all = rows.map(
+      (one): PrunableRun => ({
+        run: String(one.run),
+        state: stays(one) ? 'running' : (one.state as 'incomplete' | 'done'),
+        undoes: text(one.undoes),
+        began: number(one.began) ?? 0,
+        touched: number(one.touched) ?? 0,
+      }),
+    );
+    if (!removableRuns(all, wanted).includes(run)) return false;
+    const id = number(row?.id) ?? 0;
+    at.writes.push(
+      statement(
+        `INSERT INTO petstock.pruned (pet_id, service, sequence)
+           SELECT pet_id, service, max(touched) FROM petstock.rows WHERE run = ? AND result IN (${possibleResults}) GROUP BY pet_id, service
+           ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
+        id,
+      ),
+      statement('DELETE FROM petstock.rows WHERE run = ?', id),
+      statement('DELETE FROM petstock.runs WHERE id = ?', id),
+    );
+    return true;
+  }
+
   /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
   async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
-    const { clock, store, warn } = this.context;
+    const { clock, store, warn } = this.#context;
     const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
     if (!isSaid) {
       warn(
@@ -145,12 +375,12 @@ export class History extends HistoryReader {
     await clock.sleep(Math.min(1000, rest + 1));
   }
 
-  #log(begun: BegunRun): RunLog {
-    const log = new RunLog(this.context, begun, () => {
-      this.#open.delete(begun.run);
+  #log(run: ConstructorParameters<typeof RunLog>[1]): RunLog {
+    const log: RunLog = new RunLog(this.#context, run, () => {
+      this.#open.delete(log);
       this.#hasEnded = true;
     });
-    this.#open.set(begun.run, log);
+    this.#open.add(log);
     return log;
   }
 }
@@ -163,4 +393,8 @@ type TakenOver =
 function goingOn(run: string, holder: { readonly by: string; readonly living: Living } | undefined): ConflictError {
   const by = holder === undefined ? 'this process' : (holder.living.nameOf(holder.by) ?? 'another process');
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
+}
+
+function noSuchRun(run: string): NotFoundError {
+  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
 }

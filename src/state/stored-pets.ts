@@ -1,13 +1,13 @@
-import { busyWith } from './decide.ts';
+import { type Busy, busyWith, type Mark } from './decide.ts';
+import type { RecentWrite } from './history.ts';
 import { leaseIn, takingLeases } from './intend-rows.ts';
-import type { Busy, Mark } from './pets.ts';
+import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { Presence } from './processes-present.ts';
 import {
   justWrites,
   look,
   type Moment,
   number,
-  type Statement,
   type StoreContext,
   statement,
   text,
@@ -18,10 +18,18 @@ import { endsOf, keptTime } from './times.ts';
 
 type PetsContext = StoreContext & { readonly presence: Presence };
 
-/** A mark that was taken with a lease is as good as one that is asked for, for so many milliseconds. */
-const freshFor = 250;
+/** What this state knows of pets right before their stock is read. */
+export interface PetsSeen {
+  readonly mark: Mark;
+  /** Their writes of the last 15 s, the oldest first: a service with several replicas may not show them everywhere yet. */
+  readonly writes: readonly RecentWrite[];
+}
+
+/** A write is recent for so long, in milliseconds. */
+const recent = 15_000;
 
 const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
+const selectLast = statement('SELECT last FROM petstock.sequence');
 
 /**
  * Who may write which pet. The service has no compare-and-set, so a write is kept apart from others of the same state by a
@@ -29,23 +37,21 @@ const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
  */
 export class Pets {
   readonly #context: PetsContext;
-  /** The mark of the last place that was entered: nobody else of this state writes its pet from then on. */
-  #entered: Mark | undefined;
 
   constructor(context: PetsContext) {
     this.#context = context;
   }
 
-  /** A moment in the order of all writes; to be taken before the stock is read. */
-  async mark(): Promise<Mark> {
+  /** To be called before the stock is read. @param petIds undefined: all pets of the service */
+  async look(service: string, petIds?: readonly bigint[]): Promise<PetsSeen> {
     const { store, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
     const at = clock.monotonic();
-    const entered = this.#entered;
-    this.#entered = undefined;
-    if (entered !== undefined && at - entered.at <= freshFor) return entered;
-    const [[row] = []] = await store.ask(statement('SELECT last FROM petstock.sequence'));
-    return { sequence: number(row?.last) ?? 0, at };
+    const since = store.wallOf(clock.now() - recent);
+    const ofPets = petIds?.map((petId) => recentOfPet(service, petId, since)) ?? [];
+    const [[row] = [], ...answers] = await store.ask(selectLast, ...ofPets);
+    const writes = petIds === undefined ? recentOfService(store, service, since) : recentWritesIn(answers.flat());
+    return { mark: { sequence: number(row?.last) ?? 0, at }, writes: await writes };
   }
 
   /**
@@ -60,22 +66,13 @@ export class Pets {
     except?: string,
   ): Promise<number | undefined> {
     const { store } = this.#context;
-    await store.align();
     const until = await look(store, (at) => this.#arriving(at, service, petIds, except));
     return until === undefined ? undefined : store.time.localLatest(until);
   }
 
-  /**
-   * A place in the line of those who want to read a pet and write what depends on it: first come, first served. Nothing is
-   * held until `enter` has succeeded, so a wait for the rate limit before that blocks no one.
-   */
-  async line(service: string, petId: bigint): Promise<Place> {
-    const { presence } = this.#context;
-    const place = new Place(this.#context, service, petId, (mark) => {
-      this.#entered = mark;
-    });
-    await presence.hold('quick', service, justWrites([standing(place.owner, service, petId, presence.id)]));
-    return place;
+  /** Returns a place of one who wants to read a pet and to write what depends on it. Nothing is held until it is entered. */
+  place(service: string, petId: bigint): Place {
+    return new Place(this.#context, service, petId);
   }
 
   *#arriving(
@@ -104,106 +101,111 @@ export class Pets {
   }
 }
 
+/** A place in the line of those who want to read a pet and to write what depends on it: first come, first served. */
 export class Place {
   readonly #context: PetsContext;
   readonly #service: string;
   readonly petId: bigint;
   /** The owner of its lease. */
   readonly owner = `place-${uniqueName()}`;
-  #hasLeft = false;
+  #isTaken = false;
+  #seen: PetsSeen | undefined;
 
-  readonly #onEnter: (mark: Mark) => void;
-
-  /** @param onEnter is given a mark when the place has the lease */
-  constructor(context: PetsContext, service: string, petId: bigint, onEnter: (mark: Mark) => void) {
+  constructor(context: PetsContext, service: string, petId: bigint) {
     this.#context = context;
-    this.#onEnter = onEnter;
     this.#service = service;
     this.petId = petId;
   }
 
+  /** What was known of the pet when it was entered: nobody else of this state writes it from then on. */
+  get seen(): PetsSeen | undefined {
+    return this.#seen;
+  }
+
   /**
-   * Takes the lease, or says who has it or stands before us. `RunLog.intend` with this place then uses it.
+   * Takes the lease, or says who has it or stands before us, and stands in the line. `RunLog.intend` with this place then uses it.
    * @returns undefined where the pet is ours
    */
   async enter(): Promise<Busy | undefined> {
     const { store, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
+    presence.setOutstanding(this, 0);
+    this.#isTaken = true;
     const at = clock.monotonic();
-    const { busy, sequence } = await presence.hold('quick', this.#service, (moment) => this.#entering(moment));
-    if (busy === undefined) this.#onEnter({ sequence, at });
+    const since = store.wallOf(clock.now() - recent);
+    const work = (moment: Moment) => this.#entering(moment, since);
+    const { busy, sequence, writes } = await presence.hold('quick', this.#service, work);
+    if (busy === undefined) this.#seen = { mark: { sequence, at }, writes };
     return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
   }
 
   /** A run has taken the lease over, and the place in the line is given up. */
   handOver(): void {
-    this.#hasLeft = true;
+    this.#isTaken = false;
+    this.#context.presence.release(this);
   }
 
   /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
   async leave(): Promise<void> {
-    if (this.#hasLeft) return;
+    if (!this.#isTaken) return;
+    const ofLease = [this.petId, this.#service, this.owner];
     const writes = [
-      statement('DELETE FROM petstock.line WHERE place = ?', this.owner),
+      leaving(this.owner),
       statement(
         `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`,
-        this.petId,
-        this.#service,
-        this.owner,
+        ...ofLease,
       ),
     ];
-    await this.#context.store.transact('quick', this.#service, justWrites(writes));
-    this.#hasLeft = true;
+    await this.#context.store.transact(
+      'quick',
+      this.#service,
+      justWrites(() => writes),
+    );
+    this.handOver();
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
-  *#entering(at: Moment): Work<{ readonly busy: Busy | undefined; readonly sequence: number }> {
+  *#entering(at: Moment, since: number): Work<Entered> {
     const { presence } = this.#context;
-    const ofPet = [this.#service, this.petId] as const;
-    const [[own] = [], [lease] = [], line = [], [meta] = []] = yield [
+    const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
+    const pet = [this.#service, this.petId] as const;
+    const [[own] = [], [lease] = [], line = [], [meta] = [], recentRows = []] = yield [
       statement(`SELECT ${serviceByName} AS service`, this.#service),
-      statement(
-        `SELECT owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName} AND pet_id = ?`,
-        ...ofPet,
-      ),
-      statement(
-        `SELECT ticket, place, holder FROM petstock.line WHERE service = ${serviceByName} AND pet_id = ? ORDER BY ticket`,
-        ...ofPet,
-      ),
-      statement('SELECT last FROM petstock.sequence'),
+      statement(`SELECT owner, run, holder, boot, expires, lasts FROM petstock.leases ${ofPet}`, ...pet),
+      statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
+      selectLast,
+      recentOfPet(this.#service, this.petId, since),
     ];
-    const sequence = number(meta?.last) ?? 0;
+    const known = { sequence: number(meta?.last) ?? 0, writes: recentWritesIn(recentRows) };
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
     const holders = [...before, ...(lease === undefined ? [] : [lease])].flatMap(({ holder }) => text(holder) ?? []);
     const living = yield* presence.aliveAmong(at, holders);
     const ends = yield* endsOf(at, [lease && keptTime(lease)]);
-    // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
-    if (ownIndex < 0) at.writes.push(standing(this.owner, this.#service, this.petId, presence.id));
-    const busy = busyWith(leaseIn(lease, living, ends), [this.owner], presence.id, at.now);
-    if (busy !== undefined) return { busy, sequence };
+    // The dead before us leave the line.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
-    // The dead before us leave the line, which nothing else does.
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
     at.writes.push(...dead.map(({ place }) => leaving(String(place))));
-    if (firstAlive >= 0) return { busy: { run: undefined, until: undefined }, sequence };
-    const taken = {
-      petId: this.petId,
-      service: number(own?.service) ?? 0,
-      owner: this.owner,
-      run: null,
-      holder: presence.id,
-    };
+    const other = busyWith(leaseIn(lease, living, ends), [this.owner], presence.id, at.now);
+    const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
+    if (busy !== undefined) {
+      // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
+      if (ownIndex < 0) {
+        const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
+        at.writes.push(statement(sql, this.owner, ...pet, presence.id));
+      }
+      return { ...known, busy };
+    }
+    const service = number(own?.service) ?? 0;
+    const taken = { petId: this.petId, service, owner: this.owner, run: null, holder: presence.id };
     at.writes.push(...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }]));
-    return { busy: undefined, sequence };
+    return { ...known, busy };
   }
 }
 
-const leaving = (place: string): Statement => statement('DELETE FROM petstock.line WHERE place = ?', place);
-
-function standing(place: string, service: string, petId: bigint, holder: string): Statement {
-  return statement(
-    `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`,
-    ...[place, service, petId, holder],
-  );
+interface Entered extends Pick<PetsSeen, 'writes'> {
+  readonly busy: Busy | undefined;
+  readonly sequence: number;
 }
+
+const leaving = (place: string) => statement('DELETE FROM petstock.line WHERE place = ?', place);

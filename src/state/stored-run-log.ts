@@ -1,46 +1,32 @@
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
-import { hasForgotten } from './decide.ts';
+import { beginning, type NewRun } from './begin-run.ts';
+import type { Mark } from './decide.ts';
 import type { Grant, Intent, Outcome, PetWrite } from './history.ts';
-import { type Intended, intending } from './intend-rows.ts';
+import { type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
 import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
-import type { Mark } from './pets.ts';
 import type { Presence } from './processes-present.ts';
-import { type BegunRun, outcomeLoads, settling } from './settle-rows.ts';
-import {
-  drawnBy,
-  justWrites,
-  type Moment,
-  number,
-  type Statement,
-  type StoreContext,
-  statement,
-  text,
-  uniqueName,
-  type Work,
-} from './store.ts';
-import { Place } from './stored-pets.ts';
+import type { BegunRun } from './settle-rows.ts';
+import { type Durability, type Moment, number, type StoreContext, statement, uniqueName, type Work } from './store.ts';
+import type { Place } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
 const leastWait = 50;
 const mostWait = 1000;
 const maxWaiting = 512;
 
-/** How outcomes are written. */
-interface Settling {
-  readonly isDurable: boolean;
+/** What is written with the outcomes. */
+interface Rest extends Partial<Pick<Writing, 'intents' | 'since' | 'place'>> {
   /** Whether the process leaves the run. */
-  readonly ends: boolean;
+  readonly leaves?: boolean;
 }
-
-/** `lost`: the state lacks what it had confirmed. */
-type SettledKind = 'settled' | 'gone' | 'lost';
 
 /** The log of one run that this process writes. */
 export class RunLog {
   readonly #context: StoreContext & { readonly presence: Presence };
-  readonly #run: BegunRun;
+  /** A new run is written with the first of its rows. */
+  #run: BegunRun | NewRun;
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
   #maxWait = leastWait;
@@ -53,20 +39,34 @@ export class RunLog {
   /** Another process has the run now, and may have removed it; or the state has lost some of it. It is reported once. */
   #isForsaken = false;
   /** The last intent that the state has confirmed, and the token of the call that wrote it. */
-  #confirmed: { readonly row: number; readonly token: string } | undefined;
+  #confirmed: Writing['confirmed'];
   #highestSeen = 0;
-  /** The connection by which it was last seen that the state has kept all that it had confirmed. */
-  #checkedBy: number | undefined;
 
   /** @param onEnd called once, when this process has left the run */
-  constructor(context: StoreContext & { readonly presence: Presence }, run: BegunRun, onEnd: () => void) {
+  constructor(context: StoreContext & { readonly presence: Presence }, run: BegunRun | NewRun, onEnd: () => void) {
     this.#context = context;
     this.#run = run;
     this.#onEnd = onEnd;
+    this.#countOutstanding();
+  }
+
+  /** Whether the run is in the history. */
+  get hasBegun(): boolean {
+    return 'id' in this.#run;
   }
 
   get run(): string {
-    return this.#run.run;
+    return this.#begun.run;
+  }
+
+  get #begun(): BegunRun {
+    if ('id' in this.#run) return this.#run;
+    throw new Error('the run has not begun');
+  }
+
+  /** Writes a new run and its rows. Durable. @throws as `History.begin` */
+  async begin(): Promise<void> {
+    await this.#inTurn(() => this.#write('durable', {}, this.#buffer.take(this.#context.store.generation)));
   }
 
   /**
@@ -82,11 +82,16 @@ export class RunLog {
    *   over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
+    const { store, presence } = this.#context;
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireInPlace();
-    if (this.#context.presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.run, until: undefined }));
-    const grants = await this.#inTurn(() => this.#intend(rows, since, place));
-    for (const [index, { row }] of rows.entries()) if (grants[index]?.kind === 'granted') this.#outstanding.add(row);
+    const run = this.hasBegun ? this.run : undefined;
+    if (presence.isStale) return rows.map(() => ({ kind: 'busy', run, until: undefined }));
+    const rest = { intents: rows, since, place: place?.owner };
+    const grants = await this.#inTurn(() => this.#write('durable', rest, this.#buffer.take(store.generation)));
+    const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
+    if (granted.length > 0) place?.handOver();
+    for (const row of granted) this.#outstanding.add(row);
     this.#countOutstanding();
     return grants;
   }
@@ -109,15 +114,13 @@ export class RunLog {
    */
   async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
     const { store } = this.#context;
-    const own = await store.ask(
-      ...rows.map(({ row }) =>
-        statement('SELECT sequence FROM petstock.rows WHERE run = ? AND row = ?', this.#run.id, row),
-      ),
-    );
+    const { id, run, serviceName } = this.#begun;
+    const sql = 'SELECT sequence FROM petstock.rows WHERE run = ? AND row = ?';
+    const own = await store.ask(...rows.map(({ row }) => statement(sql, id, row)));
     const positions = rows.map(({ petId }, index) => {
       return { petId, sequence: number(own[index]?.[0]?.sequence) ?? Number.MAX_SAFE_INTEGER };
     });
-    return writesAfter(store, { service: this.#run.serviceName, run: this.run }, positions);
+    return writesAfter(store, { service: serviceName, run }, positions);
   }
 
   /**
@@ -125,54 +128,27 @@ export class RunLog {
    * @throws FailureError where that fails, or the state was removed meanwhile: then the history lacks what was written
    */
   async flush(): Promise<void> {
-    if (this.#hasEnded) return;
-    await this.#inTurn(() => this.#write({ isDurable: true, ends: false }));
-    this.#requireInPlace();
+    if (!this.#hasEnded && this.hasBegun) await this.#inTurn(() => this.#writeOut({}));
   }
 
   /** `flush`, and this process has left the run, even where that throws. May be called again. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      await this.#inTurn(() => this.#write({ isDurable: true, ends: true }));
-      this.#requireInPlace();
+      if (this.hasBegun) await this.#inTurn(() => this.#writeOut({ leaves: true }));
     } finally {
       this.#hasEnded = true;
       this.#deadline?.clear();
-      this.#outstanding.clear();
-      this.#countOutstanding();
+      this.#context.presence.release(this);
       this.#onEnd();
     }
   }
 
-  async #intend(rows: readonly Intent[], since: Mark | undefined, place: Place | undefined): Promise<readonly Grant[]> {
-    const { store, presence } = this.#context;
-    await store.align();
-    const { time } = store;
-    const taken = this.#buffer.take(store.generation);
-    const given = {
-      run: this.#run,
-      // As late as it may be: from then on a request can't be on its way any more.
-      intents: rows.map((row) => ({ ...row, expires: time.latest(row.expires) })),
-      since: since && { sequence: since.sequence, at: time.earliest(since.at) },
-      place: place instanceof Place ? place.owner : undefined,
-      outcomes: taken.outcomes,
-      token: uniqueName(),
-      confirmed: this.#confirmed,
-      highestSeen: this.#highestSeen,
-    };
-    const intended = await presence.hold('durable', this.#run.serviceName, (at) => intending(presence, at, given));
-    // A state that was replaced while it was written has not kept it.
-    this.#requireInPlace();
-    const grants = this.#requireGranted(intended);
-    this.#written(taken, true);
-    const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
-    this.#buffer.forget(new Set(granted));
-    if (granted.length > 0 && place instanceof Place) place.handOver();
-    this.#checkedBy = store.generation;
-    const last = granted.at(-1);
-    if (last !== undefined) this.#confirmed = { row: last, token: given.token };
-    return grants.map((grant) => localGrant(grant, (until) => time.localLatest(until)));
+  /** Writes outcomes until no connection has to write again what another one has written. */
+  async #writeOut(rest: Rest): Promise<void> {
+    const { store } = this.#context;
+    do await this.#write('durable', rest, this.#buffer.take(store.generation));
+    while (this.#buffer.mustRepeat(store.generation));
   }
 
   /** Outcomes that could not be written stay for the next `intend`, `flush` or `end`, which reports it. */
@@ -180,9 +156,12 @@ export class RunLog {
     this.#deadline?.clear();
     this.#deadline = undefined;
     // One at a time: if the state is slow, each of them takes as long as it may.
-    if (this.#hasEnded || this.#isWritingSoon) return;
+    if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
     this.#isWritingSoon = true;
-    this.#inTurn(() => this.#write({ isDurable: false, ends: false }))
+    this.#inTurn(async () => {
+      const taken = this.#buffer.take(this.#context.store.generation);
+      if (taken.outcomes.length > 0) await this.#write('quick', {}, taken);
+    })
       .then(() => {
         if (this.#buffer.waiting > 0 && !this.#hasEnded) this.#writeInTime();
       })
@@ -196,47 +175,59 @@ export class RunLog {
     this.#deadline ??= this.#context.clock.deadline(this.#maxWait, () => this.#writeSoon());
   }
 
-  async #write(settling: Settling): Promise<void> {
-    const { store } = this.#context;
-    do {
-      const taken = this.#buffer.take(store.generation);
-      if (taken.outcomes.length === 0 && !settling.isDurable) return;
-      const kind = settling.isDurable ? 'durable' : 'quick';
-      if (settling.ends && taken.outcomes.length === 0 && this.#checkedBy === store.generation) {
-        await store.transact(kind, undefined, justWrites([this.#leaving()]));
-        return;
-      }
-      const result = await store.transact(kind, this.#run.serviceName, (at) =>
-        this.#settling(at, taken.outcomes, settling),
+  /** One transaction of this log. A new run begins in it. */
+  async #write(kind: Durability, { leaves = false, ...rest }: Rest, taken: Taken): Promise<readonly Grant[]> {
+    const { store, presence } = this.#context;
+    const { intents = [], since } = rest;
+    const token = uniqueName();
+    const work = (at: Moment) => {
+      const given: Writing = {
+        // As late as it may be: from then on a request can't be on its way any more.
+        intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
+        since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
+        place: rest.place,
+        outcomes: taken.outcomes,
+        token,
+        confirmed: this.#confirmed,
+        highestSeen: this.#highestSeen,
+      };
+      return this.#working(at, given, leaves);
+    };
+    const service = 'id' in this.#run ? this.#run.serviceName : this.#run.head.service;
+    // Whoever begins something has to be present; what was begun may come to its end without that.
+    const begins = intents.length > 0 || !this.hasBegun;
+    const { run, written } = await (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
+    this.#run = run;
+    // A state that was replaced while it was written has not kept it.
+    if (kind === 'durable') this.#requireInPlace();
+    const grants = this.#requireWritten(written, intents.length > 0);
+    const granted = new Set(intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : [])));
+    this.#noteWritten(taken, kind === 'durable');
+    this.#buffer.forget(granted);
+    const last = [...granted].at(-1);
+    if (last !== undefined) this.#confirmed = { row: last, token };
+    return grants.map((grant) => {
+      return grant.kind !== 'busy' || grant.until === undefined
+        ? grant
+        : { ...grant, until: store.time.localLatest(grant.until) };
+    });
+  }
+
+  *#working(at: Moment, given: Writing, leaves: boolean): Work<{ readonly run: BegunRun; readonly written: Written }> {
+    const { presence } = this.#context;
+    const known = this.#run;
+    const { run, loaded } =
+      'id' in known
+        ? { run: known, loaded: yield writingLoads(known, given) }
+        : yield* beginning(at, known, writingLoads({ token: known.token, serviceName: known.head.service }, given));
+    const written = yield* writing(presence, at, run, given, loaded);
+    if (leaves) {
+      at.writes.push(
+        statement('UPDATE petstock.runs SET holder = NULL WHERE id = ? AND holder = ?', run.id, presence.id),
+        ...presence.leaving(at, this),
       );
-      if (!this.#isForsaken) this.#requireKept(result);
-      this.#checkedBy = store.generation;
-      this.#written(taken, settling.isDurable);
-    } while (settling.isDurable && this.#buffer.mustRepeat(store.generation));
-  }
-
-  *#settling(at: Moment, outcomes: readonly Outcome[], { ends }: Settling): Work<SettledKind> {
-    const { presence } = this.#context;
-    const run = this.#run;
-    const [[head] = [], [kept] = [], [meta] = [], ...loaded] = yield [
-      statement('SELECT holder FROM petstock.runs WHERE id = ?', run.id),
-      statement('SELECT token FROM petstock.rows WHERE run = ? AND row = ?', run.id, this.#confirmed?.row ?? 0),
-      statement('SELECT last FROM petstock.sequence'),
-      ...outcomeLoads(run, outcomes),
-    ];
-    if (head === undefined) return 'gone';
-    const isOurs = text(head.holder) === presence.id;
-    const isKept = this.#confirmed === undefined || text(kept?.token) === this.#confirmed.token;
-    const isLost = isOurs && (!isKept || hasForgotten(number(meta?.last) ?? 0, this.#highestSeen, undefined));
-    const settled = yield* settling(at, run, { outcomes, loaded, takenFrom: isOurs ? undefined : presence.id });
-    if (drawnBy(at.writes) > 0) at.writes.push(settled.counts.update(run.id));
-    if (ends) at.writes.push(this.#leaving());
-    return isLost ? 'lost' : 'settled';
-  }
-
-  #leaving(): Statement {
-    const { presence } = this.#context;
-    return statement('UPDATE petstock.runs SET holder = NULL WHERE id = ? AND holder = ?', this.#run.id, presence.id);
+    }
+    return { run, written };
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -253,7 +244,7 @@ export class RunLog {
     return turn;
   }
 
-  #written(taken: Taken, isDurable: boolean): void {
+  #noteWritten(taken: Taken, isDurable: boolean): void {
     this.#buffer.written(taken, isDurable, this.#context.store.generation);
     if (this.#buffer.waiting > 0) return;
     this.#deadline?.clear();
@@ -267,44 +258,36 @@ export class RunLog {
   #requireInPlace(): void {
     const { store } = this.#context;
     if (store.isInPlace) return;
+    const run = this.hasBegun ? `run ${this.run}` : 'the run';
     throw new FailureError(
-      `${store.name} was removed or replaced during run ${this.run}: nothing more is sent, and the history lacks the run`,
+      `${store.name} was removed or replaced during ${run}: nothing more is sent, and the history lacks the run`,
     );
   }
 
-  #requireGranted(intended: Intended): readonly Grant[] {
-    if (intended.kind === 'granted') {
-      this.#highestSeen = Math.max(this.#highestSeen, intended.last);
-      return intended.grants;
+  /** @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. What was reported is not again. */
+  #requireWritten(written: Written, sends: boolean): readonly Grant[] {
+    const { store } = this.#context;
+    if (written.kind === 'written') {
+      this.#highestSeen = Math.max(this.#highestSeen, written.last);
+      return written.grants;
     }
-    if (intended.kind === 'taken') {
+    if (written.kind === 'taken') {
       this.#isForsaken = true;
-      const by = (intended.by && intended.living.nameOf(intended.by)) || 'another process';
+      const by = (written.by && written.living.nameOf(written.by)) || 'another process';
       throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
         hint: `petstock history show ${this.run}`,
       });
     }
-    this.#requireKept(intended.kind);
-    return [];
-  }
-
-  /** @throws FailureError if the state lacks what it had confirmed */
-  #requireKept(kind: SettledKind): void {
-    const { store } = this.#context;
-    if (kind === 'gone') {
+    if (this.#isForsaken && !sends) return [];
+    if (written.kind === 'gone') {
       throw new FailureError(
         `Run ${this.run} is no longer in the history. ${store.name} was removed or replaced: nothing more is sent, and the history lacks the run`,
       );
     }
-    if (kind !== 'lost') return;
     this.#isForsaken = true;
     throw new FailureError(
       `${store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history lacks some of run ${this.run}`,
       { hint: 'petstock state info' },
     );
   }
-}
-
-function localGrant(grant: Grant, local: (until: number) => number): Grant {
-  return grant.kind === 'busy' && grant.until !== undefined ? { ...grant, until: local(grant.until) } : grant;
 }

@@ -1,3 +1,7 @@
+import { recordedResults } from '../inventory/run-records.ts';
+import { FailureError } from '../shared/errors.ts';
+import { possibleWrites } from './decide.ts';
+
 /**
  * The tables as they are made anew, in the words of PostgreSQL. Times named `at` and `since` are milliseconds since the Unix epoch by the clock of
  * the state; those named `expires` and `ends` are by its monotonic clock, and count only with the `boot` beside them. PostgreSQL has one clock for
@@ -100,13 +104,7 @@ CREATE TABLE petstock.runs (
   pets jsonb NOT NULL DEFAULT '[]',
   undone bigint NOT NULL DEFAULT 0,
   undone_by jsonb NOT NULL DEFAULT '[]',
-  pending bigint NOT NULL DEFAULT 0,
-  applied bigint NOT NULL DEFAULT 0,
-  unchanged bigint NOT NULL DEFAULT 0,
-  failed bigint NOT NULL DEFAULT 0,
-  conflict bigint NOT NULL DEFAULT 0,
-  differs bigint NOT NULL DEFAULT 0,
-  unknown bigint NOT NULL DEFAULT 0,
+  ${recordedResults.map((result) => `${result} bigint NOT NULL DEFAULT 0`).join()},
   -- Began: the last number before it. Sequence: its own, by which runs are ordered. Touched: of its last change.
   began bigint NOT NULL,
   sequence bigint NOT NULL,
@@ -148,27 +146,33 @@ CREATE INDEX rows_unknown ON petstock.rows (pet_id, service) WHERE result = 'unk
 CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
 `;
 
-/** The version of the tables. Versions 1 and 2 were in no release. */
+/** The version of the tables, since the first release. */
 export const schemaVersion = 4;
-export const oldestVersion = 3;
-/** The hint where a later version has made the tables. */
-export const updateHint = 'npm install --global petstock@latest';
 
-/** Bring the tables of a version to the next. A step that has been released is never changed: a change is another step. */
-const upgrades: Readonly<Record<number, string>> = {
-  3: `
-DROP INDEX petstock.runs_by_time;
-DROP INDEX petstock.rows_by_change;
-CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
-`,
-};
-
-/** Returns the statements that bring tables of a version to this one; 0: there are none. */
-export function migrationFrom(version: number): string[] {
-  const scripts =
-    version === 0
-      ? [tables]
-      : Object.entries(upgrades).flatMap(([from, script]) => (Number(from) < version ? [] : [script]));
-  const bare = scripts.join('').replace(/^\s*--.*$/gm, '');
+/** Returns the statements that make the tables. */
+export function makingTables(): string[] {
+  const bare = tables.replace(/^\s*--.*$/gm, '');
   return bare.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
 }
+
+/**
+ * Throws FailureError if this version can't read tables of another one.
+ * @param state its name for messages
+ * @param aside how it is put aside, and a command for that
+ */
+export function requireReadable(version: number, state: string, aside: { way: string; hint: string }): void {
+  if (version === schemaVersion) return;
+  if (version > schemaVersion) {
+    throw new FailureError(
+      `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
+      { hint: 'npm install --global petstock@latest' },
+    );
+  }
+  throw new FailureError(
+    `${state} was written by a version of petstock that was never released, and is left as it is: ${aside.way}`,
+    { hint: aside.hint },
+  );
+}
+
+/** Results of a row that has changed the stock, or may have, for `IN (…)`. */
+export const possibleResults = possibleWrites.map((result) => `'${result}'`).join();

@@ -4,7 +4,7 @@ import type { PetIds, Quantities } from '../inventory/pet-id-set.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
-import type { Mark } from '../state/pets.ts';
+import type { Mark } from '../state/decide.ts';
 import type { Presence } from '../state/processes-present.ts';
 import type { Place } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';

@@ -4,8 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import { withGateCopies } from '../../src/state/gate-copies.ts';
-import type { State } from '../../src/state/state.ts';
+import { LimitsWithCopies } from '../../src/state/gate-copies.ts';
 import { createTestClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
@@ -175,10 +174,10 @@ describe('the copies of a state that fails', () => {
     };
     const folder = runtimeFolder ?? (await temporaryFolders()).state;
     const open = (url?: string) =>
-      withGateCopies({ limits } as unknown as State, {
-        ...{ runtimeFolder: folder, clock, url },
+      new LimitsWithCopies(limits, {
+        ...{ gateFolder: folder, clock, url },
         warn: (line) => lines.push(line),
-      }).limits;
+      });
     return {
       ...{ clock, lines, folder, open },
       hang: () => {

@@ -58,7 +58,7 @@ test('the sandbox keeps its state on this machine', async ({ shop: { run } }) =>
   expect((await run('history list --env sandbox', { env })).stdout).toContain('inventory adjust');
 });
 
-test('a database of another version goes on, or is left alone', async () => {
+test('a database of another version is left alone', async () => {
   const { run, service } = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   expect(await run('state info --json', { env })).toMatchObject({
@@ -69,17 +69,13 @@ test('a database of another version goes on, or is left alone', async () => {
     { meta: null },
   ]);
   expect(await run('inventory get 4', { env })).toMatchObject({ code: 0 });
-  const changeTo = (version: number, ...statements: readonly string[]) =>
-    runSql(env.PETSTOCK_STATE_URL, ...statements, `UPDATE petstock.meta SET schema = ${version}`);
+  const changeTo = (version: number) => runSql(env.PETSTOCK_STATE_URL, `UPDATE petstock.meta SET schema = ${version}`);
   expect(await run('inventory adjust 4 +2', { env })).toMatchObject({ code: 0 });
-  const index = 'CREATE INDEX rows_by_change ON petstock.rows (touched)';
-  await changeTo(3, 'DROP INDEX petstock.rows_by_change', index, 'CREATE INDEX runs_by_time ON petstock.runs (at, id)');
   expect((await run('state info --json', { env })).stdout).toMatch(/"schema":4\b.*"runs":1,"rows":1/);
   expect(await run('undo --last --yes', { env })).toMatchObject({ code: 0 });
   const broken = await run('inventory apply - --yes', { env, stdin: 'petId,delta\n4,1\n6,1\n5,1\n' });
   expect(broken.code).toBe(8);
   service.setFaults([]);
-  await changeTo(3, 'DROP INDEX petstock.rows_by_change', index, 'CREATE INDEX runs_by_time ON petstock.runs (at, id)');
   const resumed = await run('inventory apply --resume latest --yes --json', { env });
   expect({ ...resumed, ...JSON.parse(resumed.stdout) }).toMatchObject({ code: 0, counts: { applied: 3, unknown: 0 } });
   for (const [version, words, hint] of [

@@ -6,8 +6,7 @@ import { configOf, type DatabaseServer } from '../../src/state/postgres/client-c
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
 import { Pipeline, type Protocol } from '../../src/state/postgres/pipeline.ts';
 import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
-import { limitsTable } from '../../src/state/postgres/postgres-limits-table.ts';
-import { migrate } from '../../src/state/postgres/schema.ts';
+import { makeTables } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import { type Answers, type Statement, statement } from '../../src/state/store.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -94,7 +93,7 @@ export class SimulatedDatabase {
       if (!this.#lines.includes(line)) this.#lines.push(line);
       return simulation.serve(line, client, onNotice);
     });
-    const limits = new PostgresLimits(limitsTable(connection), client.clock);
+    const limits = new PostgresLimits(connection, client.clock);
     connection.onNotice = () => limits.heard();
     return limits;
   }
@@ -105,7 +104,7 @@ export class SimulatedDatabase {
   }
 
   #connect(clock: Clock, open: OpenWire): Promise<PostgresConnection> {
-    const prepare = (ask: Parameters<typeof migrate>[0]) => migrate(ask, this.#address.shown);
+    const prepare = (ask: Parameters<typeof makeTables>[0]) => makeTables(ask, this.#address.shown);
     return PostgresConnection.open({ address: this.#address, clock, openWire: open, prepare });
   }
 }

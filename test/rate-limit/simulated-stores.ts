@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
-import { migrate } from '../../src/state/sqlite/schema.ts';
+import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteLimits } from '../../src/state/sqlite/sqlite-limits.ts';
 import { named } from './rig.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
@@ -64,7 +64,7 @@ async function openInMemory(): Promise<Connection> {
     }
   };
   const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
-  migrate(connection);
+  makeTables(connection);
   return connection;
 }
 

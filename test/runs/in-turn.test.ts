@@ -12,12 +12,12 @@ const busy = async (): Promise<never> => {
 test.each([
   ['the pet is entered', { enter: busy, leave: async () => {} }, busy],
   ['the stock is read', { enter: async () => undefined, leave: async () => {} }, busy],
-])('gives all requests back that were admitted if the state fails before %s', async (_what, place, mark) => {
+])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
   const clock = createTestClock();
   const { governor, store } = createRig({ clock });
   const site = {
     ...{ governor, clock, interrupted: unaborted, service: 'shop', where: { env: 'staging' } },
-    state: { pets: { line: async () => place, mark } },
+    state: { pets: { place: () => place, look } },
   } as unknown as RunSite;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');

@@ -4,7 +4,7 @@ import { grantsFor } from '../../src/state/postgres/grants.ts';
 import { openExistingPostgres, openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import type { State } from '../../src/state/state.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
-import { collect, createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service } from './rig.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, service } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -36,9 +36,9 @@ async function work(state: State): Promise<string> {
   const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
   const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false } as const;
   await state.limits.fold('key', [start, sent]);
-  const place = await state.pets.line(service, 1n);
+  const place = state.pets.place(service, 1n);
   expect(await place.enter()).toBeUndefined();
-  const mark = await state.pets.mark();
+  const mark = await markOf(state);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   expect(await log.intend(intents(1), mark, place)).toEqual([{ kind: 'granted' }]);
   await log.settle([{ row: 1, petId: 1n, result: 'applied', quantity: 8 }]);
@@ -141,6 +141,7 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
   await (await keeping.history.begin(headOf(), rowsFor(3n))).end();
   await keeping.close();
   const state = await stateAt(till, 2);
+  await state.pets.place(service, 9n).enter();
   expect(await state.presence.list()).toHaveLength(1);
   for (const statement of [
     'DROP TABLE petstock.rows',
@@ -155,9 +156,7 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
   ]) {
     await expect(runSql(till, statement), statement).rejects.toThrow(/permission denied|must be owner/);
   }
-  const refused = await state.history
-    .remove((await collect(state.history.runs())).map(({ run }) => run))
-    .catch((error) => error);
+  const refused = await state.history.remove(await collect(state.history.runs())).catch((error) => error);
   expect(refused).toMatchObject({
     kind: 'failure',
     message: expect.stringMatching(/permission denied for table \w+ \(for "/),
@@ -209,6 +208,7 @@ test.each(['null', '7', '"x"', '{}', '[7]'])(
     const url = await temporaryDatabase();
     const state = await stateAt(url);
     await work(state);
+    await state.pets.place(service, 9n).enter();
     const role = await roleOf(url, 'till');
     await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
     await runSql(

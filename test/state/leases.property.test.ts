@@ -1,13 +1,22 @@
 import { expect, it } from 'vitest';
+import type { Mark } from '../../src/state/decide.ts';
 import { openState } from '../../src/state/open-state.ts';
-import type { Mark } from '../../src/state/pets.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Place } from '../../src/state/stored-pets.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';
-import { createStateClock, FakeProcesses, headOf, rowFor, type StateClock, service, temporaryFolder } from './rig.ts';
+import {
+  createStateClock,
+  FakeProcesses,
+  headOf,
+  markOf,
+  rowFor,
+  type StateClock,
+  service,
+  temporaryFolder,
+} from './rig.ts';
 
 const pet = 7n;
 const timeout = 1000;
@@ -41,14 +50,14 @@ async function step(writer: Writer, stock: Stock): Promise<void> {
         writer.stage = 'entered';
         return;
       }
-      writer.place = await writer.state.pets.line(service, pet);
+      writer.place = writer.state.pets.place(service, pet);
       writer.stage = 'inLine';
       return;
     case 'inLine':
       if ((await writer.place?.enter()) === undefined) writer.stage = 'entered';
       return;
     case 'entered':
-      writer.mark = await writer.state.pets.mark();
+      writer.mark = await markOf(writer.state);
       writer.seen = stock.quantity;
       writer.stage = 'read';
       return;

@@ -7,16 +7,7 @@ import { type OpenStateOptions, openExistingState, openState } from '../../src/s
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
-import {
-  collect,
-  createStateClock,
-  FakeProcesses,
-  headOf,
-  intentOf,
-  rowsFor,
-  service,
-  temporaryFolder,
-} from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
 
 interface Opening {
   readonly options: OpenStateOptions;
@@ -74,7 +65,7 @@ describe('a new state', () => {
   it('is its owner’s alone', async () => {
     const folder = join(temporaryFolder(), 'a', 'b');
     const state = await opened(opening(folder).options);
-    await state.pets.line(service, 1n);
+    await state.pets.place(service, 1n).enter();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder))
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
@@ -209,36 +200,6 @@ async function runSql(folder: string, sql: string): Promise<void> {
 }
 
 describe('a file of another version', () => {
-  it('goes on with its gate, its leases and its run in flight, as 0.2.0 has left them', async () => {
-    const folder = temporaryFolder();
-    await runSql(folder, readFileSync(new URL('schema-3.sql', import.meta.url), 'utf8'));
-    await runSql(folder, 'PRAGMA journal_mode = WAL; PRAGMA application_id = 0x70737374; PRAGMA user_version = 3');
-    const { options, processes, clock } = opening(folder, {}, 2);
-    const state = await opened(options);
-    expect(await state.describe()).toMatchObject({ schema: 4, runs: 1, rows: 3 });
-    expect(state.limits.peek('key').gate.at).toBe(60_003);
-    const [run] = await collect(state.history.runs());
-    expect(run).toMatchObject({ state: 'running', counts: { applied: 1, unknown: 1, pending: 1 } });
-    expect(await (await state.pets.line(service, 2n)).enter()).toMatchObject({ run: run?.run });
-    processes.kill(1);
-    clock.advance(31_000);
-    const log = await state.history.resume(run?.run ?? '');
-    const rows = await collect(state.history.rows(log.run));
-    expect(rows.map(({ petId, result }) => [petId, result])).toEqual([
-      ...[
-        [1n, 'applied'],
-        [2n, 'unknown'],
-      ],
-      [9_223_372_036_854_775_807n, 'pending'],
-    ]);
-    const intents = rows.slice(1).map((row) => intentOf(row, clock.monotonic() + 9999));
-    expect(await log.intend(intents, undefined)).toEqual([{ kind: 'granted' }, { kind: 'granted' }]);
-    await log.settle(intents.map(({ row, petId }) => ({ row, petId, result: 'applied', quantity: 8 })));
-    await log.end();
-    expect(await collect(state.history.runs())).toMatchObject([{ state: 'done', counts: { applied: 3 } }]);
-    expect(await state.check()).toEqual([]);
-  });
-
   it.each([
     [99, 'later version', 'npm install'],
     [2, 'never released', 'mv '],
@@ -341,7 +302,7 @@ describe('a folder that can’t be used', () => {
     await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
     expect(warnings).toEqual([expect.stringContaining(runtimeFolder)]);
     expect(existsSync(join(runtimeFolder, 'state.db'))).toBe(true);
-    const writes = [() => state.history.begin(headOf(), rowsFor(1n)), () => state.pets.line(service, 1n)];
+    const writes = [() => state.history.begin(headOf(), rowsFor(1n)), () => state.pets.place(service, 1n).enter()];
     for (const write of writes) {
       await expect(write()).rejects.toMatchObject({
         kind: 'failure',
@@ -394,7 +355,7 @@ describe('a state that another process holds', () => {
   it('is given up after a time, naming who is present', async () => {
     const folder = temporaryFolder();
     const other = opening(folder, { command: 'inventory apply' }, 42);
-    await (await opened(other.options)).pets.line(service, 1n);
+    await (await opened(other.options)).pets.place(service, 1n).enter();
     const { options, processes, clock } = opening(folder);
     processes.stop(42);
     const { DatabaseSync } = await loadEngine();
@@ -408,12 +369,15 @@ describe('a state that another process holds', () => {
     holding.exec('BEGIN IMMEDIATE');
     // Its lease is over by then, since it renews nothing.
     clock.advance(60_000);
-    const failure = await state.pets.line(service, 1n).catch((error) => error);
+    const failure = await state.pets
+      .place(service, 1n)
+      .enter()
+      .catch((error) => error);
     holding.exec('ROLLBACK');
     holding.close();
     expect(failure).toMatchObject({ kind: 'unavailable' });
     expect(failure.message).toContain('process 42 on till (petstock inventory apply), which is stopped');
-    await (await state.pets.line(service, 1n)).leave();
+    await state.pets.place(service, 1n).leave();
   });
 });
 

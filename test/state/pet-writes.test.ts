@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { lastKnownQuantities, writesAfter } from '../../src/state/pet-writes.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine, type Row, type Value } from '../../src/state/sqlite/engine.ts';
-import { migrate } from '../../src/state/sqlite/schema.ts';
+import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
-import { createStateClock, FakeProcesses, headOf, rowsFor, service, temporaryFolder } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service, temporaryFolder } from './rig.ts';
 
 /** Keeps the queries that it is asked. */
 class RecordingConnection extends Connection {
@@ -29,7 +29,7 @@ async function recording(): Promise<RecordingConnection> {
   writeFileSync(file, '');
   const connection = new RecordingConnection(await loadEngine(), file);
   onTestFinished(() => connection.close());
-  migrate(connection);
+  makeTables(connection);
   return connection;
 }
 
@@ -42,7 +42,7 @@ function lookups(connection: Connection, sql: string): string[] {
 }
 
 /** Tables of one row, or of the processes that are present. */
-const small = /^SCAN (sequence|presence|services)\b/;
+const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 
 describe('no query reads a whole table', () => {
   test('of what was written of a pet: it is looked up by the pet, never by reading a whole run', async () => {
@@ -66,7 +66,7 @@ describe('no query reads a whole table', () => {
     const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
-    const [place, mark] = [await pets.line(service, 1n), await pets.mark()];
+    const [place, mark] = [pets.place(service, 1n), await markOf({ pets })];
     await place.enter();
     await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, place);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);

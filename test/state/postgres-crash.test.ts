@@ -7,7 +7,7 @@ import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';
-import { collect, createStateClock, FakeProcesses, headOf, intentOf, rowsFor } from './rig.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -62,6 +62,31 @@ const recorded = async (url: string) => {
   const rows = await runSql(url, 'SELECT result FROM petstock.rows ORDER BY row');
   return rows.map(({ result }) => result);
 };
+
+it('begins a run with its first intent once, though the answer to both was lost', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = machine.state.history.beginLater(headOf(), rowsFor(1n));
+  expect(log.hasBegun).toBe(false);
+  machine.loseAnswerOf('INSERT INTO petstock.leases');
+  expect(await log.intend(intents(1), undefined)).toEqual([{ kind: 'granted' }]);
+  await log.settle([outcomeOf(1, 'applied')]);
+  await log.end();
+  const runs = await collect(machine.state.history.runs());
+  expect(runs).toMatchObject([{ run: log.run, changes: 1, counts: { applied: 1, unknown: 0, pending: 0 } }]);
+  expect(await machine.state.check()).toEqual([]);
+});
+
+it('goes on after limits that the database has refused', async () => {
+  const url = await temporaryDatabase();
+  const { state } = await machineAt(url);
+  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
+  await state.limits.fold('key', [start]);
+  await runSql(url, 'ALTER TABLE petstock.limits ADD CONSTRAINT closed CHECK (false) NOT VALID');
+  await expect(state.limits.fold('key', [start])).rejects.toMatchObject({ kind: 'failure' });
+  await runSql(url, 'ALTER TABLE petstock.limits DROP CONSTRAINT closed');
+  expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
+});
 
 it('keeps the intent of a row that was not sent the first time, though the answer to it was lost', async () => {
   const url = await temporaryDatabase();
@@ -132,7 +157,7 @@ it('sees a write after a crash that has taken back numbers which were drawn befo
   const earlier = await begin(other, 3);
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
-  const mark = await one.state.pets.mark();
+  const mark = await markOf(one.state);
   // What a crash leaves: unlogged tables are empty, and a sequence may have gone back.
   await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${mark.sequence - 4}`);
   for (const machine of [one, other]) machine.disconnect();
@@ -163,7 +188,7 @@ it('notices that an older copy of the database is in its place, which lacks the 
   const url = await temporaryDatabase();
   const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
   await runSql(url, 'UPDATE petstock.sequence SET last = last + 20');
-  const mark = await one.state.pets.mark();
+  const mark = await markOf(one.state);
   await runSql(url, `UPDATE petstock.sequence SET last = ${mark.sequence - 10}`);
   const theirs = await begin(other, 1);
   await theirs.intend(intents(1), undefined);

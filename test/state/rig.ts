@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
+import type { Mark } from '../../src/state/decide.ts';
 import type { Intent, PlannedRow, RunHead } from '../../src/state/history.ts';
+import type { State } from '../../src/state/state.ts';
 
 /** A clock that stands still until a test moves it; deadlines run out on the way. */
 export interface StateClock extends Clock {
@@ -63,6 +65,11 @@ export class FakeProcesses {
   stop(pid: number): void {
     this.#stopped.add(pid);
   }
+}
+
+/** Returns a moment in the order of all writes; to be taken before a stock is read. */
+export async function markOf({ pets }: Pick<State, 'pets'>): Promise<Mark> {
+  return (await pets.look(service, [])).mark;
 }
 
 /** A folder that is gone after the test. */

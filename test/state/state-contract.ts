@@ -9,6 +9,7 @@ import {
   FakeProcesses,
   headOf,
   intentOf,
+  markOf,
   rowFor,
   rowsFor,
   type StateClock,
@@ -69,7 +70,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
     it('is not opened again by what comes after its end', async () => {
       await ours.close();
-      await expect(ours.pets.mark()).rejects.toThrow('has been closed');
+      await expect(markOf(ours)).rejects.toThrow('has been closed');
     });
 
     describe('limits', () => {
@@ -117,31 +118,35 @@ export function testState(name: string, newStore: () => Driver): void {
 
     describe('leases', () => {
       it('are first come, first served', async () => {
-        const first = await ours.pets.line(service, 7n);
-        const second = await theirs.pets.line(service, 7n);
-        expect(await second.enter()).toEqual({ run: undefined, until: undefined });
+        const first = ours.pets.place(service, 7n);
+        const [second, third] = [theirs.pets.place(service, 7n), ours.pets.place(service, 7n)];
+        const busy = { run: undefined, until: undefined };
         expect(await first.enter()).toBeUndefined();
-        expect(await second.enter()).toEqual({ run: undefined, until: undefined });
+        expect(await second.enter()).toEqual(busy);
+        expect(await third.enter()).toEqual(busy);
         await first.leave();
+        expect(await third.enter()).toEqual(busy);
         expect(await second.enter()).toBeUndefined();
+        await second.leave();
+        expect(await third.enter()).toBeUndefined();
       });
 
       it('are of one pet at one service', async () => {
-        const first = await ours.pets.line(service, 7n);
+        const first = ours.pets.place(service, 7n);
         await first.enter();
-        const others = [await theirs.pets.line(service, 8n), await theirs.pets.line('https://other.example/v1', 7n)];
+        const others = [theirs.pets.place(service, 8n), theirs.pets.place('https://other.example/v1', 7n)];
         for (const place of others) expect(await place.enter()).toBeUndefined();
       });
 
       it('go from a place to its run, and from there back with the outcome', async () => {
-        const place = await ours.pets.line(service, 7n);
+        const place = ours.pets.place(service, 7n);
         await place.enter();
         const log = await ours.history.begin(headOf(), rowsFor(7n));
-        expect(await log.intend([intent({ row: 1, petId: 7n })], await ours.pets.mark(), place)).toEqual([
+        expect(await log.intend([intent({ row: 1, petId: 7n })], await markOf(ours), place)).toEqual([
           { kind: 'granted' },
         ]);
         await place.leave();
-        const other = await theirs.pets.line(service, 7n);
+        const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toEqual({ run: log.run, until: undefined });
         await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
         await log.flush();
@@ -149,8 +154,8 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('are over at once with a process that is gone before its intent', async () => {
-        await (await ours.pets.line(service, 7n)).enter();
-        const other = await theirs.pets.line(service, 7n);
+        await ours.pets.place(service, 7n).enter();
+        const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toBeDefined();
         processes.kill(1);
         expect(await other.enter()).toBeUndefined();
@@ -161,7 +166,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await log.intend([intent({ row: 1, petId: 7n })], undefined);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
-        const other = await theirs.pets.line(service, 7n);
+        const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toEqual({ run: log.run, until: expires });
         const rival = await theirs.history.begin(headOf(), rowsFor(7n));
         expect(await rival.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
@@ -180,7 +185,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('are kept by a row of unknown outcome, even if its process lives', async () => {
         const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
-        const other = await theirs.pets.line(service, 7n);
+        const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toEqual({ run: log.run, until: clock.monotonic() + timeout });
         await pass(timeout);
         expect(await other.enter()).toBeUndefined();
@@ -188,18 +193,18 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('are given back by a row that was not carried out, which is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
-        expect(await (await theirs.pets.line(service, 7n)).enter()).toBeUndefined();
+        expect(await theirs.pets.place(service, 7n).enter()).toBeUndefined();
         const [row] = await collect(theirs.history.rows(log.run));
         expect(row).toMatchObject({ result: 'pending', quantity: undefined });
       });
 
       it('are not ours any more after we were away for longer than they last', async () => {
-        const place = await ours.pets.line(service, 7n);
+        const place = ours.pets.place(service, 7n);
         await place.enter();
         expect(ours.presence.isCurrent).toBe(true);
         clock.stop(15_001);
         expect(ours.presence.isCurrent).toBe(false);
-        const other = await theirs.pets.line(service, 7n);
+        const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toBeUndefined();
         const log = await ours.history.begin(headOf(), rowsFor(7n));
         const [grant] = await log.intend([intent({ row: 1, petId: 7n })], undefined, place);
@@ -222,25 +227,28 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('pass over a place in the line that has not been entered', async () => {
-        await ours.pets.line(service, 7n);
+        const [first, second] = [ours.pets.place(service, 7n), ours.pets.place(service, 7n)];
+        await first.enter();
+        expect(await second.enter()).toBeDefined();
+        await first.leave();
         const log = await theirs.history.begin(headOf(), rowsFor(7n));
         expect(await log.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
       });
     });
 
     describe('a write that relies on a stock', () => {
-      const relying = async (since: Awaited<ReturnType<State['pets']['mark']>>) => {
+      const relying = async (since: Awaited<ReturnType<typeof markOf>>) => {
         const log = await theirs.history.begin(headOf(), rowsFor(7n));
         return (await log.intend([intent({ row: 1, petId: 7n })], since))[0];
       };
 
       it('is granted where only earlier ones were', async () => {
         await write(ours, 7n);
-        expect(await relying(await theirs.pets.mark())).toEqual({ kind: 'granted' });
+        expect(await relying(await markOf(theirs))).toEqual({ kind: 'granted' });
       });
 
       it.each(['applied', 'differs'] as const)('is overtaken by one that was %s since', async (result) => {
-        const since = await theirs.pets.mark();
+        const since = await markOf(theirs);
         const log = await write(ours, 7n, { result });
         expect(await relying(since)).toEqual({ kind: 'overtaken', run: log.run, command: 'inventory apply' });
       });
@@ -248,7 +256,7 @@ export function testState(name: string, newStore: () => Driver): void {
       it('is overtaken by one that was on its way at the mark', async () => {
         const log = await ours.history.begin(headOf(), rowsFor(7n));
         await log.intend([intent({ row: 1, petId: 7n })], undefined);
-        const since = await theirs.pets.mark();
+        const since = await markOf(theirs);
         await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
         await log.flush();
         expect(await relying(since)).toMatchObject({ kind: 'overtaken', run: log.run });
@@ -257,16 +265,16 @@ export function testState(name: string, newStore: () => Driver): void {
       it('is overtaken by an unknown one that could still arrive after the mark', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
-        const tooEarly = await theirs.pets.mark();
+        const tooEarly = await markOf(theirs);
         await pass(1);
         expect(await relying(tooEarly)).toMatchObject({ kind: 'overtaken', run: log.run });
-        expect(await relying(await theirs.pets.mark())).toEqual({ kind: 'granted' });
+        expect(await relying(await markOf(theirs))).toEqual({ kind: 'granted' });
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
         'is not overtaken by one that was %s',
         async (result) => {
-          const since = await theirs.pets.mark();
+          const since = await markOf(theirs);
           await write(ours, 7n, { result });
           expect(await relying(since)).toEqual({ kind: 'granted' });
         },
@@ -274,7 +282,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('is not overtaken by its own run', async () => {
         const log = await theirs.history.begin(headOf(), [rowFor(7n), rowFor(7n, { row: 2 })]);
-        const since = await theirs.pets.mark();
+        const since = await markOf(theirs);
         await log.intend([intent({ row: 1, petId: 7n })], since);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect(await log.intend([intent({ row: 2, petId: 7n })], since)).toEqual([{ kind: 'granted' }]);
@@ -439,7 +447,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await write(ours, 7n);
         await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
         await expect(ours.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
-        expect(await theirs.history.remove([log.run])).toEqual([]);
+        expect(await theirs.history.remove([{ run: log.run, service }])).toBe(0);
         processes.kill(1);
         expect((await theirs.history.run(log.run)).state).toBe('done');
         const resumed = await theirs.history.resume(log.run);
@@ -448,7 +456,7 @@ export function testState(name: string, newStore: () => Driver): void {
           kind: 'conflict',
         });
         await resumed.end();
-        expect(await theirs.history.remove([log.run])).toEqual([log.run]);
+        expect(await theirs.history.remove([{ run: log.run, service }])).toBe(1);
         expect(await collect(theirs.history.runs())).toEqual([]);
       });
 
@@ -585,17 +593,16 @@ export function testState(name: string, newStore: () => Driver): void {
       it('lists what was written lately, the oldest first', async () => {
         await write(ours, 7n, { quantity: 3 });
         await pass(60_000);
-        const since = clock.now() - 10;
         await write(theirs, 8n, { result: 'differs', quantity: 4 });
         await write(ours, largest, { quantity: 6 });
         const sequence = expect.any(Number);
         const last = { petId: largest, result: 'applied', before: 5, quantity: 6, sequence };
-        expect(await ours.history.recentWrites(service, since)).toEqual([
+        expect((await ours.pets.look(service)).writes).toEqual([
           { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence },
           last,
         ]);
-        expect(await ours.history.recentWrites(service, since, [7n, largest])).toEqual([last]);
-        expect(await ours.history.recentWrites('https://other.example/v1', 0)).toEqual([]);
+        expect((await ours.pets.look(service, [7n, largest])).writes).toEqual([last]);
+        expect((await ours.pets.look('https://other.example/v1')).writes).toEqual([]);
       });
 
       it('knows the stock before a write', async () => {
@@ -633,7 +640,7 @@ export function testState(name: string, newStore: () => Driver): void {
       it('begins with the first write, and lasts as long as it is renewed', async () => {
         expect(await theirs.presence.list()).toEqual([]);
         expect(ours.presence.isCurrent).toBe(true);
-        await ours.pets.line(service, 7n);
+        await ours.pets.place(service, 7n).enter();
         for (let round = 0; round < 5; round += 1) {
           await pass(5000);
           await Promise.resolve();
@@ -643,8 +650,22 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await theirs.presence.list()).toEqual([]);
       });
 
+      it('ends with the last run or place, and begins anew with the next', async () => {
+        const place = ours.pets.place(service, 8n);
+        await place.enter();
+        const log = await ours.history.begin(headOf(), rowsFor(7n));
+        await log.end();
+        expect(await theirs.presence.list()).toHaveLength(1);
+        await place.leave();
+        const last = await ours.history.begin(headOf(), rowsFor(9n));
+        const [, next] = await Promise.all([last.end(), ours.history.begin(headOf(), rowsFor(10n))]);
+        expect(await theirs.presence.list()).toHaveLength(1);
+        await next.end();
+        expect(await theirs.presence.list()).toEqual([]);
+      });
+
       it('is over with its lease, and a late renewal does not bring it back', async () => {
-        await ours.pets.line(service, 7n);
+        await ours.pets.place(service, 7n).enter();
         clock.stop(15_000);
         expect(await theirs.presence.list()).toEqual([]);
         await pass(0);
@@ -653,13 +674,13 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('of another start of the machine is over once its lease was seen to end, and so are its leases', async () => {
-        await (await ours.pets.line(service, 7n)).enter();
+        await ours.pets.place(service, 7n).enter();
         clock = createStateClock('boot-2');
         const restarted = await open(1);
         const left = async () => (await restarted.presence.list()).filter(({ process }) => process.boot === 'boot-1');
         expect(await left()).toHaveLength(1);
         await pass(14_900);
-        const place = await restarted.pets.line(service, 7n);
+        const place = restarted.pets.place(service, 7n);
         expect(await place.enter()).toBeDefined();
         await pass(200);
         expect(await left()).toEqual([]);

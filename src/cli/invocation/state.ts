@@ -26,8 +26,7 @@ type Need = OpenStateOptions['need'];
 export async function openStateFor(use: StateUse, need: Need): Promise<State> {
   // Late: the engine takes a while to load.
   const { openState } = await import('../../state/open-state.ts');
-  const options = stateOptions(use, need);
-  return keepingGates(await openState(options), options, use);
+  return openState(stateOptions(use, need));
 }
 
 /**
@@ -41,13 +40,13 @@ export async function withExistingState<T>(
   look: (state: State | undefined) => Promise<T>,
   need: Need = 'history',
 ): Promise<T> {
-  return lookAt(use, look, stateOptions(use, need));
+  return lookAt(look, stateOptions(use, need));
 }
 
 /** Does the same with the state of this machine alone, whose stock-takes are never shared. */
 export async function withOwnState<T>(use: StateUse, look: (state: State | undefined) => Promise<T>): Promise<T> {
   const { url: _shared, ...options } = stateOptions(use, 'history');
-  return lookAt(use, look, options);
+  return lookAt(look, options);
 }
 
 /** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
@@ -72,23 +71,14 @@ export async function withOwnTables<T>(
   }
 }
 
-async function lookAt<T>(
-  use: StateUse,
-  look: (state: State | undefined) => Promise<T>,
-  options: OpenStateOptions,
-): Promise<T> {
+async function lookAt<T>(look: (state: State | undefined) => Promise<T>, options: OpenStateOptions): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
   const state = await openExistingState(options);
   try {
-    return await look(state && (await keepingGates(state, options, use)));
+    return await look(state);
   } finally {
     await state?.close();
   }
-}
-
-async function keepingGates(state: State, options: OpenStateOptions, { context }: StateUse): Promise<State> {
-  const { withGateCopies } = await import('../../state/gate-copies.ts');
-  return withGateCopies(state, { ...options, interrupted: context.interrupted });
 }
 
 /** Returns the URL of the state that several machines share, if there is one. The sandbox is on this machine, and so is its state. */
@@ -100,12 +90,13 @@ function stateOptions(use: StateUse, need: Need): OpenStateOptions {
   const { context, messages, command } = use;
   const { settings } = use.config;
   const keepFor = settings['keep-history'];
-  const { clock, processes, random, folders, env } = context;
+  const { clock, processes, random, folders, env, interrupted } = context;
   const url = sharedStateOf(use)?.value;
   return {
-    ...{ need, clock, processes, random, command },
+    ...{ need, clock, processes, random, command, interrupted },
     folder: folders.state,
     runtimeFolder: runtimeFolder(env),
+    gateFolder: runtimeFolder(env),
     ...(url !== undefined && { url, user: userOf(env) }),
     patience: (settingOf(settings, 'state-patience') ?? 60) * 1000,
     ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),

@@ -106,7 +106,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       const undone = job.resumed && { undone: 'Nothing more was written' };
       await questions.confirm({ question, typed, stdinIsTaken, look: job.look, ...undone });
     },
-    begun: async (run, count) => {
+    begun: async (run = '', count) => {
       await job.onBegun?.(run);
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {

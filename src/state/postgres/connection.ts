@@ -39,6 +39,8 @@ export interface AskOptions {
 }
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+export const commit = statement('COMMIT');
+const rollback = statement('ROLLBACK');
 
 /** Milliseconds since the Unix epoch, by the clock of the database. */
 export const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
@@ -78,7 +80,6 @@ export class PostgresConnection {
     try {
       await connection.#inTurn(() => connection.#connectUntil((error) => !isFull(error), shortPatience));
     } catch (error) {
-      connection.#wire?.destroy();
       throw inWords(error, connection.shown);
     }
     return connection;
@@ -100,8 +101,8 @@ export class PostgresConnection {
   }
 
   /** Uses one wire for several round trips, with no other between them. @throws the error of the network as it is */
-  once<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
-    return this.#inTurn(async () => work(this.#askBy(await this.#reached(patience))));
+  once<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(() => this.#use(work, shortPatience));
   }
 
   /**
@@ -113,11 +114,11 @@ export class PostgresConnection {
     try {
       return await this.#inTurn(async () => {
         try {
-          return await work(this.#askBy(await this.#reached(patience)));
+          return await this.#use(work, patience);
         } catch (error) {
           const isHopeless = isSilence(error) && !this.#servers.areSeveral && patience <= shortPatience;
           if (!isLost(error) || isHopeless || this.#isClosed) throw error;
-          return await work(this.#askBy(await this.#reached(patience)));
+          return await this.#use(work, patience);
         }
       });
     } catch (error) {
@@ -127,21 +128,7 @@ export class PostgresConnection {
 
   /** Reads the clock of the database, if what is known of it can't be relied on. */
   async align(): Promise<void> {
-    if (this.time.isDoubtful) await this.readTime();
-  }
-
-  async readTime(): Promise<void> {
-    await this.again((ask) => this.timed(ask, []));
-  }
-
-  /** Asks for the time as well, which is observed. @returns the other answers */
-  async timed(ask: Ask, before: readonly Statement[], after: readonly Statement[] = [], options?: AskOptions) {
-    const { clock } = this.#options;
-    const sentAt = clock.monotonic();
-    const answers = await ask([...before, selectNow, ...after], options);
-    const now = number(answers[before.length]?.[0]?.now) ?? 0;
-    this.time.observe(now, sentAt, clock.monotonic());
-    return { now, answers: answers.slice(before.length + 1) };
+    if (this.time.isDoubtful) await this.ask([]);
   }
 
   inWords(error: unknown): unknown {
@@ -162,13 +149,35 @@ export class PostgresConnection {
     return turn;
   }
 
+  /** A transaction that fails leaves nothing open for what comes next. */
+  async #use<Result>(work: (ask: Ask) => Promise<Result>, patience: number): Promise<Result> {
+    const wire = await this.#reached(patience);
+    let isOpen = false;
+    const ask = this.#askBy(wire);
+    try {
+      return await work((statements, options = {}) => {
+        isOpen ||= options.begins === true;
+        return ask(statements, options);
+      });
+    } catch (error) {
+      if (isOpen && !wire.isOver) await wire.ask([rollback], timeouts.answer).catch(() => wire.destroy());
+      throw error;
+    }
+  }
+
   #askBy(wire: Wire): Ask {
     return async (statements, options = {}) => {
       const { isPatient = false, goesOn = false, begins = false } = options;
-      const first = goesOn ? [] : [...(begins ? [begin] : []), settings(options)];
-      const answers = await this.#askWire(wire, [...first, ...statements], isPatient ? longestAnswer : timeouts.answer);
-      if (first.length > 0) this.#requireSameProcess(number(answers[first.length - 1]?.[0]?.pid));
-      return answers.slice(first.length);
+      const within = isPatient ? longestAnswer : timeouts.answer;
+      if (goesOn) return this.#askWire(wire, statements, within);
+      const first = begins ? [begin, settings(options), selectNow] : [settings(options), selectNow];
+      const { clock } = this.#options;
+      const sentAt = clock.monotonic();
+      const answers = await this.#askWire(wire, [...first, ...statements], within);
+      const [[session] = [], [time] = [], ...rest] = answers.slice(begins ? 1 : 0);
+      this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
+      this.#requireSameProcess(number(session?.pid));
+      return rest;
     };
   }
 
@@ -238,10 +247,15 @@ export class PostgresConnection {
 
   async #connect(): Promise<Wire> {
     const wire = await this.#servers.connect(() => this.onNotice());
-    this.#wire = wire;
     this.#pid = undefined;
     this.#generation += 1;
-    await this.#options.prepare(this.#askBy(wire));
+    try {
+      await this.#options.prepare(this.#askBy(wire));
+    } catch (error) {
+      wire.destroy();
+      throw error;
+    }
+    this.#wire = wire;
     return wire;
   }
 }

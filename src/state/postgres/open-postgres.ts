@@ -1,17 +1,15 @@
 import { parseDatabaseUrl } from '../../shared/database-url.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { State } from '../state.ts';
+import { State, type StateOptions } from '../state.ts';
 import type { Row } from '../store.ts';
 import { statement } from '../store.ts';
-import { StoredState, type StoredStateOptions } from '../stored-state.ts';
 import { type Ask, PostgresConnection } from './connection.ts';
 import { PostgresLimits } from './postgres-limits.ts';
-import { limitsTable } from './postgres-limits-table.ts';
 import { PostgresStore } from './postgres-store.ts';
-import { migrate, read, requireMaking } from './schema.ts';
+import { findTables, makeTables } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
-export interface OpenPostgresOptions extends StoredStateOptions {
+export interface OpenPostgresOptions extends StateOptions {
   /** `postgresql://…` */
   readonly url: string;
   /** How long a run that sends nothing meanwhile waits for the database, in milliseconds; default 5 s. */
@@ -19,13 +17,13 @@ export interface OpenPostgresOptions extends StoredStateOptions {
 }
 
 /**
- * The state that several machines share, in the schema `petstock` of a database; it is made there, or brought to this version.
+ * The state that several machines share, in the schema `petstock` of a database; it is made there if it is missing.
  *
  * @throws UnavailableError where the database can't be reached, FailureError where it can't be used or a later version of
  *   petstock has written it, UsageError for a URL that makes no sense
  */
 export async function openPostgres(options: OpenPostgresOptions, open: OpenWire = openWire): Promise<State> {
-  return postgresState(await connect(options, open, migrate), options);
+  return postgresState(await connect(options, open, makeTables), options);
 }
 
 /** The same for commands that only look. @returns undefined where the database has no state; makes nothing then */
@@ -35,9 +33,7 @@ export async function openExistingPostgres(
 ): Promise<State | undefined> {
   let exists = false;
   const connection = await connect(options, open, async (ask, shown) => {
-    exists = (await read(ask, shown)) !== undefined;
-    if (exists) await migrate(ask, shown);
-    else await requireMaking(ask, shown);
+    exists = await findTables(ask, shown);
   });
   if (exists) return postgresState(connection, options);
   await connection.close();
@@ -52,29 +48,19 @@ function connect(
   const parsed = parseDatabaseUrl(url);
   if (!parsed.ok) throw new UsageError(`The state URL cannot be used: ${parsed.fault}.`);
   const address = parsed.value;
-  return PostgresConnection.open({
-    address,
-    clock,
-    openWire: open,
-    prepare: (ask) => prepare(ask, address.shown),
-  });
+  return PostgresConnection.open({ address, clock, openWire: open, prepare: (ask) => prepare(ask, address.shown) });
 }
 
 /** Returns the state in a database. */
-function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): StoredState {
-  const { clock, patience } = options;
+function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): State {
+  const { clock, patience, warn } = options;
   const store = new PostgresStore(connection, clock, patience);
-  const limits = new PostgresLimits(limitsTable(connection), clock);
+  const limits = new PostgresLimits(connection, clock);
   connection.onNotice = () => limits.heard();
-  connection.onWait = () =>
-    options.warn?.(`${store.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
-  const askAtLength = async (sql: string) => {
-    const [rows = []] = await connection.ask([statement(sql)], { isPatient: true });
-    return rows;
-  };
+  connection.onWait = () => warn?.(`${store.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
+  const askAtLength = async (sql: string) => (await connection.ask([statement(sql)], { isPatient: true }))[0] ?? [];
   const describe = async () => {
     const [row] = await askAtLength(selectSettings);
-    await connection.readTime();
     return {
       engine: `postgresql ${String(row?.version).split(' ')[0]}`,
       location: connection.shown,
@@ -87,7 +73,7 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
     limits.close();
     await connection.close();
   };
-  return new StoredState({ store, limits, describe, check: async () => [], askAtLength, close }, options);
+  return new State({ store, limits, describe, check: async () => [], askAtLength, close }, options);
 }
 
 const selectSettings = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,

@@ -4,9 +4,10 @@ import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { asksToWait } from '../../rate-limit/observation.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
+import { type Row, type Statement, statement, text } from '../store.ts';
+import type { Ask, AskOptions, PostgresConnection } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
-import { isLost } from './postgres-errors.ts';
-import type { LimitsTable, StoredLimits } from './postgres-limits-table.ts';
+import { isLost, isSilence } from './postgres-errors.ts';
 
 /** News from others is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
@@ -26,6 +27,18 @@ interface Known {
   readonly notices: number;
 }
 
+/** Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again. */
+const insert =
+  'INSERT INTO petstock.limits (scope, version, state) VALUES (?, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, ?) ON CONFLICT (scope) DO NOTHING RETURNING version';
+const update =
+  'UPDATE petstock.limits SET version = version + 1, state = ? WHERE scope = ? AND version = ? RETURNING version';
+const select =
+  'SELECT version, CASE version WHEN ? THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = ?';
+/** Others are told before a disk or a standby is waited for. What they are told is only that there is something to look at. */
+const wake = statement("SELECT pg_notify('petstock', '')");
+/** Commits behind everything that was written before. */
+const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')");
+
 /**
  * The limits of all machines. What is written is written only onto what it was worked out from, so no transaction is open while
  * this process thinks; only if others are faster time after time, the row is locked.
@@ -34,7 +47,7 @@ interface Known {
  * leaves until the row has been read again.
  */
 export class PostgresLimits implements LimitsStore {
-  readonly #table: LimitsTable;
+  readonly #connection: PostgresConnection;
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
   /** Keys with requests of ours that may leave. */
@@ -45,16 +58,16 @@ export class PostgresLimits implements LimitsStore {
   #deadline: Deadline | undefined;
   #isClosed = false;
 
-  constructor(table: LimitsTable, clock: Clock) {
-    this.#table = table;
+  constructor(connection: PostgresConnection, clock: Clock) {
+    this.#connection = connection;
     this.#clock = clock;
   }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     // A key that others may have used is read first: a write onto nothing would only find that out.
-    if (this.#known.has(scope)) await this.#table.connection.align();
+    if (this.#known.has(scope)) await this.#connection.align();
     else await this.#latest(scope);
-    const shared = records.map((record) => inSharedTime(record, this.#table.connection.time));
+    const shared = records.map((record) => inSharedTime(record, this.#connection.time));
     const wakes = shared.some((record) => record.type === 'answer' && asksToWait(record));
     const state = await this.#change(scope, wakes, (known, isRepeated) => {
       for (const record of shared) if (!isRepeated || !hasLanded(known, record)) fold(known, record);
@@ -76,8 +89,10 @@ export class PostgresLimits implements LimitsStore {
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    await this.#table.connection.align();
-    return (await this.#table.list()).map(({ scope, state }) => ({ scope, state: this.#local(decode(state)) }));
+    const [rows = []] = await this.#connection.ask([
+      statement('SELECT scope, state FROM petstock.limits ORDER BY scope'),
+    ]);
+    return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.#local(decode(state)) }));
   }
 
   async clear(scope: string): Promise<void> {
@@ -113,74 +128,102 @@ export class PostgresLimits implements LimitsStore {
     wakes: boolean,
     change: (state: KeyState, isRepeated: boolean) => void,
   ): Promise<KeyState> {
+    const connection = this.#connection;
     let isRepeated = false;
     for (let attempt = 1; ; attempt += 1) {
+      const isLocked = attempt > maxAttempts;
       try {
-        const notices = this.#notices;
-        const known = this.#known.get(scope);
-        const next = changed(known?.state ?? emptyState(), (state) => change(state, isRepeated));
-        const isLocked = attempt > maxAttempts;
-        const stored = isLocked ? undefined : await this.#table.write(scope, known?.version ?? 0, encoded(next), wakes);
-        if (stored?.isWritten === false) {
-          this.#take(scope, stored, notices);
-          continue;
-        }
-        const kept = stored
-          ? this.#keep(scope, { version: stored.version, state: next }, notices)
-          : await this.#changeLocked(scope, wakes, (state) => change(state, isRepeated));
-        if (wakes) await this.#table.keepWritten();
-        return kept.state;
+        const state = await connection.once(async (ask) => {
+          if (isLocked) {
+            const [[row] = []] = await ask([statement(`${select} FOR UPDATE`, 0, scope)], { begins: true });
+            this.#take(scope, row, this.#notices);
+          }
+          const options = isLocked ? { goesOn: true } : { begins: true };
+          return this.#write(scope, wakes, (known) => change(known, isRepeated), ask, options);
+        });
+        if (state === undefined) continue;
+        if (wakes) await this.#keepWritten();
+        return state;
       } catch (error) {
         // What became of it is not known: it is looked at, and what is in it is not folded again.
-        if (!isLost(error) || isRepeated) throw this.#table.connection.inWords(error);
+        if (!isLost(error) || isRepeated) throw connection.inWords(error);
         isRepeated = true;
         await this.look(scope);
       }
     }
   }
 
+  /** Writes onto the version that is known. @returns undefined if there is another one by now, which is known then */
+  async #write(
+    scope: string,
+    wakes: boolean,
+    change: (state: KeyState) => void,
+    ask: Ask,
+    options: AskOptions,
+  ): Promise<KeyState | undefined> {
+    const notices = this.#notices;
+    const { version = 0, state = emptyState() } = this.#known.get(scope) ?? {};
+    // A copy: what is known stays what the database has, should the write fail.
+    const next = structuredClone(state);
+    change(next);
+    const json = JSON.stringify(encodeState(next));
+    const writing: Statement[] = [
+      version === 0 ? statement(insert, scope, json) : statement(update, json, scope, version),
+      // All of it: the version that another process has written meanwhile may have the number of ours.
+      statement(select, 0, scope),
+      ...(wakes ? [wake] : []),
+      statement('COMMIT'),
+    ];
+    const [written = [], [found] = []] = await ask(writing, options);
+    const [row] = written;
+    if (row !== undefined) return this.#keep(scope, { version: Number(row.version), state: next }, notices).state;
+    this.#take(scope, found, notices);
+    return undefined;
+  }
+
+  /** Resolves when all that was written is on the disk, and on the standby that commits wait for. It holds no lock meanwhile. */
+  async #keepWritten(): Promise<void> {
+    try {
+      await this.#connection.once((ask) => ask([message], { isDurable: true }));
+    } catch (error) {
+      // A standby that is away is no reason to end a command that only reads.
+      if (isLost(error) && !isSilence(error)) throw error;
+    }
+  }
+
   /** As the database has it. */
   async #latest(scope: string): Promise<KeyState> {
     const notices = this.#notices;
-    const stored = await this.#table.read(scope, this.#known.get(scope)?.version ?? 0);
-    return this.#take(scope, stored, notices).state;
+    const [[row] = []] = await this.#connection.ask([statement(select, this.#known.get(scope)?.version ?? 0, scope)]);
+    return this.#take(scope, row, notices).state;
   }
 
-  async #changeLocked(scope: string, wakes: boolean, change: (state: KeyState) => void): Promise<Known> {
-    const notices = this.#notices;
-    let next = emptyState();
-    const { version } = await this.#table.change(
+  /** @param row undefined: the key has none. Without a state it is as in the version that is known already */
+  #take(scope: string, row: Row | undefined, notices: number): Known {
+    const version = Number(row?.version ?? 0);
+    const stored = text(row?.state);
+    const known = version > 0 && stored === undefined ? this.#known.get(scope)?.state : undefined;
+    return this.#keep(
       scope,
-      (stored) => {
-        next = changed(this.#take(scope, stored, notices).state, change);
-        return encoded(next);
-      },
-      wakes,
+      { version, state: known ?? (stored === undefined ? emptyState() : decode(stored)) },
+      notices,
     );
-    return this.#keep(scope, { version, state: next }, notices);
-  }
-
-  #take(scope: string, { version, state }: StoredLimits, notices: number): Known {
-    const known = this.#known.get(scope);
-    const isSame = state === undefined && known !== undefined && version > 0;
-    const latest = isSame ? known.state : state === undefined ? emptyState() : decode(state);
-    return this.#keep(scope, { version, state: latest }, notices);
   }
 
   #keep(scope: string, { version, state }: Pick<Known, 'version' | 'state'>, notices: number): Known {
-    const known = { version, state, generation: this.#table.connection.generation, notices };
+    const known = { version, state, generation: this.#connection.generation, notices };
     this.#known.set(scope, known);
     return known;
   }
 
   #isFresh({ generation, notices }: Known): boolean {
-    const { heardAt, generation: current } = this.#table.connection;
+    const { heardAt, generation: current } = this.#connection;
     const isHeard = generation === current && notices === this.#notices;
     return isHeard && this.#clock.monotonic() - heardAt <= longestSilence;
   }
 
   #local(state: KeyState): KeyState {
-    return inLocalTime(state, this.#table.connection.time, this.#clock);
+    return inLocalTime(state, this.#connection.time, this.#clock);
   }
 
   /** As long as requests of ours may leave, the database is asked now and then. */
@@ -208,13 +251,6 @@ export class PostgresLimits implements LimitsStore {
   }
 }
 
-function changed(known: KeyState, change: (state: KeyState) => void): KeyState {
-  // A copy: what is known stays what the database has, should the write fail.
-  const state = structuredClone(known);
-  change(state);
-  return state;
-}
-
 /** Whether a record that may have been written is in the state. A gate is raised again all the same: it is never lowered. */
 function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
   switch (record.type) {
@@ -228,10 +264,6 @@ function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
     case 'unsent':
       return !inFlight.has(record.id);
   }
-}
-
-function encoded(state: KeyState): string {
-  return JSON.stringify(encodeState(state));
 }
 
 /** Returns the limits that a row has; nothing is known if they are of no shape that petstock writes, which a stranger may have done. */

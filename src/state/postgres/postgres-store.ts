@@ -3,18 +3,15 @@ import {
   type Answers,
   type Durability,
   type Moment,
+  number,
   type Statement,
   type Store,
   statement,
   statementsOf,
   type Work,
 } from '../store.ts';
-import type { Ask, PostgresConnection } from './connection.ts';
+import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
-import { isLost } from './postgres-errors.ts';
-
-const commit = statement('COMMIT');
-const rollback = statement('ROLLBACK');
 
 /**
  * Runs works in rounds: the first locks the service, reads the clock and loads, the last writes and commits. Between them lies what one decision takes,
@@ -60,7 +57,7 @@ export class PostgresStore implements Store {
     service: string | undefined,
     work: (at: Moment) => Work<Result>,
   ): Promise<Result> {
-    await this.align();
+    await this.#connection.align();
     return this.#connection.again(
       (ask) => this.#run(ask, kind, service, work),
       kind === 'durable' ? this.#patience : undefined,
@@ -69,11 +66,7 @@ export class PostgresStore implements Store {
 
   async ask(...statements: readonly Statement[]): Promise<Answers> {
     if (statements.length === 0) return [];
-    return this.#connection.again(async (ask) => (await this.#connection.timed(ask, [], statements)).answers);
-  }
-
-  align(): Promise<void> {
-    return this.#connection.align();
+    return this.#connection.ask(statements);
   }
 
   /** The server does it by itself; this makes it do so now, if the role may. */
@@ -98,20 +91,18 @@ export class PostgresStore implements Store {
     let step = steps.next([]);
     const opening = this.#locking(service);
     const options = { isDurable: kind === 'durable', begins: true };
-    try {
-      if (step.done) {
-        await this.#connection.timed(ask, opening, [...statementsOf(at.writes), commit], options);
-        return this.#done(service, step.value);
-      }
-      const first = await this.#connection.timed(ask, opening, step.value, options);
-      at.now = at.wall = first.now;
-      for (step = steps.next(first.answers); !step.done; step = steps.next(await ask(step.value, goesOn)));
+    if (step.done) {
+      await ask([...opening, ...statementsOf(at.writes), commit], options);
+    } else {
+      // Read behind the lock.
+      const answers = await ask([...opening, selectNow, ...step.value], options);
+      const [[time] = [], ...loaded] = answers.slice(opening.length);
+      at.now = at.wall = number(time?.now) ?? now;
+      for (step = steps.next(loaded); !step.done; step = steps.next(await ask(step.value, goesOn)));
       await ask([...statementsOf(at.writes), commit], goesOn);
-      return this.#done(service, step.value);
-    } catch (error) {
-      if (!isLost(error)) await ask([rollback], goesOn).catch(() => {});
-      throw error;
     }
+    if (service !== undefined) this.#services.add(service);
+    return step.value;
   }
 
   /** The row of a service is what works of one service wait for. */
@@ -120,11 +111,6 @@ export class PostgresStore implements Store {
     const insert = statement('INSERT INTO petstock.services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
     const lock = statement('SELECT id FROM petstock.services WHERE name = ? FOR UPDATE', service);
     return this.#services.has(service) ? [lock] : [insert, lock];
-  }
-
-  #done<Result>(service: string | undefined, result: Result): Result {
-    if (service !== undefined) this.#services.add(service);
-    return result;
   }
 }
 

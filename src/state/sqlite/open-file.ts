@@ -7,7 +7,7 @@ import { otherFolderHint } from '../other-folder.ts';
 import { Connection, inodeOf } from './connection.ts';
 import { type Engine, loadEngine } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
-import { isEmpty, isState, migrate } from './schema.ts';
+import { isEmpty, isState, makeTables } from './schema.ts';
 import { isDamage, originOf } from './sqlite-errors.ts';
 import { createStateFile, fileSystemOf, moveAside, requireLocal, requireWritable, stateFile } from './state-file.ts';
 
@@ -99,7 +99,7 @@ async function openFile(
       if (waited >= maxEmptyWait) throw new EmptiedState(connection.file);
       await clock.sleep(emptyPause);
     }
-    migrate(connection);
+    makeTables(connection);
     // In KiB. Rows that are removed are all over the indexes: with 2 MiB that took twice the CPU.
     connection.exec('PRAGMA cache_size = -16384');
     return connection;

@@ -1,23 +1,22 @@
-import { FailureError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/where.ts';
-import { migrationFrom, oldestVersion, schemaVersion, updateHint } from '../tables.ts';
+import { makingTables, requireReadable, schemaVersion } from '../tables.ts';
 import { type Connection, incremental } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
 const applicationId = 0x70737374;
 
 /**
- * Brings a file to this version. Whether it has to be is seen without a transaction.
+ * Makes the tables in a file that has none. Whether it has is seen without a transaction.
  * @throws FailureError if another version has written it that this one can't read
  */
-export function migrate(connection: Connection): void {
-  const found = versionOf(connection);
-  if (found === schemaVersion) return;
-  if (found === 0) connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
+export function makeTables(connection: Connection): void {
+  if (!isNew(connection)) return;
+  connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
   connection.useWriteAheadLog();
   connection.durable(() => {
     // Another process may have been first.
-    for (const sql of migrationFrom(versionOf(connection))) connection.exec(inSqlite(sql));
+    if (!isNew(connection)) return;
+    for (const sql of makingTables()) connection.exec(inSqlite(sql));
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
@@ -53,21 +52,11 @@ function hasTables(connection: Connection): boolean {
   return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
 }
 
-/** Returns the version of the tables; 0 if there are none. @throws FailureError if this version can't read them */
-function versionOf(connection: Connection): number {
+/** Reports whether there are no tables. @throws FailureError if there are those of a version that this one can't read */
+function isNew(connection: Connection): boolean {
   const version = Number(connection.get('PRAGMA user_version')?.user_version);
   const { file } = connection;
-  if (version > schemaVersion) {
-    throw new FailureError(
-      `${file} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock, or name another state folder by PETSTOCK_STATE_DIR`,
-      { hint: updateHint },
-    );
-  }
-  if (version > 0 && version < oldestVersion) {
-    throw new FailureError(
-      `${file} was written by a version of petstock that was never released, and is left as it is: move it out of the way`,
-      { hint: `mv ${shellWord(file)} ${shellWord(`${file}.old`)}` },
-    );
-  }
-  return version;
+  const hint = `mv ${shellWord(file)} ${shellWord(`${file}.old`)}`;
+  if (version !== 0) requireReadable(version, file, { way: 'move it out of the way', hint });
+  return version === 0;
 }

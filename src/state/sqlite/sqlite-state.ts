@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import type { ProcessIdentity } from '../../shared/processes.ts';
+import { State, type StateOptions } from '../state.ts';
 import { statement } from '../store.ts';
-import { StoredState, type StoredStateOptions } from '../stored-state.ts';
 import type { Connection } from './connection.ts';
 import { isDamage, originOf } from './sqlite-errors.ts';
 import { SqliteLimits } from './sqlite-limits.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
 /** Returns the state in an open file. */
-export function sqliteState(connection: Connection, options: StoredStateOptions): StoredState {
+export function sqliteState(connection: Connection, options: StateOptions): State {
   const { clock } = options;
   connection.whoIsPresent = () => describeOthers(connection, options);
   const isAnyStopped = () => others(connection, options).some(({ identity }) => options.processes.isStopped(identity));
@@ -22,7 +22,7 @@ export function sqliteState(connection: Connection, options: StoredStateOptions)
     askAtLength: async (sql: string) => (await store.ask(statement(sql)))[0] ?? [],
     close: async () => connection.close(),
   };
-  return new StoredState(engine, options);
+  return new State(engine, options);
 }
 
 function damageOf(connection: Connection): string[] {
@@ -44,7 +44,7 @@ interface OtherProcess {
 }
 
 /** Other processes that may have the lock of the file: one that is stopped has no lease any more. */
-function others(connection: Connection, { clock, processes }: StoredStateOptions): OtherProcess[] {
+function others(connection: Connection, { clock, processes }: StateOptions): OtherProcess[] {
   const self = JSON.stringify(processes.self);
   const rows = connection.all('SELECT identity, command, boot, expires FROM presence WHERE identity <> ?', self);
   return rows.map(({ identity, command, boot, expires }) => ({
@@ -55,7 +55,7 @@ function others(connection: Connection, { clock, processes }: StoredStateOptions
 }
 
 /** One phrase for each, for messages. */
-function describeOthers(connection: Connection, options: StoredStateOptions): string[] {
+function describeOthers(connection: Connection, options: StateOptions): string[] {
   const { clock, processes } = options;
   const now = clock.monotonic();
   return others(connection, options).flatMap(({ identity, command, ends }) => {

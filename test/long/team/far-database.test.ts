@@ -10,8 +10,9 @@ async function countingDatabase() {
   let questions = 0;
   const server = createServer((near) => {
     const far = connect(socket);
-    near.on('data', () => {
-      questions += 1;
+    near.on('data', (data) => {
+      // Whoever hangs up waits for nothing.
+      if (data[0] !== 0x58) questions += 1;
     });
     for (const [from, to] of [
       [near, far],
@@ -75,5 +76,5 @@ test('an adjust takes few round trips', async () => {
   await till.run('inventory list -q');
   const before = database.questions();
   expect(await till.run('inventory adjust 4 +1 -q')).toMatchObject({ code: 0 });
-  expect(database.questions() - before).toBeLessThanOrEqual(20);
+  expect(database.questions() - before).toBeLessThanOrEqual(12);
 });

@@ -55,8 +55,8 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
 /** @returns how many */
 async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
   const all: PlacedRun[] = [];
-  for await (const { run, at, state, undoes, began, touched, env, store } of history.runs()) {
-    all.push({ run, at, state, undoes, began, touched, env, store });
+  for await (const { run, at, state, undoes, began, touched, env, store, service } of history.runs()) {
+    all.push({ run, at, state, undoes, began, touched, env, store, service });
   }
   const { runs, kept } = runsToPrune(all, chosenPlace(invocation), bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
@@ -66,9 +66,9 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
     undone: 'Nothing was removed',
   });
   const removed = await history.remove(runs);
-  const left = runs.length - removed.length;
+  const left = runs.length - removed;
   if (left > 0) await invocation.messages.note(keptText(left));
-  return removed.length;
+  return removed;
 }
 
 function keptText(runs: number): string {
@@ -76,7 +76,7 @@ function keptText(runs: number): string {
   return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
 }
 
-type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store'>;
+type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'service'>;
 
 /** Which runs are to go. If both bounds are there, a run has to be past both; without any, no run is. */
 interface PruneBounds {
@@ -91,18 +91,19 @@ interface PruneBounds {
 /**
  * @param all runs of the state, the newest first
  * @param place which of them the bounds are about
- * @returns the ids of those to remove, the newest first; `kept`: how many are past the bounds as well, but stay
+ * @returns those to remove, the oldest first; `kept`: how many are past the bounds as well, but stay
  */
 function runsToPrune(
   all: readonly PlacedRun[],
   { env, store }: Pick<RunFilter, 'env' | 'store'>,
   bounds: PruneBounds,
-): { readonly runs: readonly string[]; readonly kept: number } {
+): { readonly runs: readonly PlacedRun[]; readonly kept: number } {
   const past = all
     .filter((run) => (env === undefined || run.env === env) && (store === undefined || (run.store ?? null) === store))
     .filter((run, index) => isPast(run, index, bounds));
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && bounds.incomplete));
-  const runs = removableRuns(all, new Set(wanted.map(({ run }) => run)));
+  const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
+  const runs = all.filter(({ run }) => ids.has(run)).reverse();
   return { runs, kept: past.length - runs.length };
 }
 
