@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '../shared/processes.ts';
-import type { Outcome, RecordedResult } from './history.ts';
+import type { Busy, Outcome, RecordedResult } from './history.ts';
 
 /**
  * The rules of writes, as functions of rows that a driver has loaded under its lock:
@@ -43,14 +43,6 @@ export interface Mark {
   readonly sequence: number;
   /** By the monotonic clock. A write whose request could still arrive after it counts as later. */
   readonly at: number;
-}
-
-/** Somebody else is at a pet. */
-export interface Busy {
-  /** Its run; undefined while it has none yet. */
-  readonly run: string | undefined;
-  /** When the pet is free at the latest, if only a request of a process that is gone may still arrive. Undefined: its process lives. */
-  readonly until: number | undefined;
 }
 
 /** Who writes a pet. */

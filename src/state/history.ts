@@ -1,6 +1,5 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
-import type { Busy } from './decide.ts';
 
 export type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord };
 
@@ -11,6 +10,14 @@ export interface Intent {
   readonly expires: number;
   /** The stock that an increment is added to now, and the sum: kept with the intent if it is granted. */
   readonly rebased?: { readonly before: number; readonly after: number } | undefined;
+}
+
+/** Somebody else is at a pet. */
+export interface Busy {
+  /** Its run; undefined while it has none yet. */
+  readonly run: string | undefined;
+  /** When the pet is free at the latest, if only a request of a process that is gone may still arrive. Undefined: its process lives. */
+  readonly until: number | undefined;
 }
 
 export type Grant =

@@ -1,5 +1,5 @@
-import { type Busy, busyWith, type Mark } from './decide.ts';
-import type { RecentWrite } from './history.ts';
+import { busyWith, type Mark } from './decide.ts';
+import type { Busy, RecentWrite } from './history.ts';
 import { leaseIn, takingLeases } from './intend-rows.ts';
 import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { Presence } from './processes-present.ts';
