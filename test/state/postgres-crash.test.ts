@@ -245,3 +245,25 @@ it('gives out no row while one with a lower number is still to commit', async ()
   expect(rows.map(({ petId }) => petId)).toEqual([1n, 2n]);
   expect(await settled(rows[0]?.seq ?? 0)).toEqual(rows.slice(1));
 });
+
+it('waits for a database that is away once, and not again to end what it had begun', async () => {
+  const url = await temporaryDatabase();
+  const clock = createStateClock();
+  const began = clock.monotonic();
+  let wire: Wire | undefined;
+  const once: OpenWire = async (server, onNotice) => {
+    if (wire !== undefined) throw new Error('connect ECONNREFUSED');
+    wire = await openWire(server, onNotice);
+    return wire;
+  };
+  const sleeping = { ...clock, sleep: async (ms: number) => clock.advance(ms) };
+  const processes = new FakeProcesses().view(1);
+  const options = { url, clock: sleeping, processes, command: 'test', random: () => 0, patience: 60_000 };
+  const state = await openPostgres(options, once);
+  const log = await state.history.begin(headOf(), rowsFor(1n));
+  wire?.destroy();
+  await expect(log.intend(intents(1), undefined)).rejects.toThrow("can't be reached");
+  await expect(log.end()).rejects.toThrow("can't be reached");
+  expect(clock.monotonic() - began).toBeLessThan(70_000);
+  await state.close();
+});

@@ -61,8 +61,9 @@ export class PostgresConnection {
   #pid: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** By the monotonic clock: until then it is not tried again. */
+  /** By the monotonic clock: until then it is not tried again with the patience that was in vain, or less. */
   #deadUntil = Number.NEGATIVE_INFINITY;
+  #patienceInVain = 0;
   #lastFailure: unknown;
   #heardAt = Number.NEGATIVE_INFINITY;
   #generation = 0;
@@ -191,7 +192,7 @@ export class PostgresConnection {
       if (isLost(error)) wire.destroy();
       if (isSilence(error)) {
         if (this.#servers.areSeveral) this.#servers.noteSilence(error);
-        else this.#giveUp(error);
+        else this.#giveUp(error, shortPatience);
       }
       throw error;
     }
@@ -213,8 +214,9 @@ export class PostgresConnection {
     // Made again it would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
+    const isDead = this.#options.clock.monotonic() < this.#deadUntil;
+    if (isDead && patience <= this.#patienceInVain) throw this.#lastFailure;
     const isPatient = patience > shortPatience;
-    if (!isPatient && this.#options.clock.monotonic() < this.#deadUntil) throw this.#lastFailure;
     return this.#connectUntil(
       (error) => !(isLost(error) || isFull(error)) || (isSilence(error) && !isPatient),
       patience,
@@ -230,7 +232,7 @@ export class PostgresConnection {
       } catch (error) {
         const waited = clock.monotonic() - began;
         if (isHopeless(error) || waited >= patience) {
-          this.#giveUp(error);
+          this.#giveUp(error, patience);
           throw error;
         }
         if (!isTold && waited >= shortPatience) this.onWait(error);
@@ -240,8 +242,9 @@ export class PostgresConnection {
     }
   }
 
-  #giveUp(error: unknown): void {
+  #giveUp(error: unknown, patience: number): void {
     this.#deadUntil = this.#options.clock.monotonic() + giveUpFor;
+    this.#patienceInVain = patience;
     this.#lastFailure = error;
   }
 
