@@ -60,29 +60,37 @@ const betweenValues = /(?<!(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Su
 const thousands = /^\s*\d{1,3}(?:,\d{3})*,0\d\d(?:,\d{3})*\s*$/;
 
 function parseOne(value: string, now: number): number {
-  if (/^\d+$/.test(value)) return secondsOf(value);
+  if (/^\d+$/.test(value)) return secondsOf(Number(value));
   const date = parseHttpDate(value, now);
   return date === undefined ? longestReading(value, now) : Math.max(0, date - now);
 }
 
 /** Seconds of a unit, by its first letter. */
-const unitSeconds: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60 };
+const unitSeconds: Readonly<Record<string, number>> = { d: 86_400, h: 3600, m: 60, s: 1 };
 
-/** Returns the longest wait that `120.0`, `+120`, `"120"`, `1e2`, `120 s`, `2 min`, `PT2H` or a date of another form can mean. */
+/** Returns the longest wait that `120.0`, `+120`, `"120"`, `1e2`, `120 s`, `1m30s`, `PT2H`, `00:02:00` or a date of another form can mean. */
 function longestReading(value: string, now: number): number {
   const dates = value.includes(':') ? [Date.parse(value), Date.parse(`${value} UTC`)].filter(Number.isFinite) : [];
   // Digits of a date are no seconds.
-  const numbers = dates.length > 0 ? [] : (value.match(/\d+(?:\.\d+)?(?:[eE]\+?\d+)?/g) ?? []);
-  const units = dates.length > 0 ? [] : [...value.matchAll(/(\d+(?:\.\d+)?)\s*([dhm])(?!s)/gi)];
-  const waits = units.map(([, count, unit = '']) =>
-    secondsOf(`${Number(count) * (unitSeconds[unit.toLowerCase()] ?? 1)}`),
-  );
-  return Math.max(leastUnreadable, ...dates.map((date) => date - now), ...numbers.map(secondsOf), ...waits);
+  const waits = dates.length > 0 ? dates.map((date) => date - now) : secondsIn(value).map(secondsOf);
+  return Math.max(leastUnreadable, ...waits);
+}
+
+/** Returns each number by itself, each time of a stopwatch, and the sum of all numbers with a unit. */
+function secondsIn(value: string): number[] {
+  const numbers = value.match(/\d+(?:\.\d+)?(?:[eE]\+?\d+)?/g) ?? [];
+  const times = value.match(/\d+(?::\d+)+/g) ?? [];
+  const units = [...value.matchAll(/(\d+(?:\.\d+)?)\s*(m(?!s)|[dhs])/gi)];
+  return [
+    ...numbers.map(Number),
+    ...times.map((time) => time.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)),
+    units.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit.toLowerCase()] ?? 1), 0),
+  ];
 }
 
 /** Any number is a number of seconds, but the end of the wait has to stay a time that a Date holds. */
-function secondsOf(value: string): number {
-  return Math.min(Number(value), endOfDates) * 1000;
+function secondsOf(value: number): number {
+  return Math.min(value, endOfDates) * 1000;
 }
 
 /**
