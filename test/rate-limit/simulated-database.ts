@@ -6,6 +6,7 @@ import { configOf, type DatabaseServer } from '../../src/state/postgres/client-c
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
 import { Pipeline, type Protocol } from '../../src/state/postgres/pipeline.ts';
 import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
+import { PostgresStore } from '../../src/state/postgres/postgres-store.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import { type Answers, type Statement, statement } from '../../src/state/store.ts';
@@ -93,7 +94,7 @@ export class SimulatedDatabase {
       if (!this.#lines.includes(line)) this.#lines.push(line);
       return simulation.serve(line, client, onNotice);
     });
-    const limits = new PostgresLimits(connection, client.clock);
+    const limits = new PostgresLimits(connection, new PostgresStore(connection, client.clock, undefined), client.clock);
     connection.onNotice = () => limits.heard();
     return limits;
   }

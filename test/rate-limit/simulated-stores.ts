@@ -4,6 +4,7 @@ import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteLimits } from '../../src/state/sqlite/sqlite-limits.ts';
+import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
 import { named } from './rig.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
@@ -49,7 +50,7 @@ export function inSqlite(): SimulatedStores {
       const connection = await opened;
       const nameOf = perMachine(newName);
       return simulation((machine, clock) =>
-        named(new SqliteLimits(connection, { clock, isAnyStopped: () => false }), nameOf(machine)),
+        named(new SqliteLimits(new SqliteStore(connection, clock, () => false)), nameOf(machine)),
       );
     },
     close: async () => (await opened)?.close(),

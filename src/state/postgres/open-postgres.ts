@@ -55,7 +55,7 @@ function connect(
 function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): State {
   const { clock, patience, warn } = options;
   const store = new PostgresStore(connection, clock, patience);
-  const limits = new PostgresLimits(connection, clock);
+  const limits = new PostgresLimits(connection, store, clock);
   connection.onNotice = () => limits.heard();
   connection.onWait = () => warn?.(`${store.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
   const askAtLength = async (sql: string) => (await connection.ask([statement(sql)], { isPatient: true }))[0] ?? [];

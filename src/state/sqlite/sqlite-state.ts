@@ -16,7 +16,7 @@ export function sqliteState(connection: Connection, options: StateOptions): Stat
   const { file } = connection;
   const engine = {
     store,
-    limits: new SqliteLimits(connection, { clock, isAnyStopped }),
+    limits: new SqliteLimits(store),
     describe: async () => ({ engine: 'sqlite', location: file, bytes: sizeOf(file) + sizeOf(`${file}-wal`) }),
     check: async () => damageOf(connection),
     askAtLength: async (sql: string) => (await store.ask(statement(sql)))[0] ?? [],

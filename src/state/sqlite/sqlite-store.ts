@@ -71,7 +71,14 @@ export class SqliteStore implements Store {
   }
 
   async ask(...statements: readonly Statement[]): Promise<Answers> {
-    return statements.map((asked) => this.#ask(asked));
+    return statements.map((asked) => this.askNow(asked));
+  }
+
+  askNow({ sql, values }: Statement): readonly Row[] {
+    const text = ofSqlite(sql);
+    if (text.startsWith('SELECT')) return this.#connection.all(text, ...values);
+    this.#connection.run(text, ...values);
+    return [];
   }
 
   async align(): Promise<void> {}
@@ -86,7 +93,7 @@ export class SqliteStore implements Store {
     const at: Moment = { ...this.moment, writes: [] };
     const steps = work(at);
     let step = steps.next([]);
-    while (!step.done) step = steps.next(step.value.map((asked) => this.#ask(asked)));
+    while (!step.done) step = steps.next(step.value.map((asked) => this.askNow(asked)));
     for (const { sql, values } of statementsOf(at.writes)) this.#connection.run(ofSqlite(sql), ...values);
     return step.value;
   }
@@ -94,13 +101,6 @@ export class SqliteStore implements Store {
   #nameService(service: string): void {
     if (this.#services.has(service)) return;
     this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
-  }
-
-  #ask({ sql, values }: Statement): readonly Row[] {
-    const text = ofSqlite(sql);
-    if (text.startsWith('SELECT')) return this.#connection.all(text, ...values);
-    this.#connection.run(text, ...values);
-    return [];
   }
 }
 
