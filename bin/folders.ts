@@ -15,7 +15,7 @@ function home(): string | undefined {
       const folder = ask();
       if (folder !== undefined && isAbsolute(folder)) return folder;
     } catch {
-      // Node throws where the user has no account.
+      // Node throws if the user has no account.
     }
   }
   return undefined;

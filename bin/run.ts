@@ -16,7 +16,7 @@ export async function run(): Promise<number> {
   // Should nothing be left that a command could wait for, Node ends it: that must not look like its work.
   process.exitCode = exitCodes.failure;
   const env = { ...process.env };
-  // Node warns on stderr where both are set, as they may be.
+  // Node warns on stderr if both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
   let lastWords: (() => string) | undefined;
   let onHangup: (() => void) | undefined;
@@ -56,7 +56,7 @@ export async function run(): Promise<number> {
 }
 
 /**
- * Ends the process by SIGHUP where its terminal is gone, as of a program that has no listener for it. On its way out Node 20 would try to
+ * Ends the process by SIGHUP if its terminal is gone, as of a program that has no listener for it. On its way out Node 20 would try to
  * reset the mode of that terminal, and abort with a core dump (nodejs/node#51519).
  */
 function endWithTerminal(): void {
@@ -145,7 +145,7 @@ interface InterruptionOptions {
 
 /**
  * Aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP: the terminal was closed, or the connection to it was lost. A second one is
- * left to the operating system, which ends the process at once; where a program reads stderr, an error is written to it first. But a closed
+ * left to the operating system, which ends the process at once; if a program reads stderr, an error is written to it first. But a closed
  * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
  */
 function listenForInterruption({ lastWords, onHangup }: InterruptionOptions): Interruption {
@@ -276,7 +276,7 @@ async function* keysOf(stream: Stdin, interruption: Interruption): AsyncGenerato
 
 const ctrlC = 0x03;
 
-/** stderr is for people: where it has no reader, the work continues, and the exit code is the result. */
+/** stderr is for people: if it has no reader, the work continues, and the exit code is the result. */
 function bestEffort(stream: Output): Output {
   return {
     get isTerminal() {

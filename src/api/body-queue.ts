@@ -39,7 +39,7 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
     this.#wakeUp();
   }
 
-  /** All of it, where it has come to its end; else undefined, and nothing is taken. */
+  /** All of it, if it has come to its end; else undefined, and nothing is taken. */
   takeWhole(): Uint8Array | undefined {
     if (this.#ending !== whole) return undefined;
     const [first, ...others] = this.#take();

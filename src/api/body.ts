@@ -22,7 +22,7 @@ export interface BodyBound {
 
 /**
  * The whole of a body. Its bytes are counted as they come, decoded, and nothing more is read once they are too many.
- * @throws FailureError where it is longer; else what reading it throws
+ * @throws FailureError if it is longer; else what reading it throws
  */
 export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBound): Promise<Uint8Array> {
   const held = new HeldBytes();
@@ -74,7 +74,7 @@ export function tooLong(what: string, most: number): FailureError {
 
 /**
  * @param keepMark whether a byte order mark at the beginning is a character like any other
- * @throws FailureError where it is no UTF-8
+ * @throws FailureError if it is no UTF-8
  */
 export function decodeUtf8(bytes: Uint8Array, keepMark = false): string {
   try {

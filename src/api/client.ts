@@ -76,7 +76,7 @@ export interface Client {
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
    * @returns the item as the service answered it
-   * @throws OvertakenError where the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
+   * @throws OvertakenError if the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
    *   `status` (an answer came), `mayStillArrive`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;

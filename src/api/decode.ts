@@ -15,7 +15,7 @@ export interface Operation {
   readonly experimental?: boolean;
 }
 
-/** @throws FailureError that names the operation, where the text is no JSON */
+/** @throws FailureError that names the operation, if the text is no JSON */
 export function decodeJson(text: string, operation: Operation): Json {
   try {
     return parseJson(text);
@@ -72,7 +72,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
   };
 }
 
-/** Where in the text the parser stumbled, in characters; 0 where it does not tell. */
+/** Where in the text the parser stumbled, in characters; 0 if it does not tell. */
 function faultPosition({ message }: SyntaxError): number {
   return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
 }
@@ -131,7 +131,7 @@ export interface ExactDecoder {
   /**
    * @param index how many items are before it
    * @param offset where in the body it begins
-   * @returns undefined where the item is to be left out
+   * @returns undefined if the item is to be left out
    * @throws FailureError
    */
   item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined;

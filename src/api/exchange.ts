@@ -22,12 +22,12 @@ export interface Answer {
   chunks(): AsyncIterable<Uint8Array>;
   /** Waits for something that is not the service: meanwhile the time-out stands still. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
-  /** The whole body. Once only. @throws FailureError where it is longer than the bound */
+  /** The whole body. Once only. @throws FailureError if it is longer than the bound */
   bytes(bound: BodyBound): Promise<Uint8Array>;
-  /** The whole body as UTF-8 text. Once only. @throws FailureError where it is longer than the bound, or no UTF-8 */
+  /** The whole body as UTF-8 text. Once only. @throws FailureError if it is longer than the bound, or no UTF-8 */
   text(bound: BodyBound): Promise<string>;
   /**
-   * The body as text, or nothing where it can't be read: for what only words an error. Once only.
+   * The body as text, or nothing if it can't be read: for what only words an error. Once only.
    * @throws the reason of `interrupted`
    */
   textOrNothing(): Promise<string>;
@@ -53,7 +53,7 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 /**
  * Sends one request and lets `use` read the answer, all of it within the time-out.
  *
- * @throws NetworkFault where the network or the time-out ended it
+ * @throws NetworkFault if the network or the time-out ended it
  * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
@@ -183,7 +183,7 @@ const mostKept = 64;
 
 /**
  * Abort signals that are used again: a controller and its signal are a good part of what a small request costs. One is kept only
- * where it was not aborted and nothing listens to it any more, so that no request is ended by the end of another one.
+ * if it was not aborted and nothing listens to it any more, so that no request is ended by the end of another one.
  */
 export class Controllers {
   readonly #free: AbortController[] = [];

@@ -63,7 +63,7 @@ export interface CopyInventoryOptions extends Pick<ReadInventoryOptions, 'onUnre
 }
 
 /**
- * Reads the same body and gives lines away in pieces. Items are copied where they can be; the last lines stay in the writer.
+ * Reads the same body and gives lines away in pieces. Items are copied if they can be; the last lines stay in the writer.
  * @throws as `readInventory`
  */
 export function copyInventory(

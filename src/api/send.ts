@@ -7,7 +7,7 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving'> {
-  /** Sending it twice does the same as sending it once: it is sent again where it may have been carried out. */
+  /** Sending it twice does the same as sending it once: it is sent again if it may have been carried out. */
   readonly repeatable: boolean;
   /** For the first try; each other one is admitted. */
   readonly permit?: Permit | undefined;
@@ -29,7 +29,7 @@ const maxRedirects = 5;
 
 /**
  * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect to the same origin is followed.
- * Tries again what certainly was not carried out; a network fault, 502, 503 and 504 only where the request is repeatable.
+ * Tries again what certainly was not carried out; a network fault, 502, 503 and 504 only if the request is repeatable.
  *
  * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
  * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `unsent` and `mayStillArrive`
@@ -55,7 +55,7 @@ export async function send<T>(
 
 /**
  * Sends a request once, with a permit that was got before.
- * @throws OvertakenError where the permit holds no longer and nothing was sent; else as `send`
+ * @throws OvertakenError if the permit holds no longer and nothing was sent; else as `send`
  */
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
@@ -107,7 +107,7 @@ class Tries {
     }
   }
 
-  /** The service's own words about why it is not to be called, where it sent some. */
+  /** The service's own words about why it is not to be called, if it sent some. */
   #withLastWords(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
@@ -134,7 +134,7 @@ class Tries {
     if (isKnown && error.mayStillArrive) this.#mayStillArrive = true;
   }
 
-  /** @throws the error of the last try, where there is no other */
+  /** @throws the error of the last try, if there is no other */
   async prepareNext(end: Exclude<AttemptEnd<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
     if (end.kind === 'moved') this.#follow(end.url);

@@ -18,7 +18,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The bytes as they came, still encoded as `content-encoding` says. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The whole body, in place of `body`, where all of it has come; undefined where it has not, and nothing is taken then. */
+  /** The whole body, in place of `body`, if all of it has come; undefined if it has not, and nothing is taken then. */
   takeWhole?(): Uint8Array | undefined;
   discard(): void;
 }

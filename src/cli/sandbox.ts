@@ -91,7 +91,7 @@ function listenError(
 
 /**
  * The file and the key; the key is made on first use.
- * @throws FailureError where the folder can't be made, or is not for this user alone to write to
+ * @throws FailureError if the folder can't be made, or is not for this user alone to write to
  */
 export async function openSandbox(stateFolder: string): Promise<Sandbox> {
   makePrivateFolder(stateFolder);
@@ -110,7 +110,7 @@ export function ownKey(stateFolder: string): string | undefined {
   return readKey(keyFileIn(stateFolder));
 }
 
-/** Makes a key that others could read private. @returns a warning for the user. @throws FailureError where the file is not ours */
+/** Makes a key that others could read private. @returns a warning for the user. @throws FailureError if the file is not ours */
 export function narrowSandbox(stateFolder: string): string | undefined {
   return readPrivateFile(keyFileIn(stateFolder))?.warning;
 }

@@ -7,7 +7,7 @@ export interface Change {
   readonly quantity: number | undefined;
   /** The number to add to the stock. */
   readonly delta: number | undefined;
-  /** The stock that the row relies on: where it differs, nothing is written. */
+  /** The stock that the row relies on: if it differs, nothing is written. */
   readonly expected: number | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
@@ -18,7 +18,7 @@ export interface RowError {
   /** Lower snake case: `pet_not_found`. */
   readonly code: string;
   readonly message: string;
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the answer, if there was one. */
   readonly status?: number | undefined;
 }
 

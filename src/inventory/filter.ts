@@ -103,7 +103,7 @@ function petIdFilter(petIds: PetIds): ItemFilter {
 
 /**
  * Goes through the items of some pets in a list, to its end.
- * @throws FailureError where the list has one of them twice: it can't be said which of the two is its stock
+ * @throws FailureError if the list has one of them twice: it can't be said which of the two is its stock
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,

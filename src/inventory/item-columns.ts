@@ -15,7 +15,7 @@ export class ItemColumns {
   length = 0;
   /**
    * petId = head × 10⁹ + tail, both of the same sign. An int64 in two numbers that JavaScript holds exactly: as decimals,
-   * since its digits come and go as decimals; two ids compare as their heads do, and where these are equal, as their tails.
+   * since its digits come and go as decimals; two ids compare as their heads do, and if these are equal, as their tails.
    */
   heads: Float64Array;
   tails: Int32Array;
@@ -131,7 +131,7 @@ export class ItemColumns {
 
 /** Batches as they come from their source; each is valid until the next is asked for. */
 export interface ColumnBatches extends AsyncIterable<ItemColumns> {
-  /** The same items as pieces of lines, copied where they can be. Only one of the two can be read. */
+  /** The same items as pieces of lines, copied if they can be. Only one of the two can be read. */
   copied?(writer: ItemWriter): AsyncIterable<Uint8Array>;
 }
 

@@ -102,7 +102,7 @@ export interface Guards {
   readonly maxZero: number | undefined;
 }
 
-/** Why the plan as a whole is refused: clauses for a person, without a trailing period; none where it may go on. */
+/** Why the plan as a whole is refused: clauses for a person, without a trailing period; none if it may go on. */
 export function guardFaults(
   { rows }: { readonly rows: Iterable<BulkRow> },
   { maxChanges, maxZero }: Guards,

@@ -38,7 +38,7 @@ export interface PlannedRow {
   /** The line of the file that it came from; 1 for a single write; for an undo the row of the run that is undone. */
   readonly line: number;
   readonly petId: bigint;
-  /** The stock that was read before, where it was. */
+  /** The stock that was read before, if it was. */
   readonly before: number | undefined;
   readonly after: number;
   /** An increment that is owed: `before` and `after` are those of the last look, and change with the stock. Undefined: `after` is what is wanted. */
@@ -59,7 +59,7 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly error: RowError | undefined;
   /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
   readonly at: number | undefined;
-  /** By the monotonic clock: until then a request of it may be on its way. Undefined where none was sent since the boot. */
+  /** By the monotonic clock: until then a request of it may be on its way. Undefined if none was sent since the boot. */
   readonly expires: number | undefined;
   /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
   readonly sequence: number;

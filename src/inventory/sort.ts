@@ -69,7 +69,7 @@ function comparator(columns: ItemColumns, key: SortKey): Comparator {
   return (left, right) => difference(ranks, left, right);
 }
 
-/** Of safe integers: where it is not exact, its sign is. */
+/** Of safe integers: if it is not exact, its sign is. */
 function difference(values: Float64Array | Int32Array, left: number, right: number): number {
   return (values[left] ?? 0) - (values[right] ?? 0);
 }

@@ -47,7 +47,7 @@ export function parseDelta(text: string): Parsed<number> {
   return parseInteger(text, 'change');
 }
 
-/** The stock after a change, or a fault where it passes what a quantity can be. Both are safe integers. */
+/** The stock after a change, or a fault if it passes what a quantity can be. Both are safe integers. */
 export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
@@ -92,7 +92,7 @@ function plain(digits: string, noun: Noun): string {
   return signed.replace(/^-(?=0+$)/, '');
 }
 
-/** Why the text is not a whole number, for the most likely mistakes in their own words; undefined where it is one. */
+/** Why the text is not a whole number, for the most likely mistakes in their own words; undefined if it is one. */
 function notWhole(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
     return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;

@@ -79,12 +79,12 @@ export interface PetstoreClient {
   /**
    * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all of it in
    * the state folder, so that the run can be undone.
-   * @returns what became of each row; `error` where not every row is as it should be
+   * @returns what became of each row; `error` if not every row is as it should be
    * @throws UsageError for a fault in the changes or a guard: nothing was written
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Takes back what a run has written where the stock has not been changed since.
+   * Takes back what a run has written if the stock has not been changed since.
    * @param run its id, or the last four characters of it
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;

@@ -9,7 +9,7 @@ export interface ChangeInput {
   readonly quantity?: QuantityInput | undefined;
   /** The number to add to the stock. */
   readonly delta?: QuantityInput | undefined;
-  /** The stock that it relies on: where it differs, the row is a conflict and is not written. */
+  /** The stock that it relies on: if it differs, the row is a conflict and is not written. */
   readonly expected?: QuantityInput | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;

@@ -111,7 +111,7 @@ type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
 
 /**
  * Returns two columns for the field `share`, from 0 to 1 and null if a row has none: in percent, and as a bar, which is left out
- * first where the terminal is narrow. A row needs the same number as `bar`.
+ * first if the terminal is narrow. A row needs the same number as `bar`.
  */
 export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
   return [

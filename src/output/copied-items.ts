@@ -29,7 +29,7 @@ export class Piece {
   }
 }
 
-/** A text of 8 to 16 bytes of an item, compared by eight from each end: as doubles, which are equal where their bytes are, but for zeros. */
+/** A text of 8 to 16 bytes of an item, compared by eight from each end: as doubles, which are equal whenever their bytes are, but for zeros. */
 interface Fragment {
   readonly length: number;
   readonly first: number;

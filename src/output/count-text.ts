@@ -175,7 +175,7 @@ function changeText({ before, after }: CountStep): string {
   return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
 }
 
-/** A code may be anything, and long: it is cut where it has to be, and what follows it never. What is more than a name has a bar in front. */
+/** A code may be anything, and long: it is cut if it has to be, and what follows it never. What is more than a name has a bar in front. */
 function withCode(code: string, rest: string, width: number): string {
   const shown = isPlainName(code) ? code : bar + singleLine(code);
   return truncate(shown, Math.max(4, width - visibleWidth(rest))) + rest;

@@ -73,7 +73,7 @@ function toTableRow(difference: Difference): Row {
   };
 }
 
-/** `sold`; `available → sold` where it differs. */
+/** `sold`; `available → sold` if it differs. */
 function statusText({ left, right }: Difference): string {
   const [before, after] = [left?.status || right?.status || '', right?.status || left?.status || ''];
   return before === after ? after : `${before} → ${after}`;

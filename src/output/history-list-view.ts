@@ -179,7 +179,7 @@ export function exportIdentity(run: RunRecord) {
   return { ...facts, runAt };
 }
 
-/** A row in JSON, with every field: null where there is nothing. */
+/** A row in JSON, with every field: null if there is nothing. */
 export function rowJson(facts: RecordedRow) {
   const { row, line, petId, before = null, after, result, quantity = null, error, reason = null, ref = null } = facts;
   const at = facts.at === undefined ? null : isoTime(facts.at);

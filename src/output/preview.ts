@@ -9,7 +9,7 @@ import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export interface PreviewOptions {
   readonly paint: Paint;
-  /** Characters that fit on a line; infinite where there is no terminal. */
+  /** Characters that fit on a line; infinite if there is no terminal. */
   readonly width: number;
   /** The estimate of the run, by `estimateText`. */
   readonly estimate?: string | undefined;
@@ -80,13 +80,13 @@ interface PlacedRow {
   readonly place: number;
 }
 
-/** Columns aligned over these rows, with less space between them where the terminal is narrow. */
+/** Columns aligned over these rows, with less space between them if the terminal is narrow. */
 function rowLines(rows: readonly BulkRow[], paint: Paint, width: number): string[] {
   const lines = linesWith(rows, paint, width, grouped);
   return lines.every((line) => visibleWidth(line) <= width) ? lines : linesWith(rows, paint, width, String);
 }
 
-/** @param numberText groups its digits, or not where the terminal is too narrow for that */
+/** @param numberText groups its digits, or not if the terminal is too narrow for that */
 function linesWith(rows: readonly BulkRow[], paint: Paint, width: number, numberText: NumberText): string[] {
   const cells = rows.map((row) => ({
     row,

@@ -56,7 +56,7 @@ export function progressLine(facts: ProgressFacts, width: number, paint: Paint):
   return '';
 }
 
-/** How far the run has come as a sentence, for where there is no terminal. */
+/** How far the run has come as a sentence, for a stream that is no terminal. */
 export function progressSentence({ total, done, failed, left }: ProgressFacts): string {
   const failures = failed > 0 ? `, ${grouped(failed)} failed` : '';
   const time = left === undefined || done >= total ? '' : `, about ${roughDuration(left)} left`;

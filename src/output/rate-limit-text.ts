@@ -10,7 +10,7 @@ export interface EstimateFacts extends Estimate {
 
 /**
  * Returns the estimate of a run that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
- * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out where it is enough.
+ * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out if it is enough.
  * @param now milliseconds since the Unix epoch
  */
 export function estimateText(changes: number, estimate: EstimateFacts, now: number): string {

@@ -49,7 +49,7 @@ export function visibleWidth(text: string): number {
   return width;
 }
 
-/** The text in at most `width` columns; where something had to go, it ends in `…`. Paint stays closed. */
+/** The text in at most `width` columns; if something had to go, it ends in `…`. Paint stays closed. */
 export function truncate(text: string, width: number): string {
   if (fits(text, width)) return text;
   let room = Math.max(0, width - 1);
@@ -160,7 +160,7 @@ export function padEnd(text: string, width: number): string {
 
 const someBlanks = Array.from({ length: 64 }, (_, count) => ' '.repeat(count));
 
-/** So many spaces; none where the count is below zero. */
+/** So many spaces; none if the count is below zero. */
 export function blanks(count: number): string {
   return count <= 0 ? '' : (someBlanks[count] ?? ' '.repeat(count));
 }

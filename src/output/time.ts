@@ -1,4 +1,4 @@
-/** A moment as the clock on the wall shows it: `09:14:05`, with the date in front where it is not within a day. */
+/** A moment as the clock on the wall shows it: `09:14:05`, with the date in front if it is not within a day. */
 export function localTime(ms: number, now: number = ms): string {
   const text = localDateTime(ms);
   return Math.abs(ms - now) < 20 * 3600_000 ? text.slice(-8) : text;

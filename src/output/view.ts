@@ -46,9 +46,9 @@ export interface View extends Grid {
   readonly isWordy?: boolean;
   /** All of its words are the service's: on a terminal a table has a bar in front of each line. */
   readonly isForeign?: boolean;
-  /** Each row is a name, its value, and perhaps a remark: where they do not fit beside each other, they are wrapped. */
+  /** Each row is a name, its value, and perhaps a remark: if they do not fit beside each other, they are wrapped. */
   readonly isFacts?: boolean;
-  /** The value for JSON and NDJSON where it is not simply the rows. May hold bigint. */
+  /** The value for JSON and NDJSON if it is not simply the rows. May hold bigint. */
   readonly json?: unknown;
   /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
   readonly document?: JsonDocument;
@@ -120,7 +120,7 @@ export type Batches<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 const batchSize = 1000;
 
 /**
- * Values converted when they are wanted, in batches. Can be read more than once where the source can.
+ * Values converted when they are wanted, in batches. Can be read more than once if the source can.
  * @param source is asked for the values again each time that the batches are read
  */
 export function batchesOf<T, Converted>(

@@ -84,7 +84,7 @@ function intend(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord
   for (const id of ids.slice(0, decision.places)) state.inFlight.set(id, request);
 }
 
-/** @returns the request, where it was in flight */
+/** @returns the request, if it was in flight */
 function end(state: KeyState, id: string): InFlight | undefined {
   const request = state.inFlight.get(id);
   if (state.inFlight.delete(id)) state.over += 1;

@@ -11,21 +11,21 @@ import type { LimitsStore } from './limits-store.ts';
 export interface Governor {
   /**
    * Resolves when one request may leave.
-   * @throws RateLimitedError, UnavailableError where that would take longer than the command may wait
-   * @throws UnavailableError, FailureError where the store can't be used
+   * @throws RateLimitedError, UnavailableError if that would take longer than the command may wait
+   * @throws UnavailableError, FailureError if the store can't be used
    * @throws the signal's reason once it is aborted
    */
   admit(signal: AbortSignal): Promise<Permit>;
   /**
-   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one where no more than a
-   * probe may go (nothing known, a window has ended, after a gate), or where a limit never leaves room for `least`.
+   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one if no more than a
+   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `least`.
    */
   admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits>;
   /** The last limits that an answer carried in this process. */
   readonly lastSeen: SeenRateLimit | undefined;
   /**
    * Writes what was answered and is buffered. Waits for writes that are on their way.
-   * @throws UnavailableError, FailureError where the store can't be used
+   * @throws UnavailableError, FailureError if the store can't be used
    */
   flush(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface Permit {
   /**
    * Called when the request is about to leave: the process may have been stopped since it was admitted, or the
    * connection may have taken its time. Never waits.
-   * @throws OvertakenError where the permit holds no longer
+   * @throws OvertakenError if the permit holds no longer
    */
   leave(): void;
   /**
@@ -99,7 +99,7 @@ export interface GovernorOptions {
   readonly store: LimitsStore;
   /** The key at its service, by `scopeOf`. */
   readonly scope: string;
-  /** Under which name the limits are remembered, where the key was not used since the machine started. */
+  /** Under which name the limits are remembered, if the key was not used since the machine started. */
   readonly env: string;
   /** The longest wait for the rate limit, in milliseconds. */
   readonly maxWait: number;

@@ -67,11 +67,11 @@ export type LimitFacts = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'rese
 
 /** How long the limits alone make a bulk run take. The time of the requests themselves comes on top. */
 export interface Estimate {
-  /** Seconds until the last request may leave; 0: at once; infinite where a limit admits none. */
+  /** Seconds until the last request may leave; 0: at once; infinite if a limit admits none. */
   readonly seconds: number;
-  /** The limit of the small window, where it is known. */
+  /** The limit of the small window, if it is known. */
   readonly perMinute: number | undefined;
-  /** The quota of the day, where it is known. */
+  /** The quota of the day, if it is known. */
   readonly day: DayQuota | undefined;
 }
 
@@ -109,7 +109,7 @@ export function estimate(requests: number, limits: readonly LimitFacts[], now: n
   return { seconds: (lastLeaves(requests, windows, now) - now) / 1000, perMinute: minute?.limit, day: quota };
 }
 
-/** @returns milliseconds since the Unix epoch; infinite where a limit admits nothing at all */
+/** @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all */
 function lastLeaves(requests: number, windows: readonly FixedWindow[], now: number): number {
   if (requests > 0 && windows.some(({ admits }) => admits < 1)) return Number.POSITIVE_INFINITY;
   let at = now;

@@ -11,11 +11,11 @@ export interface LimitsStore {
   /**
    * One transaction: folds the records into the state of a key, in their order, and returns what it has become.
    * Not durable against a power cut; visible to every other process at once.
-   * @throws UnavailableError where another process holds the store for too long, FailureError where it can't be written
+   * @throws UnavailableError if another process holds the store for too long, FailureError if it can't be written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**
-   * The latest state, without a change to it. Absent where `peek` always has it.
+   * The latest state, without a change to it. Absent if `peek` always has it.
    * @throws as `fold`
    */
   look?(scope: string): Promise<KeyState>;

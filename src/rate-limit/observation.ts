@@ -54,7 +54,7 @@ export function asksToWait({ status, retryAfter = 0 }: AnswerRecord): boolean {
 export function seenIn({ headers }: ObservedAnswer, asOf: number): SeenRateLimit | undefined {
   const rateLimit = parseRateLimit(headers);
   if (rateLimit === undefined) return undefined;
-  // By the service's own clock where it says it, since the local one may be wrong.
+  // By the service's own clock if it says it, since the local one may be wrong.
   const resetIn = Math.max(0, rateLimit.reset * 1000 - (parseDate(headers, asOf) ?? asOf));
   return { ...rateLimit, resetIn, asOf };
 }

@@ -1,4 +1,4 @@
-/** A process began to use a key. Counts where the machine has restarted since, or where the key was never used. */
+/** A process began to use a key. Counts if the machine has restarted since, or if the key was never used. */
 export interface StartRecord {
   readonly type: 'start';
   readonly boot: string;
@@ -13,7 +13,7 @@ export interface IntentRecord {
   readonly type: 'intent';
   /** One for each request, unique among all processes. */
   readonly ids: readonly string[];
-  /** How many have to go together; fewer only where a probe may go, or where a limit never leaves room for so many. */
+  /** How many have to go together; fewer only if a probe may go, or if a limit never leaves room for so many. */
   readonly least: 1 | 2;
   /** The process, by `ownerOf`. */
   readonly by: string;
@@ -21,7 +21,7 @@ export interface IntentRecord {
   readonly expires: number;
   /** Leaves a part of the limit to people. */
   readonly bulk: boolean;
-  /** Goes only where nothing else is in flight. */
+  /** Goes only if nothing else is in flight. */
   readonly alone?: boolean;
 }
 

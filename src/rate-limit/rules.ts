@@ -4,7 +4,7 @@ import type { Window } from './window.ts';
 
 /** Whether requests may leave at a moment. */
 export type Decision =
-  /** `places`: how many; one where it is a probe. */
+  /** `places`: how many; one if it is a probe. */
   | { readonly go: true; readonly probe: boolean; readonly places: number }
   /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
   | { readonly go: false; readonly until: number | undefined };
@@ -19,7 +19,7 @@ export interface Wish {
 }
 
 /**
- * Returns how many requests may be in flight where others use the key too. Others may take all that is left at any moment,
+ * Returns how many requests may be in flight if others use the key too. Others may take all that is left at any moment,
  * and then as many are refused at once; a key is banned for too many refusals. With few places that is so few that
  * two windows in a row don't add up to ten. With many, others would have to take 15 of 16 places within one round trip.
  */

@@ -53,7 +53,7 @@ export class Turn {
   /**
    * Returns when it is worth a try.
    * @param state what the store said to the last one
-   * @throws RateLimitedError, UnavailableError where that is longer than the command may wait, or was in vain too often
+   * @throws RateLimitedError, UnavailableError if that is longer than the command may wait, or was in vain too often
    */
   async wait(state: KeyState, wish: Wish, signal: AbortSignal): Promise<void> {
     const { clock, store, scope } = this.#options;
@@ -119,7 +119,7 @@ export class Turn {
     return !this.#buffer.isEmpty;
   }
 
-  /** Resolves when one of our own requests is over, or, where others have some in flight, after the pause at the latest. */
+  /** Resolves when one of our own requests is over, or, if others have some in flight, after the pause at the latest. */
   async #somethingIsOver(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const end = () => ended.abort(over);

@@ -18,7 +18,7 @@ export interface ServiceOptions {
    * of which the one that takes writes is used.
    */
   readonly database?: string | readonly string[] | undefined;
-  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, where there is no `database`. */
+  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, if there is no `database`. */
   readonly clock: Clock;
   /** Address to listen at: 127.0.0.1. */
   readonly host?: string | undefined;
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly faults?: readonly string[] | undefined;
   /** Port of the administration server, 0 for a free one. Undefined: none. */
   readonly adminPort?: number | undefined;
-  /** Address of the administration server: loopback. On another one it speaks HTTPS where the service does. */
+  /** Address of the administration server: loopback. On another one it speaks HTTPS if the service does. */
   readonly adminHost?: string | undefined;
   /** The bearer token of requests to the administration server. Without it, one is made. */
   readonly adminToken?: string | undefined;

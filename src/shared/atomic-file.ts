@@ -167,7 +167,7 @@ async function existingFile(path: string): Promise<Existing | undefined> {
   try {
     const stats = await stat(path);
     if (stats.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
-    // What is no file may have no name of its own: /dev/stdout where that is a pipe.
+    // What is no file may have no name of its own: /dev/stdout if that is a pipe.
     return { place: stats.isFile() ? await realpath(path) : path, stats };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;

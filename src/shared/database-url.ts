@@ -111,7 +111,7 @@ export function urlPerHost(text: string): readonly string[] {
   });
 }
 
-/** @returns what is wrong, in words, where it makes no sense */
+/** @returns what is wrong, in words, if it makes no sense */
 function readHosts(text: string, parameter: (name: string) => string | undefined): DatabaseHost[] | string {
   const inUrl = (partsOf(text)?.hosts ?? '').split(',').map(hostOf);
   const names = parameter('host')?.split(',') ?? inUrl.map(({ host }) => host);
@@ -133,7 +133,7 @@ function hostOf(text: string): { readonly host: string; readonly port: string } 
   return { host: (decoded(host) ?? '').replace(/^\[(.+)\]$/, '$1'), port };
 }
 
-/** @returns what is wrong, in words, where it makes no sense */
+/** @returns what is wrong, in words, if it makes no sense */
 function readTls(
   parameter: (name: string) => string | undefined,
   hosts: readonly DatabaseHost[],

@@ -38,7 +38,7 @@ export function readErrorReason(error: unknown): string {
   return readReasons[systemCode(error) ?? ''] ?? fileErrorReason(error);
 }
 
-/** The refusals of the system as messages, where it is not about one file that could be named. */
+/** The refusals of the system that are about no one file that could be named, as messages. */
 const failures: Readonly<Record<string, string>> = {
   ENOSPC: 'There is no space left on the disk; make room and try again',
   EDQUOT: 'Your share of the disk is full; make room and try again',

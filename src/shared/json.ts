@@ -205,7 +205,7 @@ export function numberText(value: Json | undefined): string | undefined {
 
 /**
  * Reads a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
- * @returns undefined where it is no number, or none without a fraction
+ * @returns undefined if it is no number, or none without a fraction
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isJsonNumber(value)) return undefined;

@@ -5,7 +5,7 @@ import { systemCode } from './file-error.ts';
 import { makePrivateFolder } from './private-files.ts';
 
 export interface KeptBootOptions {
-  /** Of the state, which all processes that have to agree share. Made where it is missing. */
+  /** Of the state, which all processes that have to agree share. Made if it is missing. */
   readonly folder: string;
   /** Milliseconds since the machine started, never stepped: `Clock.monotonic`. */
   monotonic(): number;
@@ -24,10 +24,10 @@ const refreshEvery = 60_000;
  * The name of this start of the machine, for a system that has none: made by the first process that asks, and kept in the state
  * folder for the others.
  *
- * The wall clock has no say in it, since it may be stepped at any time. The machine has certainly been restarted where it has been up for
+ * The wall clock has no say in it, since it may be stepped at any time. The machine has certainly been restarted if it has been up for
  * less long than a process saw before. Where it has not, it may have been restarted all the same: then times of the boot before count as
  * times of this one. Leases are over by then, and a wait for the rate limit ends late, never early.
- * @throws the error of `node:fs`, or FailureError, where it can't be kept
+ * @throws the error of `node:fs`, or FailureError, if it can't be kept
  */
 export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
   makePrivateFolder(folder);

@@ -10,10 +10,10 @@ export interface Runtime {
 }
 
 /**
- * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on where
+ * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on if
  * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
  * system is asked for the clock that Node reads.
- * @returns a function that throws FailureError where bun can't ask the system: the times of other processes would mean something else
+ * @returns a function that throws FailureError if bun can't ask the system: the times of other processes would mean something else
  */
 export function machineTime(runtime: Runtime): () => bigint {
   const clock = clockOf(runtime);
@@ -93,7 +93,7 @@ function performanceCounter(ffi: Ffi): () => bigint {
 
 /** The interface by which an executable calls functions of the system: https://bun.sh/docs/api/ffi */
 export interface Ffi {
-  /** @throws where there is no such library, or no such function in it */
+  /** @throws if there is no such library, or no such function in it */
   dlopen<Name extends string>(
     library: string,
     functions: Readonly<Record<Name, Signature>>,
@@ -116,7 +116,7 @@ const libraries: Partial<Record<NodeJS.Platform, string>> = {
 
 /**
  * Functions of the C library, by their names.
- * @throws on Windows, and where the system forbids code that is made at run time
+ * @throws on Windows, and if the system forbids code that is made at run time
  */
 export function cFunctions<Name extends string>(
   ffi: Ffi,

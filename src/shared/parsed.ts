@@ -15,7 +15,7 @@ const longest = 40;
 
 /** Returns the text in double quotes for a fault: harmful characters as `�`, at most 40 characters. */
 export function quoted(text: string): string {
-  // Twice the length is enough for 40 characters even where each is a surrogate pair.
+  // Twice the length is enough for 40 characters even if each is a surrogate pair.
   const characters = Array.from(text.slice(0, 2 * longest + 2).replace(harmful, '\ufffd'));
   const shown = characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
   return `"${shown}"`;

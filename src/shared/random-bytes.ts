@@ -3,7 +3,7 @@ import process from 'node:process';
 
 /**
  * Returns so many random bytes of the system: by the device for it, or by Node's crypto, which takes 10 M instructions to load,
- * where there is none.
+ * if there is none.
  */
 export function randomBytes(count: number, device = '/dev/urandom'): Buffer {
   return fromDevice(count, device) ?? process.getBuiltinModule('node:crypto').randomBytes(count);

@@ -13,7 +13,7 @@ const rounds = [
 
 /**
  * Returns the SHA-256 of a text in UTF-8, in hexadecimal. For the one line that a start hashes: to load Node's crypto takes 10 M
- * instructions, of 276 M for `inventory list` (Node 20), where this takes 2 or so.
+ * instructions, of 276 M for `inventory list` (Node 20), while this takes 2 or so.
  */
 export function sha256(text: string): string {
   const bytes = Buffer.from(text);

@@ -9,7 +9,7 @@ declare const SQLITE: string | undefined;
 /**
  * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it: both have the same names.
  * A process must open a file with one of them only: two copies of SQLite don't see each other's locks.
- * @throws where there is neither
+ * @throws if there is neither
  */
 export function sqlite(): typeof Sqlite {
   if (hasOwnEngine()) return ownEngine();

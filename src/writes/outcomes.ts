@@ -9,7 +9,7 @@ import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, W
 
 const applied: Settlement = { result: 'applied' };
 
-/** Notes what becomes of rows, in memory and in the log of the run, and ends the run where no other row would fare better. */
+/** Notes what becomes of rows, in memory and in the log of the run, and ends the run if no other row would fare better. */
 export class Outcomes implements Progression {
   readonly settled = new Map<number, Settlement>();
   readonly unknown = new Map<number, UnknownRow>();
@@ -21,7 +21,7 @@ export class Outcomes implements Progression {
   /** The last failure that says nothing about its row, and the pet of that row. */
   lastFault: unknown;
   lastFaultPet: bigint | undefined;
-  /** The last answer, where that was a 429. */
+  /** The last answer, if that was a 429. */
   #refusal: PetstockError | undefined;
   /** Failures of that kind in this round, and those since its last answer. */
   faults = 0;

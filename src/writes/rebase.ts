@@ -12,8 +12,8 @@ export interface ZeroAllowance {
  * Returns an increment added to the stock that was found now, or why it can't be: a clause without a trailing period.
  *
  * - a sum that no quantity can hold: refused
- * - below zero where the last look was not: refused, since nobody has agreed to that
- * - to zero where the last look was above: refused once that is more than `max-zero` allows
+ * - below zero if the last look was not: refused, since nobody has agreed to that
+ * - to zero if the last look was above: refused once that is more than `max-zero` allows
  */
 export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): RowWrite | string {
   const { delta = 0, after } = write;

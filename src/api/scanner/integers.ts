@@ -82,7 +82,7 @@ function readLong(
 const largestHead = 9_223_372_036;
 const largestTail = 854_775_808;
 
-/** Stores head × 10⁹ + tail as the id behind the last item. @returns false where it is no int64 */
+/** Stores head × 10⁹ + tail as the id behind the last item. @returns false if it is no int64 */
 function storeId({ heads, tails, length }: ItemColumns, head: number, tail: number, negative: boolean): boolean {
   if (head > largestHead) return false;
   if (head === largestHead && tail > (negative ? largestTail : largestTail - 1)) return false;
@@ -91,7 +91,7 @@ function storeId({ heads, tails, length }: ItemColumns, head: number, tail: numb
   return true;
 }
 
-/** Stores the quantity of the item behind the last. @returns false where it is no safe integer */
+/** Stores the quantity of the item behind the last. @returns false if it is no safe integer */
 function storeQuantity({ quantities, length }: ItemColumns, quantity: number, negative: boolean): boolean {
   if (quantity > Number.MAX_SAFE_INTEGER) return false;
   quantities[length] = negative ? 0 - quantity : quantity;
@@ -126,7 +126,7 @@ function readDecimal(bytes: Uint8Array, start: number, columns: ItemColumns, isI
   return storeDigits(bytes, { first, point, end: digitsStop, exponent, negative }, columns, isId) ? end : unread;
 }
 
-/** Where one digit and more end; `unread` where no digit stands there, or too many. */
+/** Where one digit and more end; `unread` if no digit stands there, or too many. */
 function digitsEnd(bytes: Uint8Array, start: number, most: number): number {
   let at = start;
   while (isDigit(bytes[at])) at += 1;
@@ -140,14 +140,14 @@ function digitAt(bytes: Uint8Array, at: number): number {
 /** Where the digits of a decimal are. */
 interface Decimal {
   readonly first: number;
-  /** Where the point is, or `end` where the number has no point. */
+  /** Where the point is, or `end` if the number has no point. */
   readonly point: number;
   readonly end: number;
   readonly exponent: number;
   readonly negative: boolean;
 }
 
-/** @returns false where the decimal is not whole, or out of range */
+/** @returns false if the decimal is not whole, or out of range */
 function storeDigits(bytes: Uint8Array, decimal: Decimal, columns: ItemColumns, isId: boolean): boolean {
   const { first, point, end, exponent, negative } = decimal;
   const digits = end - first - (end > point ? 1 : 0);

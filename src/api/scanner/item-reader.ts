@@ -92,7 +92,7 @@ export class ItemReader {
     return at + 1;
   }
 
-  /** Reads a name. @returns its field, or `unread` where it is no name, or the item may have had it */
+  /** Reads a name. @returns its field, or `unread` if it is no name, or the item may have had it */
   #field(bytes: Uint8Array, view: DataView, start: number): number {
     if (petIdName.quoted.isAt(view, start)) return this.#plainName(start, petIdName, petId);
     if (quantityName.quoted.isAt(view, start)) return this.#plainName(start, quantityName, quantity);

@@ -71,7 +71,7 @@ const golden = 0x9e3779b1;
 const fewBits = 8;
 
 /**
- * The names of the fields of one item and of the objects in it, as hashes: tells where an object may have a name twice.
+ * The names of the fields of one item and of the objects in it, as hashes: tells whether an object may have a name twice.
  * It never misses one. Two names with one hash are rare; the exact decoder compares them.
  */
 export class NameSet {
@@ -96,7 +96,7 @@ export class NameSet {
     return this.#objects;
   }
 
-  /** @returns false where the object may have had the name before */
+  /** @returns false if the object may have had the name before */
   add(object: number, hash: number): boolean {
     if (2 * this.#count >= this.#keys.length) this.#grow();
     this.#count += 1;

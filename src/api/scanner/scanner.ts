@@ -42,7 +42,7 @@ const mostCharacters = 4 * 1024 * 1024;
  *   goes to the exact decoder, which says what is wrong.
  *
  * Bytes of an item stay in the window until the item has ended, so that chunks may end anywhere. Since every item is legal
- * JSON by itself and what is between them is checked here, a list is accepted exactly where the parser would have accepted
+ * JSON by itself and what is between them is checked here, a list is accepted exactly if the parser would have accepted
  * all of it.
  *
  * ```ts
@@ -89,7 +89,7 @@ export class InventoryScanner {
   /**
    * Reads on until the batch is full, or has to be written before more is copied, or the bytes are used up.
    * @returns false if the bytes are used up
-   * @throws FailureError where the body is no list of items
+   * @throws FailureError if the body is no list of items
    */
   fill(): boolean {
     if (this.#full) this.#startBatch();
@@ -104,7 +104,7 @@ export class InventoryScanner {
 
   /**
    * To be called when the body has ended and `fill` has used up its bytes. The batch holds what is left.
-   * @throws FailureError where the list has not ended
+   * @throws FailureError if the list has not ended
    */
   finish(): void {
     const { bytes, at, end } = this.#window;
@@ -166,7 +166,7 @@ export class InventoryScanner {
 
   /**
    * Reads items with nothing but commas and white space between them, up to one that the reader gives up at.
-   * @returns false where the item is cut off, and short: it is read once more of it has come
+   * @returns false if the item is cut off, and short: it is read once more of it has come
    */
   #item(): boolean {
     const { batch } = this;
@@ -226,7 +226,7 @@ export class InventoryScanner {
     return true;
   }
 
-  /** Only the beginning may have a byte order mark. @returns false where it is not here to its end */
+  /** Only the beginning may have a byte order mark. @returns false if it is not here to its end */
   #skipMark(): boolean {
     const window = this.#window;
     const { bytes, at, end } = window;

@@ -28,7 +28,7 @@ export class StatusReader {
 
   /**
    * Reads the text whose opening quote is at `start`.
-   * @returns the place behind the closing quote, or `unread` where it is no legal text, or has no end
+   * @returns the place behind the closing quote, or `unread` if it is no legal text, or has no end
    */
   read(bytes: Uint8Array, start: number, names: StatusNames): number {
     if (names !== this.#names) this.#forget(names);

@@ -32,7 +32,7 @@ export function textEnd(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** The bytes of the character at `at`: one of UTF-8, or one escape. 0 where it is not legal. */
+/** The bytes of the character at `at`: one of UTF-8, or one escape. 0 if it is not legal. */
 export function characterLength(bytes: Uint8Array, at: number): number {
   const value = bytes[at] ?? 0;
   if (value > byte.delete) return sequenceLength(bytes, at);
@@ -72,7 +72,7 @@ function hexAt(bytes: Uint8Array, at: number): number {
   return value;
 }
 
-/** -1 where it is not one. */
+/** -1 if it is not one. */
 function hexDigit(value = 0): number {
   if (value >= byte.zero && value <= byte.nine) return value - byte.zero;
   const letter = (value | 0x20) - 0x61;

@@ -16,7 +16,7 @@ export class ValueSkipper {
     this.#names = names;
   }
 
-  /** @returns where the value that begins at `at` ends, or `unread`, also where an object may have a name twice */
+  /** @returns where the value that begins at `at` ends, or `unread`, also if an object may have a name twice */
   end(bytes: Uint8Array, at: number, depth = 0): number {
     const first = bytes[at] ?? 0;
     if (first === byte.quote) return textEnd(bytes, at);
@@ -110,7 +110,7 @@ export class ExtentFinder {
 
   /**
    * Reads on from `start` up to `end`.
-   * @returns where the value ends, or -1 where it goes on behind `end`
+   * @returns where the value ends, or -1 if it goes on behind `end`
    */
   find(bytes: Uint8Array, start: number, end: number): number {
     for (let at = start; at < end; at += 1) {

@@ -138,7 +138,7 @@ export function examples(lines: readonly (readonly [command: string, does?: stri
 /**
  * Adds commands by their outlines. Each is finished when Commander comes to it, so that a start loads the file of the
  * command that it runs and no other.
- * @param argv makes only the command that it names, where that is certain; undefined: all
+ * @param argv makes only the command that it names, if that is certain; undefined: all
  */
 export function addCommands(
   parent: PetstockCommand,

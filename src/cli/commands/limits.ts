@@ -118,13 +118,13 @@ function factsOf(key: NamedKey, clock: Clock): string[] {
 /** A key that was used, with what people call it. */
 export interface NamedKey extends KnownKey {
   readonly env: string;
-  /** Masked to its last 4 characters where it is the one that is configured, else `#` and the start of its hash. */
+  /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */
   readonly key: string;
-  /** The environment, and the key where another one was used there too. */
+  /** The environment, and the key if another one was used there too. */
   readonly name: string;
 }
 
-/** Those of the store and the environment that `--store` and `--env` name; all where neither is given. */
+/** Those of the store and the environment that `--store` and `--env` name; all if neither is given. */
 export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): NamedKey[] {
   const { globals, where } = invocation;
   const configured = configuredKeys(invocation);

@@ -46,7 +46,7 @@ export function defineOrdersList(command: Command, run: Run): void {
     );
 }
 
-/** Prints an answer of unspecified shape: in columns where it has them, else as JSON. */
+/** Prints an answer of unspecified shape: in columns if it has them, else as JSON. */
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
@@ -57,7 +57,7 @@ async function printPayload(invocation: Invocation, value: Json): Promise<void> 
 /**
  * A view of JSON whose shape is not specified: a column for each field that occurs in a flat object, or in an array of
  * them. What is nested in a field is shown as JSON text, and JSON output is the value itself.
- * @returns undefined where the value is neither, so that it has no columns
+ * @returns undefined if the value is neither, so that it has no columns
  */
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];

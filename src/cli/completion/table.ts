@@ -29,7 +29,7 @@ export type ValueKind =
   | { readonly kind: 'free' }
   /** One of these. @property isList several, with commas between them */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
-  /** A file; those with one of these endings first, where there are any (`.csv`). @property or what may stand there, too */
+  /** A file; those with one of these endings first, if there are any (`.csv`). @property or what may stand there, too */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
   /** A source of words that this machine knows. */
   | { readonly kind: Known; readonly isList?: true }

@@ -71,7 +71,7 @@ class Reader {
     this.#options = [...child.options, ...this.#options];
   }
 
-  /** The option of a word, and its value where it has one: `--env=sandbox`, `-esandbox`; of `-qy` the last. */
+  /** The option of a word, and its value if it has one: `--env=sandbox`, `-esandbox`; of `-qy` the last. */
   #splitOption(word: string): { readonly option: TableOption | undefined; readonly value: string | undefined } {
     if (word.startsWith('--')) {
       const [flag = '', ...values] = word.split('=');

@@ -150,7 +150,7 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   });
 }
 
-/** The output of a table that may be longer than the terminal; undefined where no pager is wanted. */
+/** The output of a table that may be longer than the terminal; undefined if no pager is wanted. */
 export function openPagedOutput(context: Context, messages: Messages, place: string): PagedOutput | undefined {
   const { env, stdout } = context;
   const { columns, rows } = stdout;

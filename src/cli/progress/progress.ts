@@ -25,10 +25,10 @@ export interface ProgressCount {
 
 export interface ProgressOptions {
   readonly total: number;
-  /** Says a line where there is no terminal to draw on. */
+  /** Says a line if there is no terminal to draw on. */
   note(line: string): void;
   readonly paint?: Paint | undefined;
-  /** Seconds that the rate limit alone makes so many more rows take, where that is known. */
+  /** Seconds that the rate limit alone makes so many more rows take, if that is known. */
   limitSeconds?(rows: number): number;
 }
 

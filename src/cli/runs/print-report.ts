@@ -48,7 +48,7 @@ export async function printReportBefore(
   });
 }
 
-/** Says how a run that has written something is undone; where nothing but that is not known, the error says what to do. */
+/** Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows);
   if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);

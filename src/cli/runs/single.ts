@@ -22,7 +22,7 @@ export interface SingleOptions {
   check(item: InventoryItem): Promise<void>;
 }
 
-/** A change that is larger than this is asked about: a bar code is easily scanned where a stock was meant. */
+/** A change that is larger than this is asked about: a bar code is easily scanned in place of a stock. */
 const largeJump = 1000;
 
 /** Writes one pet as a run of its own, and shows what the service answered. */

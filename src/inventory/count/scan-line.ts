@@ -21,7 +21,7 @@ const longestCode = 200;
 const commands = /^(?:-|done|=.*)?$/is;
 
 /**
- * Reads one line. A text that is a code as a whole is that code, even where it looks like `42*3`.
+ * Reads one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
  * @param isCode whether a text is a bar code that stands for a pet
  */
 export function parseScanLine(line: string, isCode: (text: string) => boolean): ScanLine {
@@ -87,7 +87,7 @@ export function codeFault(text: string): string | undefined {
 
 /**
  * The pet that a text names by its id. `007` is no id: of a bar code, every zero counts.
- * @returns undefined where it is none
+ * @returns undefined if it is none
  */
 export function petIdOfCode(code: string): bigint | undefined {
   const petId = parsePetId(code);

@@ -46,7 +46,7 @@ export class Tally {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** @returns the step that is gone; undefined where there was none */
+  /** @returns the step that is gone; undefined if there was none */
   takeBack(): CountStep | undefined {
     const step = this.#steps.pop();
     if (step === undefined) return undefined;

@@ -11,7 +11,7 @@ import { send } from './send.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
- * Never rejects: whatever goes wrong is answered, and where no one is left to answer, the connection is closed.
+ * Never rejects: whatever goes wrong is answered, and if no one is left to answer, the connection is closed.
  */
 export async function handle(exchange: Exchange, service: Service, match: Match | null): Promise<void> {
   try {

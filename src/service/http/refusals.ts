@@ -85,7 +85,7 @@ export function parserRefusal(error: ParserError): Refusal | null {
   }
 }
 
-/** The method of the request line that the parser failed at; undefined where that is no request line. */
+/** The method of the request line that the parser failed at; undefined if that is no request line. */
 function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;

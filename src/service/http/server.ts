@@ -122,7 +122,7 @@ export class ApiServer {
     this.#refuse(socket, refusal);
   }
 
-  /** Answers where there is no response object. An answer that has begun is not run into, one that is due goes first. */
+  /** Answers if there is no response object. An answer that has begun is not run into, one that is due goes first. */
   #refuse(socket: Duplex, refusal: Refusal | null): void {
     const exchange = this.#connections.latestOn(socket);
     if (refusal === null || !socket.writable) {

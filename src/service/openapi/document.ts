@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts';
 import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
 
-/** The first pet of the inventory whose id a reader of doubles gets right; that of the default stock where there is none. */
+/** The first pet of the inventory whose id a reader of doubles gets right; that of the default stock if there is none. */
 export async function examplePet(store: Store): Promise<Example> {
   const pages = store.inventory();
   const { value: page } = await pages.next();

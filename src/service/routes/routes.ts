@@ -7,7 +7,7 @@ import { parsePetId, parseQuantity, readPetId } from './values.ts';
 interface Call {
   readonly exchange: Exchange;
   readonly service: Service;
-  /** The decoded value of the path parameter, '' where the path has no parameter. */
+  /** The decoded value of the path parameter, '' if the path has no parameter. */
   readonly parameter: string;
 }
 
@@ -135,7 +135,7 @@ export function allMethods(): string {
   return [...new Set(ROUTES.flatMap((route) => allowedMethods(route).split(', ')))].sort().join(', ');
 }
 
-/** The value of the Allow header: HEAD where there is GET, OPTIONS everywhere. */
+/** The value of the Allow header: HEAD if there is GET, OPTIONS everywhere. */
 export function allowedMethods({ operations }: Route): string {
   const methods = Object.keys(operations);
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');

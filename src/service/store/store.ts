@@ -84,7 +84,7 @@ export interface Store {
   /** The JSON texts of the pets that have one, in the order of ids. */
   records(): Promise<readonly string[]>;
 
-  /** Adds pets, or puts them in the place of those with the same ids. A quantity and a status are always given; a record stays where none is. */
+  /** Adds pets, or puts them in the place of those with the same ids. A quantity and a status are always given; a record stays if none is. */
   put(items: Iterable<StockItem>): Promise<void>;
 
   /** Takes a pet out. False: no such pet. */

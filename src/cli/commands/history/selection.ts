@@ -3,7 +3,7 @@ import { whereName } from '../../../shared/where.ts';
 import type { RunFilter } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** Runs of the store and the environment that `--store` and `--env` name; of all where neither is given. */
+/** Runs of the store and the environment that `--store` and `--env` name; of all if neither is given. */
 export function chosenPlace({ globals, where }: Invocation): Pick<RunFilter, 'env' | 'store'> {
   return {
     env: globals.env === undefined ? undefined : where.env,
@@ -11,7 +11,7 @@ export function chosenPlace({ globals, where }: Invocation): Pick<RunFilter, 'en
   };
 }
 
-/** ` of north/staging`, or nothing where all are meant. */
+/** ` of north/staging`, or nothing if all are meant. */
 export function chosenPlaceText({ globals, where }: Invocation): string {
   if (globals.env === undefined && globals.store === undefined) return '';
   if (globals.env !== undefined) return ` of ${whereName(where)}`;
@@ -23,7 +23,7 @@ const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
 /**
  * Reads a moment: a date, a date with a time (local, unless it says otherwise), or a length of time ago.
  * @param side a date alone is its first moment, or its last
- * @returns milliseconds since the Unix epoch; undefined where the option is absent
+ * @returns milliseconds since the Unix epoch; undefined if the option is absent
  */
 export function parseDate(
   option: string,

@@ -27,7 +27,7 @@ export type Side =
 /**
  * The stock of one side, in typed arrays: one GET for an environment.
  * @param unreadable takes the pets that the service gives no readable stock of
- * @throws UsageError for a file that can't be read, FailureError where a service lists a pet twice
+ * @throws UsageError for a file that can't be read, FailureError if a service lists a pet twice
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') return readFile(invocation, side.file);
@@ -85,7 +85,7 @@ const comma = 0x2c;
 
 /**
  * Reads a file that `list -o json` or `ndjson` has written as fast as the answer of a service, several times as fast as any other.
- * @returns undefined where it is not such a file: whoever reads it otherwise says what is wrong with it
+ * @returns undefined if it is not such a file: whoever reads it otherwise says what is wrong with it
  */
 async function scanJsonFile(file: string, interrupted: AbortSignal): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);

@@ -42,7 +42,7 @@ export interface CopyStockOptions {
   readonly statuses: ReadonlySet<string> | undefined;
 }
 
-/** Returns the lines of a list that is printed as it is: items are copied where they can be. */
+/** Returns the lines of a list that is printed as it is: items are copied if they can be. */
 export async function* copyStock(
   invocation: Invocation,
   client: Client,
@@ -64,7 +64,7 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
   await invocation.messages.warn(`the service gives pet ${petId} a status which this version does not know:`, shown);
 }
 
-/** One GET. A pet that the list does not have is missing. @throws FailureError where the list has one of them twice */
+/** One GET. A pet that the list does not have is missing. @throws FailureError if the list has one of them twice */
 export async function findItems(
   invocation: Invocation,
   client: Client,
@@ -90,7 +90,7 @@ export function noSuchPets({ where }: Invocation, petIds: readonly bigint[]): No
 
 /**
  * @param leftOut of the pets that are unreadable
- * @throws it, else NotFoundError, where pets are unreadable or not there: one error that names all of them
+ * @throws it, else NotFoundError, if pets are unreadable or not there: one error that names all of them
  */
 export function requireWhole(
   invocation: Invocation,

@@ -167,7 +167,7 @@ class Watch {
       await this.#sayOnce('short', () => onTooShort(soonest - this.#lookedAt));
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
-    // What changed since the last look is worth one more at the end, where the limits allow it.
+    // What changed since the last look is worth one more at the end, if the limits allow it.
     return clock.monotonic() < this.#end || soonest <= this.#end;
   }
 

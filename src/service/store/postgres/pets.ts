@@ -11,7 +11,7 @@ interface PetRow {
   readonly record: string | null;
 }
 
-/** Of an update: one row without a pet where there was none to update. */
+/** Of an update: one row without a pet if there was none to update. */
 interface UpdatedRow {
   readonly in_time: boolean;
   readonly id: bigint | null;

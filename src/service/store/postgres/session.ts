@@ -145,7 +145,7 @@ export function secured(url: string): string {
 
 /**
  * Returns what each connection begins with; a pooler refuses one that says this as it connects. No name of ours is looked for in a
- * schema that others may create in. What is answered has to last: where the database would not wait for its disk by default, it does
+ * schema that others may create in. What is answered has to last: if the database would not wait for its disk by default, it does
  * for us.
  */
 export function beginning(idleMs: number): string {

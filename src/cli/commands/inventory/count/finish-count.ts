@@ -80,7 +80,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
 /**
  * Lists what is no pet of the service before the plan.
  * @param always with --quiet too, since a question follows
- * @returns the lines by which an error names it, where it is not shown before, and for programs
+ * @returns the lines by which an error names it, if it is not shown before, and for programs
  */
 async function showUnknown(
   { messages, globals, results }: Invocation,
@@ -92,7 +92,7 @@ async function showUnknown(
   return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
 }
 
-/** @throws NotFoundError where no pet was counted; UsageError where --all would write a zero for what may be on the shelf */
+/** @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for what may be on the shelf */
 function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
   if (unknowns.size === 0) return;
   if (rows.length === 0) {

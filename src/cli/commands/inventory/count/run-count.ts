@@ -165,7 +165,7 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
   let isDone = false;
   try {
     await screen.begin();
-    // A scanner is faster than the screen: where the terminal echoed its codes, they would mix with what is said of them.
+    // A scanner is faster than the screen: if the terminal echoed its codes, they would mix with what is said of them.
     const keys = screen.typing && stdin.keys?.();
     const source = keys && screen.typing ? typedLines(keys, screen.typing) : linesOf(stdin.chunks);
     for await (const lines of source) {
