@@ -4,7 +4,7 @@ import type { Counted, CountStep, Tally } from '../inventory/count/tally.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import type { Row } from '../state/sqlite/engine.ts';
+import type { Row } from '../state/store.ts';
 
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
 export type CountMode = 'count' | 'add' | 'take';

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { effectiveUser } from '../shared/account.ts';
 import type { RunRecord } from './history.ts';
-import { type Engine, loadEngine, type Row } from './sqlite/engine.ts';
-import { stateFile } from './sqlite/state-file.ts';
+import { type Engine, loadEngine, stateFile } from './sqlite/engine.ts';
+import type { Row } from './store.ts';
 
 /** The facts by which a person knows a run. */
 export interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {

@@ -4,7 +4,7 @@ import type { ScanRecord } from '../../src/counts/session-tables.ts';
 import { Sessions, shortOf, tallyOf } from '../../src/counts/sessions.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
-import { openLocalConnection } from '../../src/state/open-state.ts';
+import { connectIn } from '../../src/state/sqlite/open-file.ts';
 import { createTestClock } from '../support/clock.ts';
 import { temporaryFolders } from '../support/shop.ts';
 
@@ -25,8 +25,7 @@ async function machine() {
   const sessionsOf = async (self: ProcessIdentity) => {
     const isGone = ({ host, pid }: ProcessIdentity) => host === self.host && gone.has(pid);
     const system = { clock, processes: { self, isGone, isStopped: () => false }, random: () => 0.25, warn: () => {} };
-    const options = { ...system, folder, need: 'history', command: 'inventory count' } as const;
-    return new Sessions(await openLocalConnection(options), system);
+    return new Sessions(await connectIn(folder, { ...system, need: 'history' }), system);
   };
   return { folder, clock, gone, sessionsOf };
 }

@@ -42,8 +42,15 @@ test.each([
 test('on the disk of the system nothing is asked', async () => {
   const system = { platform: 'darwin', realpath: unasked, typeOf: () => 26, mounts: unasked };
   expect(await isOnNetwork('/Users/ada/petstock', system)).toBe(false);
-  expect(await isOnNetwork('/home/ada', { ...system, platform: 'linux', typeOf: unasked })).toBe(false);
 });
+
+test.each([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0xef53])(
+  'on Linux a file system of the kind %i is on the network, if it is no ext4',
+  async (type) => {
+    const system = { platform: 'linux', realpath: unasked, typeOf: () => type, mounts: unasked };
+    expect(await isOnNetwork('/home/ada', system)).toBe(type !== 0xef53);
+  },
+);
 
 test('what can not be found out counts as local', async () => {
   const system = { platform: 'win32', realpath: unasked, typeOf: unasked, mounts: unasked };

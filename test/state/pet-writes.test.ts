@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lastKnownQuantities, writesAfter } from '../../src/state/pet-writes.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
-import { loadEngine, type Row, type Value } from '../../src/state/sqlite/engine.ts';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
+import type { Row, Value } from '../../src/state/store.ts';
 import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service, temporaryFolder } from './rig.ts';
 
 /** Keeps the queries that it is asked. */

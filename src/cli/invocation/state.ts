@@ -51,7 +51,7 @@ export async function withOwnState<T>(use: StateUse, look: (state: State | undef
 
 /** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
 export async function lookAtOwnTables<T>(use: StateUse, look: (connection: Connection) => T): Promise<T | undefined> {
-  const { stateFile } = await import('../../state/sqlite/state-file.ts');
+  const { stateFile } = await import('../../state/sqlite/engine.ts');
   if (!existsSync(stateFile(use.context.folders.state))) return undefined;
   return withOwnTables(use, look, { looks: true });
 }
@@ -62,8 +62,9 @@ export async function withOwnTables<T>(
   work: (connection: Connection) => T | Promise<T>,
   { looks } = { looks: false },
 ): Promise<T> {
-  const { openLocalConnection } = await import('../../state/open-state.ts');
-  const connection = await openLocalConnection({ ...stateOptions(use, 'history'), looks });
+  const { connectIn } = await import('../../state/sqlite/open-file.ts');
+  const options = stateOptions(use, 'history');
+  const connection = await connectIn(options.folder, { ...options, looks });
   try {
     return await work(connection);
   } finally {

@@ -1,6 +1,7 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { FailureError } from '../../shared/errors.ts';
-import type { Database, Engine, Row, Statement, Value } from './engine.ts';
+import type { Row, Value } from '../store.ts';
+import type { Database, Engine, Statement } from './engine.ts';
 import { inWords, isBusy } from './sqlite-errors.ts';
 
 /** How long a transaction waits for that of another process: milliseconds. */

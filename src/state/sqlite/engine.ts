@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
+import type { Row, Value } from '../store.ts';
 
 /** The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
 export interface Engine {
@@ -27,9 +29,9 @@ export interface Statement {
   all(...values: Value[]): Row[];
 }
 
-/** An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
-export type Value = string | number | bigint | null;
-export type Row = Readonly<Record<string, string | number | null>>;
+export function stateFile(folder: string): string {
+  return join(folder, 'state.db');
+}
 
 /**
  * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it.

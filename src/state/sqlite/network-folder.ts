@@ -23,16 +23,22 @@ const realSystem: FolderSystem = {
   },
 };
 
+/** NFS, SMB (three numbers), 9P, Ceph, AFS, Lustre and FUSE. */
+const remoteTypes = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x65735546,
+]);
+
 /**
- * Whether a folder is on another machine, on the systems where `statfs` does not say: a share by its path on Windows, by the
- * table of mounts on macOS, whose numbers of file systems are given out as they are loaded. What can't be found out counts as local.
+ * Whether a folder is on another machine, where the locks that SQLite relies on can't be trusted: by the kind of its file system; on Windows a share
+ * by its path; on macOS, whose numbers of file systems are given out as they are loaded, by the table of mounts. What can't be found out counts as local.
  */
 export async function isOnNetwork(folder: string, system: FolderSystem = realSystem): Promise<boolean> {
   try {
     if (system.platform === 'win32') return isShare(system.realpath(folder));
+    const type = system.typeOf(folder);
+    if (system.platform !== 'darwin') return remoteTypes.has(type);
     // Nearly always the same disk, and then nothing is started.
-    if (system.platform !== 'darwin' || system.typeOf(folder) === system.typeOf('/')) return false;
-    return isRemoteMount(await system.mounts(), system.realpath(folder));
+    return type !== system.typeOf('/') && isRemoteMount(await system.mounts(), system.realpath(folder));
   } catch {
     return false;
   }

@@ -1,19 +1,20 @@
-import { existsSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync } from 'node:fs';
 import type { Clock } from '../../shared/clock.ts';
 import { FailureError } from '../../shared/errors.ts';
+import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
-import { shellWord } from '../../shared/where.ts';
-import { otherFolderHint } from '../other-folder.ts';
-import { Connection, inodeOf } from './connection.ts';
-import { type Engine, loadEngine } from './engine.ts';
+import { localFolderHint, otherFolderHint } from '../other-folder.ts';
+import { Connection, companions, inodeOf } from './connection.ts';
+import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
 import { isEmpty, isState, makeTables } from './schema.ts';
-import { isDamage, originOf } from './sqlite-errors.ts';
-import { createStateFile, fileSystemOf, moveAside, requireLocal, requireWritable, stateFile } from './state-file.ts';
+import { DamagedState, unusableBy } from './sqlite-errors.ts';
 
 export interface OpenFileOptions {
   /** The command only looks: a damaged state is an error, and nothing is begun anew. */
   readonly looks?: boolean | undefined;
+  /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
+  readonly need: 'limits' | 'history';
   readonly clock: Clock;
   /** Takes a sentence for stderr: a damaged state that was moved aside, a folder that can't be used. */
   warn(line: string): void;
@@ -24,33 +25,46 @@ export interface StateSystem {
   loadEngine(): Promise<Engine>;
   /** Puts the names of a folder on disk. */
   syncFolder(folder: string): Promise<void>;
-  /** The kind of a file system, as `statfs` says it. */
-  fileSystemOf(folder: string): number;
-  /** Whether a folder is on another machine, where `statfs` does not say. */
+  /** Whether a folder is on another machine. */
   isOnNetwork(folder: string): Promise<boolean>;
 }
 
-export const realSystem: StateSystem = {
+const realSystem: StateSystem = {
   loadEngine: () => loadEngine(),
   syncFolder: async (folder) => (await import('../../shared/atomic-file.ts')).syncFolder(folder),
-  fileSystemOf,
   isOnNetwork,
 };
 
+/** Another folder could be used. */
+export class UnusableFolder extends FailureError {}
+
 /**
  * Opens the `state.db` of a folder, which is made if it is missing.
- * @throws UnusableFolder, the errors of SQLite and of `node:fs`
+ * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process holds it for too long
  */
-export async function connectIn(folder: string, options: OpenFileOptions, system: StateSystem): Promise<Connection> {
+export async function connectIn(folder: string, options: OpenFileOptions, system = realSystem): Promise<Connection> {
   try {
     makePrivateFolder(folder);
-  } catch (error) {
-    throw new UnusableFolder((error as Error).message);
+  } catch (cause) {
+    throw new UnusableFolder((cause as Error).message, { hint: otherFolderHint, cause });
   }
-  requireLocal(folder, system.fileSystemOf(folder), await system.isOnNetwork(folder));
-  requirePrivateFile(stateFile(folder));
-  requireWritable(folder);
-  return connect(folder, options, system);
+  if (await system.isOnNetwork(folder)) {
+    throw new FailureError(`The state folder ${folder} is on a network file system, where locks can't be relied on`, {
+      hint: localFolderHint,
+    });
+  }
+  const file = stateFile(folder);
+  requirePrivateFile(file);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+    return await connect(folder, options, system);
+  } catch (cause) {
+    const isOfSystem = (cause as NodeJS.ErrnoException).syscall !== undefined;
+    const reason = isOfSystem ? fileErrorReason(cause) : unusableBy(cause)?.message;
+    if (reason === undefined) throw cause;
+    throw new UnusableFolder(`The state folder ${folder} can't be used: ${reason}`, { hint: otherFolderHint, cause });
+  }
 }
 
 async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<Connection> {
@@ -58,24 +72,18 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
   const file = stateFile(folder);
   let isNew = !existsSync(file);
   // Nothing is waited for until it has tables: others wait for those no longer than they must.
-  if (isNew) createStateFile(file);
+  if (isNew) createFile(file);
   const inode = inodeOf(file);
   let connection: Connection;
   try {
-    connection = await openFile(folder, engine, options, isNew);
+    connection = await openFile(file, engine, options, isNew);
   } catch (error) {
-    const isEmptied = error instanceof EmptiedState;
-    if (options.looks || !(isEmptied || isDamage(originOf(error)))) throw error;
-    const time = new Date(options.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
-    const aside = moveAside(file, inode, time);
-    if (aside !== undefined) {
-      const what = isEmptied ? 'was emptied, or cut' : 'was damaged';
-      options.warn(
-        `The state in ${file} ${what}: it is now ${aside}, and a new one was begun. The history starts over`,
-      );
-    }
-    if (!existsSync(file)) createStateFile(file);
-    connection = await openFile(folder, engine, options, true);
+    if (options.looks || !(error instanceof DamagedState)) throw error;
+    const aside = moveAside(file, inode, options.clock);
+    if (aside !== undefined)
+      options.warn(`${error.message}: it is now ${aside}, and a new one was begun. The history starts over`);
+    if (!existsSync(file)) createFile(file);
+    connection = await openFile(file, engine, options, true);
     isNew = true;
   }
   // Its name lasts once the folder is on the disk too.
@@ -83,23 +91,46 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
   return connection;
 }
 
+/** For this user alone; SQLite gives what it keeps beside it the same mode. */
+function createFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+}
+
+/**
+ * Moves a damaged state out of the way.
+ * @param inode of the file that was found damaged: another process may have begun a new one since
+ * @returns its new path; undefined if another one has its name by now
+ */
+function moveAside(file: string, inode: bigint | undefined, clock: Clock): string | undefined {
+  if (inode === undefined || inodeOf(file) !== inode) return undefined;
+  const time = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+  const aside = `${file}.damaged-${time}`;
+  for (const suffix of ['', ...companions]) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+  return aside;
+}
+
+/** Milliseconds: between two looks at a file that is empty, and after which it was not just made. */
+const emptyPause = 50;
+const maxEmptyWait = 3000;
+
 /** @param isNew whether it may be empty */
 async function openFile(
-  folder: string,
+  file: string,
   engine: Engine,
-  { clock }: OpenFileOptions,
+  { clock, need }: OpenFileOptions,
   isNew: boolean,
 ): Promise<Connection> {
-  const connection = new Connection(engine, stateFile(folder));
+  const connection = new Connection(engine, file);
   try {
-    if (!isState(connection))
-      throw new FailureError(`${connection.file} is not a state of petstock`, { hint: otherFolderHint });
+    if (!isState(connection)) throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });
     // A state that was written has tables; one that another process is making has them in a moment.
     for (let waited = 0; !isNew && isEmpty(connection); waited += emptyPause) {
-      if (waited >= maxEmptyWait) throw new EmptiedState(connection.file);
+      if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied, or cut');
       await clock.sleep(emptyPause);
     }
     makeTables(connection);
+    // A full disk shows itself only when something is written.
+    if (need === 'limits') connection.quick(() => connection.run('UPDATE sequence SET last = last'));
     // In KiB. Rows that are removed are all over the indexes: with 2 MiB that took twice the CPU.
     connection.exec('PRAGMA cache_size = -16384');
     return connection;
@@ -108,18 +139,3 @@ async function openFile(
     throw error;
   }
 }
-
-/** Milliseconds: between two looks at a file that is empty, and after which it was not just made. */
-const emptyPause = 50;
-const maxEmptyWait = 3000;
-
-class EmptiedState extends FailureError {
-  constructor(file: string) {
-    super(`The state in ${file} is damaged: it was emptied, or cut`, {
-      hint: `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)}`,
-    });
-  }
-}
-
-/** Says why, in a sentence. */
-export class UnusableFolder extends Error {}

@@ -3,7 +3,7 @@ import type { ProcessIdentity } from '../../shared/processes.ts';
 import { State, type StateOptions } from '../state.ts';
 import { statement } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { isDamage, originOf } from './sqlite-errors.ts';
+import { DamagedState } from './sqlite-errors.ts';
 import { SqliteLimits } from './sqlite-limits.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
@@ -31,9 +31,8 @@ function damageOf(connection: Connection): string[] {
     return findings.filter((finding) => finding !== 'ok');
   } catch (error) {
     // Damage can be such that the check itself breaks off.
-    const origin = originOf(error);
-    if (!isDamage(origin)) throw error;
-    return [(origin as Error).message];
+    if (!(error instanceof DamagedState)) throw error;
+    return [(error.cause as Error).message];
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
+import { UnavailableError } from '../../shared/errors.ts';
+import { retryBusy } from '../../shared/sqlite-engine.ts';
 import {
   type Answers,
   type Durability,
@@ -11,10 +13,12 @@ import {
   type Work,
 } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { type Patience, patiently } from './patiently.ts';
+import { isBusy } from './sqlite-errors.ts';
 
 /** How long a transaction that is not urgent waits for that of another process, in milliseconds. */
 const briefWait = 50;
+/** Milliseconds between attempts of one that is. SQLite hands the lock to whoever asks at the right moment: on a busy machine one may wait for long. */
+const pauses: readonly number[] = [50, 50];
 
 /** The clock of the state is the monotonic one of this machine. */
 const sameTime: StateTime = {
@@ -31,16 +35,16 @@ export class SqliteStore implements Store {
   readonly name: string;
   readonly #connection: Connection;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #isAnyStopped: () => boolean;
   /** Services that have their number. */
   readonly #services = new Set<string>();
 
-  /** @param isAnyStopped whether another process that has the state open is stopped */
+  /** @param isAnyStopped whether another process that has the state open is stopped: it may hold the lock for ever */
   constructor(connection: Connection, clock: Clock, isAnyStopped: () => boolean) {
     this.#connection = connection;
     this.#clock = clock;
     this.name = `The state in ${connection.file}`;
-    this.#patience = { clock, isAnyStopped };
+    this.#isAnyStopped = isAnyStopped;
   }
 
   get moment(): Store['moment'] {
@@ -65,7 +69,7 @@ export class SqliteStore implements Store {
     const result =
       kind === 'brief'
         ? connection.waitingAtMost(briefWait, () => connection.quick(run))
-        : await patiently(this.#patience, () => connection[kind](run));
+        : await this.#patiently(() => connection[kind](run));
     if (service !== undefined) this.#services.add(service);
     return result;
   }
@@ -85,6 +89,13 @@ export class SqliteStore implements Store {
 
   async reclaim({ isBrief = false } = {}): Promise<void> {
     this.#connection.reclaim(isBrief);
+  }
+
+  /** SQLite waits without hearing anything: between two attempts Ctrl-C is heard. */
+  #patiently<Result>(work: () => Result): Promise<Result> {
+    const mayHelp = (error: unknown) =>
+      error instanceof UnavailableError && isBusy(error.cause) && !this.#isAnyStopped();
+    return retryBusy(work, pauses, (ms) => this.#clock.sleep(ms), mayHelp);
   }
 
   /** Inside a transaction. */

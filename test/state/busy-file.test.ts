@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { patiently } from '../../src/state/sqlite/patiently.ts';
+import type { Connection } from '../../src/state/sqlite/connection.ts';
 import { inWords } from '../../src/state/sqlite/sqlite-errors.ts';
+import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
+import { justWrites } from '../../src/state/store.ts';
+import { createStateClock } from './rig.ts';
 
 /** What SQLite throws when its own wait for the lock is over, in our words. */
 function locked(): unknown {
@@ -11,13 +14,16 @@ function locked(): unknown {
 /** A transaction that finds the lock taken so many times. */
 function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
   const events: string[] = [];
-  const clock = { sleep: async () => void events.push('sleep') };
+  const clock = { ...createStateClock(), sleep: async () => void events.push('sleep') };
   const work = () => {
     events.push('try');
     if (events.filter((event) => event === 'try').length <= times) throw error;
     return 'done';
   };
-  return { run: () => patiently({ isAnyStopped: () => isAnyStopped, clock }, work), events };
+  const connection = { file: '/state.db', quick: work } as Pick<Connection, 'file'> as Connection;
+  const store = new SqliteStore(connection, clock, () => isAnyStopped);
+  const nothing = justWrites(() => []);
+  return { run: () => store.transact('quick', undefined, nothing), events };
 }
 
 describe('a transaction that does not get the lock', () => {
