@@ -1,7 +1,6 @@
 import { ConflictError } from '../shared/errors.ts';
 import type { PlannedRow, RunHead } from './history.ts';
 import { runIdAt } from './run-id.ts';
-import { type BegunRun, begunRunIn, selectBegun } from './settle-rows.ts';
 import {
   type Answers,
   drawnNumber,
@@ -14,6 +13,7 @@ import {
   type Work,
 } from './store.ts';
 
+/** A run that is not in the history yet. */
 export interface NewRun {
   readonly head: RunHead;
   /** In the order of the plan; asked for again if the database was lost meanwhile. */
@@ -21,8 +21,6 @@ export interface NewRun {
   readonly host: string;
   /** The process that begins it. */
   readonly holder: string;
-  /** Finds the run again if the answer to its commit was lost. */
-  readonly token: string;
   /** A number in [0, 1). */
   readonly random: number;
   /** The newest run of the same content that is known; undefined if that doesn't matter. */
@@ -38,46 +36,36 @@ const maxAttempts = 100;
 /** Rows that are handed to the state at a time. */
 const page = 1000;
 
-interface Begun {
-  readonly run: BegunRun;
-  /** Answers of the statements that were asked as well. */
-  readonly loaded: Answers;
-}
-
 /**
  * Writes a run and its rows, which may be any number: a page of them is held. Begun again since the answer to its commit was lost, it finds the run
  * by its token.
  * @param loads asked in the same round, after the first page of rows
+ * @returns the answers to them
  * @throws NewerRunError if there is a newer run of the same content than the one that it follows
  */
-export function* beginning(at: Moment, given: NewRun, loads: readonly Statement[]): Work<Begun> {
-  const { head, token, random, follows } = given;
-  const sums = { changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 };
+export function* beginning(at: Moment, token: string, given: NewRun, loads: readonly Statement[]): Work<Answers> {
+  const { head, random, follows } = given;
+  const sums = noSums();
   const pages = pagesOf(given.rows, sums);
   const first = insertRows(token, pages.next().value ?? []);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const run = runIdAt(at.wall, random, attempt);
     const opening = [
       statement(selectNewest, head.contentHash ?? null, head.service),
-      insertHead(at, run, given),
+      insertHead(at, runIdAt(at.wall, random, attempt), token, given),
       ...first,
     ];
-    const [[newest] = [], ...answers] = yield [
-      ...opening,
-      statement(`${selectBegun} WHERE token = ?`, token),
-      ...loads,
-    ];
+    const begun = statement('SELECT id, changes FROM petstock.runs WHERE token = ?', token);
+    const [[newest] = [], ...answers] = yield [...opening, begun, ...loads];
     const [[row] = [], ...loaded] = answers.slice(opening.length - 1);
     if (follows !== undefined && text(newest?.token) !== token && text(newest?.run) !== follows.run) {
       throw new NewerRunError('Another run of the same content has begun');
     }
     if (row === undefined) continue;
-    const begun = { run: begunRunIn(row), loaded };
     const isRepeated = Number(row.changes) > 0;
-    if (isRepeated) return begun;
+    if (isRepeated) return loaded;
     for (const rows of pages) yield insertRows(token, rows);
-    writeSums(at, begun.run.id, sums);
-    return begun;
+    writeSums(at, Number(row.id), sums);
+    return loaded;
   }
   throw new Error('no id was free for the run');
 }
@@ -85,7 +73,7 @@ export function* beginning(at: Moment, given: NewRun, loads: readonly Statement[
 const selectNewest = `SELECT run, token FROM petstock.runs WHERE content_hash = ?
   AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY sequence DESC LIMIT 1`;
 
-function insertHead(at: Moment, run: string, { head, host, holder, token }: NewRun): Statement {
+function insertHead(at: Moment, run: string, token: string, { head, host, holder }: NewRun): Statement {
   return statement(
     `INSERT INTO petstock.runs (run, token, at, command, env, store, base_url, service, scope, os_user, host, file, content_hash,
        has_deltas, reason, undoes, holder, head_unchanged, head_skipped, head_not_edited, began, sequence, touched)
@@ -99,14 +87,8 @@ function insertHead(at: Moment, run: string, { head, host, holder, token }: NewR
   );
 }
 
-interface Sums {
-  changes: number;
-  maxRow: number;
-  units: bigint;
-  pets: bigint[];
-  failed: number;
-  conflict: number;
-}
+const noSums = () => ({ changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 });
+type Sums = ReturnType<typeof noSums>;
 
 /** Sums the rows up on the way. */
 function* pagesOf(rows: Iterable<PlannedRow>, sums: Sums): Generator<readonly PlannedRow[], undefined> {

@@ -21,20 +21,14 @@ export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfi
 
 /** A process in the table of those that write. */
 export interface Holder {
-  readonly id: string;
   readonly identity: ProcessIdentity;
   /** When its lease ends. Of another start of the machine: as far as this one has seen it. */
   readonly ends: number;
 }
 
-export interface Judgement {
-  readonly now: number;
-  /** Whether a process has certainly ended; false is inconclusive. */
-  isGone(process: ProcessIdentity): boolean;
-}
-
-export function isAlive(holder: Holder | undefined, { now, isGone }: Judgement): boolean {
-  return holder !== undefined && holder.ends > now && !isGone(holder.identity);
+/** @param isGone whether a process has certainly ended; false is inconclusive */
+export function isAlive({ identity, ends }: Holder, now: number, isGone: (process: ProcessIdentity) => boolean) {
+  return ends > now && !isGone(identity);
 }
 
 /** A moment in the order of all writes. */

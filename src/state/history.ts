@@ -80,12 +80,6 @@ export interface RunOfService {
   readonly run: string;
 }
 
-/** A row of a run in the order of all writes. */
-export interface RowPosition {
-  readonly petId: bigint;
-  readonly sequence: number;
-}
-
 /** A pet as it was known. */
 export interface PetBefore {
   readonly petId: bigint;

@@ -1,14 +1,16 @@
-import type { PetBefore, PetWrite, RecentWrite, RowPosition, RunOfService } from './history.ts';
+import type { PetBefore, PetWrite, RecentWrite, RunOfService } from './history.ts';
+import { serviceByName } from './leases.ts';
 import { name, number, type Row, type Statement, type Store, statement, text } from './store.ts';
 import { possibleResults } from './tables.ts';
 
-const ofPet = 'pet_id = ? AND service = (SELECT id FROM petstock.services WHERE name = ?)';
+const ofPet = `pet_id = ? AND service = ${serviceByName}`;
 
-/** The row itself, and what other runs have written of its pet. Both are looked up by the pet (`+run`): a run may have very many rows. */
-const ownSql = `SELECT result FROM petstock.rows WHERE ${ofPet} AND sequence = ? AND +run = (SELECT id FROM petstock.runs WHERE run = ?)`;
-const laterSql = `SELECT written.run AS id, runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
+/** The row itself by its key, and what other runs have written of its pet. That is looked up by the pet: a run may have very many rows. */
+const ofRow = 'FROM petstock.rows WHERE run = (SELECT id FROM petstock.runs WHERE run = ?) AND row = ?';
+const ownSql = `SELECT result, sequence ${ofRow}`;
+const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
     written.before, written.after, written.delta, written.sequence
-  FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > ? AND result IN (${possibleResults})) AS written
+  FROM (SELECT * FROM petstock.rows WHERE ${ofPet} AND touched > coalesce((SELECT sequence ${ofRow}), 0) AND result IN (${possibleResults})) AS written
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
@@ -20,21 +22,23 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 export async function writesAfter(
   store: Pick<Store, 'ask'>,
   { service, run }: RunOfService,
-  rows: readonly RowPosition[],
+  rows: readonly { readonly row: number; readonly petId: bigint }[],
 ): Promise<PetWrite[][]> {
   const answers = await store.ask(
-    ...rows.map(({ petId, sequence }) => statement(ownSql, petId, service, sequence, run)),
-    ...rows.map(({ petId, sequence }) => statement(laterSql, petId, service, sequence, run)),
-    ...rows.map(({ petId }) => statement(prunedSql, petId, service)),
+    ...rows.flatMap(({ row, petId }) => [
+      statement(ownSql, run, row),
+      statement(laterSql, petId, service, run, row, run),
+      statement(prunedSql, petId, service),
+    ]),
   );
-  return rows.map(({ sequence }, index) => {
-    const [own, later = [], pruned] = [0, 1, 2].map((part) => answers[part * rows.length + index]);
-    const result = text(own?.[0]?.result);
+  return rows.map((_row, index) => {
+    const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3);
+    const sequence = number(own?.sequence) ?? 0;
     // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
     // was only planned had none: a write that was on its way then may have come after its stock was read.
-    const wasSent = result !== undefined && result !== 'pending' && result !== 'conflict';
+    const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
     const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
-    const isPruned = (number(pruned?.[0]?.sequence) ?? 0) > sequence;
+    const isPruned = (number(pruned?.sequence) ?? 0) > sequence;
     return [...(isPruned ? [prunedWrite] : []), ...withoutUndone(counting.map(writtenRowIn))];
   });
 }
@@ -50,31 +54,29 @@ const prunedWrite: PetWrite = {
 };
 
 /** A row that has written its pet, or may have, with what there is of its run. */
-interface WrittenRow {
-  readonly run: string;
-  readonly command: string;
+interface WrittenRow extends PetWrite {
   readonly undoes: string | undefined;
   readonly row: number;
   readonly line: number;
-  readonly result: 'applied' | 'differs' | 'unknown';
-  readonly quantity: number;
-  readonly before: number | undefined;
-  readonly delta: number | undefined;
 }
 
 function writtenRowIn(row: Row): WrittenRow {
-  const result = String(row.result) as WrittenRow['result'];
   return {
+    ...stockIn(row),
     run: String(row.run),
     command: name(row.command),
     undoes: text(row.undoes),
     row: Number(row.row),
     line: Number(row.line),
-    result,
-    quantity: (result === 'unknown' ? undefined : number(row.quantity)) ?? Number(row.after),
-    before: number(row.before),
     delta: number(row.delta),
   };
+}
+
+/** The stock before a write, and the one that it has written, or may have. */
+function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWrite, 'result' | 'before' | 'quantity'> {
+  const result = String(row.result) as RecentWrite['result'];
+  const written = result === 'unknown' ? undefined : number(quantity);
+  return { result, before: number(before), quantity: written ?? Number(after) };
 }
 
 /**
@@ -146,7 +148,7 @@ export async function recentOfService(
   service: string,
   since: number,
 ): Promise<RecentWrite[]> {
-  const ofService = 'service = (SELECT id FROM petstock.services WHERE name = ?)';
+  const ofService = `service = ${serviceByName}`;
   const unknownSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result = 'unknown' AND ${ofService} AND at >= ?`;
   const [unknown = []] = await store.ask(statement(unknownSql, service, since));
   // The first condition is that of an index.
@@ -163,17 +165,10 @@ export async function recentOfService(
 
 /** Returns the writes in rows of `recentOfPet`, the oldest first. */
 export function recentWritesIn(rows: readonly Row[]): RecentWrite[] {
-  return rows.map(recentWriteIn).sort((a, b) => a.sequence - b.sequence);
-}
-
-function recentWriteIn(row: Row): RecentWrite {
-  const result = String(row.result) as RecentWrite['result'];
-  const written = result === 'unknown' ? undefined : number(row.quantity);
-  return {
+  const writes = rows.map((row) => ({
     petId: BigInt(String(row.pet)),
-    result,
-    before: number(row.before),
-    quantity: written ?? Number(row.after),
+    ...stockIn(row),
     sequence: Number(row.touched),
-  };
+  }));
+  return writes.sort((a, b) => a.sequence - b.sequence);
 }

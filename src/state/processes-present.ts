@@ -3,7 +3,7 @@ import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
-import { type Holder, isAlive, type Judgement, processLease } from './decide.ts';
+import { type Holder, isAlive, processLease } from './decide.ts';
 import { otherFolderHint } from './other-folder.ts';
 import {
   type Durability,
@@ -17,9 +17,10 @@ import {
   type Statement,
   type Store,
   statement,
+  text,
   type Work,
 } from './store.ts';
-import { type Ends, endsOf, keptTime } from './times.ts';
+import { endsOf } from './times.ts';
 
 /** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
 const keptFor = 60_000;
@@ -34,6 +35,17 @@ export interface PresentProcess {
   readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
+}
+
+/** The parts that an open state shares. */
+export interface StateContext {
+  readonly store: Store;
+  readonly presence: Presence;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Shows a sentence about what is waited for. */
+  warn(line: string): void;
 }
 
 export interface PresenceOptions {
@@ -123,10 +135,6 @@ export class Presence {
     ];
   }
 
-  #judgement({ now }: Moment): Judgement {
-    return { now, isGone: (process) => this.#options.processes.isGone(process) };
-  }
-
   /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
   async hold<Result>(
     kind: Durability,
@@ -155,27 +163,25 @@ export class Presence {
     }
   }
 
-  /** Who of some processes is alive. */
-  *aliveAmong(at: Moment, ids: Iterable<string>): Work<Living> {
-    const others = [...new Set(ids)].filter((id) => id !== this.id);
+  /** Returns which of the processes in the column `holder` of some rows are alive, this one included. */
+  *aliveAmong(at: Moment, rows: readonly Row[]): Work<Living> {
+    const others = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
+    others.delete(this.id);
     // No round trip for nothing.
     const answers =
-      others.length === 0 ? [] : yield others.map((id) => statement(`${selectPresence} WHERE id = ?`, id));
-    const rows = answers.flat();
-    const ends = yield* endsOf(at, rows.map(keptTime));
-    const holders = new Map(rows.map((row) => [String(row.id), holderIn(row, ends)]));
-    const judgement = this.#judgement(at);
-    return {
-      has: (id) => id === this.id || isAlive(holders.get(id), judgement),
-      nameOf: (id) => {
-        const other = holders.get(id)?.identity;
-        return other && `process ${other.pid} on ${name(other.host)}`;
-      },
-      endsElsewhere: (id) => {
-        const holder = holders.get(id);
-        return holder !== undefined && this.#isElsewhere(holder.identity, at) ? holder.ends : undefined;
-      },
-    };
+      others.size === 0 ? [] : yield [...others].map((id) => statement(`${selectPresence} WHERE id = ?`, id));
+    const living = new Map([[this.id, { name: 'this process', endsElsewhere: undefined }] as [string, LivingProcess]]);
+    for (const { row, identity, ends } of yield* this.#livingIn(at, answers.flat())) {
+      const endsElsewhere = this.#isElsewhere(identity, at) ? ends : undefined;
+      living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
+    }
+    return living;
+  }
+
+  *#livingIn(at: Moment, rows: readonly Row[]): Work<readonly (Holder & { readonly row: Row })[]> {
+    const endOf = yield* endsOf(at, rows);
+    const holders = rows.map((row) => ({ row, identity: identityIn(row), ends: endOf(row) ?? 0 }));
+    return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
   }
 
   /** Whether a process may be of this machine, before it was started anew, or in a container of it. */
@@ -212,11 +218,9 @@ export class Presence {
       .catch(() => {});
   }
 
-  *#listing(at: Moment): Work<readonly { readonly row: Row; readonly identity: ProcessIdentity }[]> {
+  *#listing(at: Moment): Work<readonly (Holder & { readonly row: Row })[]> {
     const [rows = []] = yield [statement(`${selectPresence} ORDER BY since, id`)];
-    const ends = yield* endsOf(at, rows.map(keptTime));
-    const judgement = this.#judgement(at);
-    return rows.map((row) => ({ row, ...holderIn(row, ends) })).filter((holder) => isAlive(holder, judgement));
+    return yield* this.#livingIn(at, rows);
   }
 
   #renewal({ now, wall, boot }: Moment): Statement {
@@ -275,19 +279,17 @@ export class Presence {
   }
 }
 
-export interface Living {
-  has(id: string): boolean;
-  /** Returns who it is for a message: `process 7 on till-2`. */
-  nameOf(id: string): string | undefined;
-  /** When the lease of a process of another start of the machine ends, unless it is renewed; undefined for any other process. */
-  endsElsewhere(id: string): number | undefined;
+export interface LivingProcess {
+  /** `process 7 on till-2`, for messages. */
+  readonly name: string;
+  /** When its lease ends unless it is renewed, if it is of another start of the machine; undefined for any other process. */
+  readonly endsElsewhere: number | undefined;
 }
+
+/** Processes that are alive, by their ids. */
+export type Living = ReadonlyMap<string, LivingProcess>;
 
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
-
-function holderIn(row: Row, ends: Ends): Holder {
-  return { id: String(row.id), identity: identityIn(row), ends: ends.of(keptTime(row)) ?? 0 };
-}
 
 /** Returns who a process says that it is; nothing of it is empty or another type, whoever wrote the row. */
 function identityIn(row: Row): ProcessIdentity {

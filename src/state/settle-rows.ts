@@ -8,7 +8,6 @@ import {
   type Numbered,
   number,
   piecesOf,
-  type Row,
   type Statement,
   statement,
   text,
@@ -17,43 +16,39 @@ import {
   type Work,
 } from './store.ts';
 
-/** A run in the tables. */
-export interface BegunRun {
-  /** Its number in the tables. */
+/** A run in the tables, with their numbers of it and of its service. */
+export interface RunInTables {
   readonly id: number;
   readonly run: string;
-  /** Of the call that has begun it. */
-  readonly token: string;
-  /** The service by its number and its name. */
   readonly service: number;
-  readonly serviceName: string;
   readonly undoes: string | undefined;
 }
 
 /** The number of a run, which it may have only since this round. */
 export const runByToken = '(SELECT id FROM petstock.runs WHERE token = ?)';
 
-/** How many rows of a run move from one result to another, summed once for a transaction. */
-export class CountChanges {
-  readonly #changes = new Map<RecordedResult, number>();
-
-  move(from: RecordedResult, to: RecordedResult): void {
-    this.#changes.set(from, (this.#changes.get(from) ?? 0) - 1);
-    this.#changes.set(to, (this.#changes.get(to) ?? 0) + 1);
-  }
-
-  update(run: number): Statement {
-    const moved = recordedResults.filter((result) => this.#changes.get(result));
-    const sets = [
-      ...moved.map((result) => `${result} = ${result} + ?`),
-      'touched = (SELECT last FROM petstock.sequence)',
-    ];
-    const changes = moved.map((result) => this.#changes.get(result) ?? 0);
-    return statement(`UPDATE petstock.runs SET ${sets.join()} WHERE id = ?`, ...changes, run);
-  }
+/** A row of a run goes from one result to another. */
+export interface Move {
+  readonly row: number;
+  readonly from: RecordedResult;
+  readonly to: RecordedResult;
 }
 
-export function outcomeLoads({ token }: Pick<BegunRun, 'token'>, outcomes: readonly Outcome[]): Statement[] {
+/** Sums up how many rows of a run have each result, once for a transaction. */
+export function countsUpdate(run: number, moves: readonly Move[]): Statement {
+  const changes = new Map<RecordedResult, number>();
+  for (const { from, to } of moves) {
+    changes.set(from, (changes.get(from) ?? 0) - 1);
+    changes.set(to, (changes.get(to) ?? 0) + 1);
+  }
+  const changed = recordedResults.filter((result) => changes.get(result));
+  const sets = changed.map((result) => `${result} = ${result} + ?, `).join('');
+  const sql = `UPDATE petstock.runs SET ${sets}touched = (SELECT last FROM petstock.sequence) WHERE id = ?`;
+  return statement(sql, ...changed.map((result) => changes.get(result) ?? 0), run);
+}
+
+/** @param token of the run */
+export function outcomeLoads(token: string, outcomes: readonly Outcome[]): Statement[] {
   return piecesOf(outcomes).map((piece) =>
     statement(
       `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ${listOf(piece)}`,
@@ -75,37 +70,30 @@ interface Alike {
   readonly outcomes: Outcome[];
 }
 
-interface SettleFacts {
-  /** One for each row. */
-  readonly outcomes: readonly Outcome[];
-  /** Answers of `outcomeLoads`. */
-  readonly loaded: Answers;
-  /** This process, if another one has the run now. */
-  readonly takenFrom: string | undefined;
-}
-
 /**
  * Decides and writes what becomes of rows, and gives their leases back, unless a request may still arrive.
- * @returns the result of each row that has changed
+ * @param outcomes one for each row
+ * @param loaded answers of `outcomeLoads`
+ * @param takenFrom this process, if another one has the run now
  */
 export function* settling(
   at: Moment,
-  run: BegunRun,
-  { outcomes, loaded, takenFrom }: SettleFacts,
-  counts: CountChanges,
-): Work<ReadonlyMap<number, RecordedResult>> {
-  const results = new Map<number, RecordedResult>();
+  run: RunInTables,
+  outcomes: readonly Outcome[],
+  loaded: Answers,
+  takenFrom: string | undefined,
+): Work<readonly Move[]> {
+  const moves: Move[] = [];
   const alike = new Map<string, Alike>();
   const undone: number[] = [];
   const known = new Map(loaded.flat().map((row) => [Number(row.row), row]));
   for (const outcome of outcomes) {
     const row = known.get(outcome.row);
     if (row === undefined) continue;
-    const before = String(row.result) as RecordedResult;
-    const became = settledAs(before, outcome.result, takenFrom !== undefined);
+    const from = String(row.result) as RecordedResult;
+    const became = settledAs(from, outcome.result, takenFrom !== undefined);
     if (became === undefined) continue;
-    results.set(outcome.row, became);
-    counts.move(before, became);
+    moves.push({ row: outcome.row, from, to: became });
     const error = outcome.error === undefined ? null : JSON.stringify(outcome.error);
     const isArriving = became === 'unknown' || outcome.mayStillArrive === true;
     // Most have become what they were to become, and are written together.
@@ -115,17 +103,17 @@ export function* settling(
     const group = alike.get(key) ?? { became, isArriving, quantity, hasSum, error, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
-    if (became === 'applied' && before !== 'applied') undone.push(Number(row.line));
+    if (became === 'applied' && from !== 'applied') undone.push(Number(row.line));
   }
   for (const group of alike.values())
     at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group, takenFrom));
   if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
-  return results;
+  return moves;
 }
 
 function outcomeWrites(
   { wall }: Moment,
-  { id }: BegunRun,
+  { id }: RunInTables,
   { became, quantity, hasSum, error, outcomes }: Alike,
 ): Numbered[] {
   const [sum, values] = hasSum ? ['after', []] : (['?', [quantity]] as const);
@@ -140,7 +128,7 @@ function outcomeWrites(
 }
 
 /** @param holder only its leases; undefined: those of the run, whoever has them */
-function leaseWrites({ run, service }: BegunRun, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
+function leaseWrites({ run, service }: RunInTables, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
   const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
   return piecesOf(outcomes).map((piece) =>
@@ -208,19 +196,3 @@ export function numbering(
     return { numbers: last - first + 1, statement: (left) => statementFor(piece, { sql, value: left + last }) };
   });
 }
-
-/** Returns the run in the columns of `selectBegun`. */
-export function begunRunIn(row: Row): BegunRun & { readonly holder: string | undefined } {
-  return {
-    id: number(row.id) ?? 0,
-    run: String(row.run),
-    token: String(row.token),
-    service: number(row.service) ?? 0,
-    serviceName: String(row.service_name),
-    undoes: text(row.undoes),
-    holder: text(row.holder),
-  };
-}
-
-export const selectBegun = `SELECT id, run, token, service, undoes, holder, changes,
-  (SELECT name FROM petstock.services WHERE services.id = runs.service) AS service_name FROM petstock.runs`;

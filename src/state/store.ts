@@ -1,4 +1,3 @@
-import type { Clock } from '../shared/clock.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { plainName } from '../shared/sanitize.ts';
 
@@ -102,16 +101,6 @@ export interface Store {
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
-/** The parts that an open state shares. */
-export interface StoreContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** A number in [0, 1). */
-  random(): number;
-  /** Shows a sentence about what is waited for. */
-  warn(line: string): void;
-}
-
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
 export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
   const at: Moment = { ...store.moment, writes: [] };
@@ -140,6 +129,8 @@ export function justWrites(writesAt: (at: Moment) => Moment['writes']): (at: Mom
     at.writes.push(...writesAt(at));
   };
 }
+
+export const selectLast = statement('SELECT last FROM petstock.sequence');
 
 /** In a statement: a number that was drawn, given how many of the same work are after it. */
 export const drawnNumber = '(SELECT last FROM petstock.sequence) - ?';

@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError } from '../shared/errors.ts';
-import { NewerRunError } from './begin-run.ts';
+import { NewerRunError, type NewRun } from './begin-run.ts';
 import { type PrunableRun, removableRuns } from './decide.ts';
 import type {
   PetBefore,
@@ -7,7 +7,6 @@ import type {
   PlannedRow,
   RecordedResult,
   RecordedRow,
-  RowPosition,
   RunFilter,
   RunHead,
   RunOfService,
@@ -15,8 +14,9 @@ import type {
   SettledFilter,
   SettledRow,
 } from './history.ts';
+import type { RunKey } from './intend-rows.ts';
 import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
-import type { Living, Presence } from './processes-present.ts';
+import type { StateContext } from './processes-present.ts';
 import {
   joined,
   placeConditions,
@@ -27,14 +27,12 @@ import {
   runRecordOf,
 } from './records.ts';
 import { onlyRun, readRunId } from './run-id.ts';
-import { type BegunRun, begunRunIn, selectBegun } from './settle-rows.ts';
 import {
   look,
   type Moment,
   number,
   type Row,
   type Statement,
-  type StoreContext,
   statement,
   text,
   uniqueName,
@@ -42,7 +40,7 @@ import {
 } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
 import { possibleResults } from './tables.ts';
-import { endsOf, keptTime } from './times.ts';
+import { endsOf } from './times.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
 const page = 500;
@@ -55,12 +53,12 @@ const maxOld = 20;
  * All methods throw FailureError if the state can't be read or written.
  */
 export class History {
-  readonly #context: StoreContext & { readonly presence: Presence };
+  readonly #context: StateContext;
   readonly #host: string;
   readonly #open = new Set<RunLog>();
   #hasEnded = false;
 
-  constructor(context: StoreContext & { readonly presence: Presence }, host: string) {
+  constructor(context: StateContext, host: string) {
     this.#context = context;
     this.#host = host;
   }
@@ -91,8 +89,8 @@ export class History {
   /** The same, but the run is written together with its first intents. */
   beginLater(head: RunHead, rows: Iterable<PlannedRow>, follows?: { readonly run: string | undefined }): RunLog {
     const { presence, random } = this.#context;
-    const holder = presence.id;
-    return this.#log({ head, rows, host: this.#host, holder, token: uniqueName(), random: random(), follows });
+    const key = { token: uniqueName(), service: head.service };
+    return this.#log(key, { head, rows, host: this.#host, holder: presence.id, random: random(), follows });
   }
 
   /**
@@ -102,16 +100,16 @@ export class History {
    */
   async resume(run: string): Promise<RunLog> {
     const { presence } = this.#context;
-    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, undefined);
+    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, 'this process');
     const { service } = await this.run(run);
     let expected: number | undefined;
     for (;;) {
       const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
       if (taken.kind === 'gone') throw noSuchRun(run);
-      if (taken.kind === 'taken') return this.#log(taken.run);
+      if (taken.kind === 'taken') return this.#log({ token: taken.token, service }, run);
       // Renewed meanwhile: it lives.
       const isAlive = taken.ends === undefined || taken.ends > (expected ?? taken.ends);
-      if (isAlive || taken.ends === undefined) throw goingOn(run, { by: taken.by, living: taken.living });
+      if (isAlive || taken.ends === undefined) throw goingOn(run, taken.by);
       await this.#waitFor(run, taken.ends, expected !== undefined);
       expected = taken.ends;
     }
@@ -235,7 +233,10 @@ export class History {
   }
 
   /** Returns what other runs have written of pets since: see `writesAfter`. */
-  async writesAfter(run: RunOfService, rows: readonly RowPosition[]): Promise<readonly (readonly PetWrite[])[]> {
+  async writesAfter(
+    run: RunOfService,
+    rows: Parameters<typeof writesAfter>[2],
+  ): Promise<readonly (readonly PetWrite[])[]> {
     return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
   }
 
@@ -279,23 +280,20 @@ export class History {
     throw noSuchRun(run);
   }
 
-  /** Who is writing is asked only if a run has a process. */
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
     const { store, presence } = this.#context;
-    const holders = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
-    if (holders.size === 0) return rows.map((row) => runRecordOf(row, false));
-    const living = await look(store, (at) => presence.aliveAmong(at, holders));
-    return rows.map((row) => runRecordOf(row, row.holder !== null && living.has(String(row.holder))));
+    const living = await look(store, (at) => presence.aliveAmong(at, rows));
+    return rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
   }
 
   async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
     const { store, clock } = this.#context;
     let last = before;
     const isUnknown = rows.some(({ result }) => result === 'unknown');
-    const ends = isUnknown ? await look(store, (at) => endsOf(at, rows.map(keptTime))) : undefined;
+    const endOf = isUnknown ? await look(store, (at) => endsOf(at, rows)) : undefined;
     const now = clock.monotonic();
     return rows.map((row) => {
-      const end = row.result === 'unknown' ? ends?.of(keptTime(row)) : undefined;
+      const end = row.result === 'unknown' ? endOf?.(row) : undefined;
       const local = end === undefined ? undefined : store.time.localLatest(end);
       last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
       return last;
@@ -312,16 +310,14 @@ export class History {
 
   *#taking(at: Moment, run: string): Work<TakenOver> {
     const { presence } = this.#context;
-    const [[row] = []] = yield [statement(`${selectBegun} WHERE run = ?`, run)];
+    const [[row] = []] = yield [statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run)];
     if (row === undefined) return { kind: 'gone' };
-    const begun = begunRunIn(row);
-    const { holder } = begun;
-    const living = yield* presence.aliveAmong(at, holder === undefined ? [] : [holder]);
-    if (holder !== undefined && holder !== presence.id && living.has(holder)) {
-      return { kind: 'held', by: holder, living, ends: living.endsElsewhere(holder) };
-    }
-    at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE id = ?', presence.id, begun.id));
-    return { kind: 'taken', run: begun };
+    const token = String(row.token);
+    const living = yield* presence.aliveAmong(at, [row]);
+    const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
+    if (other !== undefined) return { kind: 'held', by: other.name, ends: other.endsElsewhere };
+    at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));
+    return { kind: 'taken', token };
   }
 
   /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns whether it was removed */
@@ -337,7 +333,7 @@ export class History {
       ),
     ];
     const row = rows.find((one) => one.run === run);
-    const living = yield* presence.aliveAmong(at, row === undefined || row.holder === null ? [] : [String(row.holder)]);
+    const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
     const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
     const all = rows.map(
       (one): PrunableRun => ({
@@ -375,8 +371,8 @@ export class History {
     await clock.sleep(Math.min(1000, rest + 1));
   }
 
-  #log(run: ConstructorParameters<typeof RunLog>[1]): RunLog {
-    const log: RunLog = new RunLog(this.#context, run, () => {
+  #log(key: RunKey, run: NewRun | string): RunLog {
+    const log: RunLog = new RunLog(this.#context, key, run, () => {
       this.#open.delete(log);
       this.#hasEnded = true;
     });
@@ -387,11 +383,10 @@ export class History {
 
 type TakenOver =
   | { readonly kind: 'gone' }
-  | { readonly kind: 'taken'; readonly run: BegunRun }
-  | { readonly kind: 'held'; readonly by: string; readonly living: Living; readonly ends: number | undefined };
+  | { readonly kind: 'taken'; readonly token: string }
+  | { readonly kind: 'held'; readonly by: string; readonly ends: number | undefined };
 
-function goingOn(run: string, holder: { readonly by: string; readonly living: Living } | undefined): ConflictError {
-  const by = holder === undefined ? 'this process' : (holder.living.nameOf(holder.by) ?? 'another process');
+function goingOn(run: string, by: string): ConflictError {
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
 }
 

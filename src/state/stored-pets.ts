@@ -1,22 +1,9 @@
 import { busyWith, type Mark } from './decide.ts';
 import type { Busy, RecentWrite } from './history.ts';
-import { leaseIn, takingLeases } from './intend-rows.ts';
+import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
-import type { Presence } from './processes-present.ts';
-import {
-  justWrites,
-  look,
-  type Moment,
-  number,
-  type StoreContext,
-  statement,
-  text,
-  uniqueName,
-  type Work,
-} from './store.ts';
-import { endsOf, keptTime } from './times.ts';
-
-type PetsContext = StoreContext & { readonly presence: Presence };
+import type { StateContext } from './processes-present.ts';
+import { justWrites, look, type Moment, number, selectLast, statement, text, uniqueName, type Work } from './store.ts';
 
 /** What this state knows of pets right before their stock is read. */
 export interface PetsSeen {
@@ -28,17 +15,14 @@ export interface PetsSeen {
 /** A write is recent for so long, in milliseconds. */
 const recent = 15_000;
 
-const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
-const selectLast = statement('SELECT last FROM petstock.sequence');
-
 /**
  * Who may write which pet. The service has no compare-and-set, so a write is kept apart from others of the same state by a
  * lease on (service, petId), taken when the row is about to leave and given back with its outcome.
  */
 export class Pets {
-  readonly #context: PetsContext;
+  readonly #context: StateContext;
 
-  constructor(context: PetsContext) {
+  constructor(context: StateContext) {
     this.#context = context;
   }
 
@@ -81,29 +65,19 @@ export class Pets {
     petIds: Pick<ReadonlySet<bigint>, 'has'>,
     except: string | undefined,
   ): Work<number | undefined> {
-    const { presence } = this.#context;
-    const [leases = []] = yield [
-      statement(
-        `SELECT CAST(pet_id AS TEXT) AS pet_id, run, holder, boot, expires, lasts FROM petstock.leases
-         WHERE service = ${serviceByName} AND run IS NOT NULL AND expires IS NOT NULL`,
-        service,
-      ),
-    ];
-    const wanted = leases.filter(({ pet_id, run }) => text(run) !== except && petIds.has(BigInt(String(pet_id))));
-    const living = yield* presence.aliveAmong(
-      at,
-      wanted.flatMap(({ holder }) => text(holder) ?? []),
+    const [rows = []] = yield [statement(`${selectLeases} AND run IS NOT NULL AND expires IS NOT NULL`, service)];
+    const wanted = rows.filter(({ pet, run }) => text(run) !== except && petIds.has(BigInt(String(pet))));
+    const leases = yield* leasesIn(at, wanted, yield* this.#context.presence.aliveAmong(at, wanted));
+    const open = [...leases.values()].flatMap(({ isHeld, arrives = 0 }) =>
+      isHeld || arrives <= at.now ? [] : arrives,
     );
-    const ends = yield* endsOf(at, wanted.map(keptTime));
-    const orphaned = wanted.filter(({ holder }) => holder === null || !living.has(String(holder)));
-    const open = orphaned.map((row) => ends.of(keptTime(row)) ?? 0).filter((end) => end > at.now);
     return open.length === 0 ? undefined : Math.max(...open);
   }
 }
 
 /** A place in the line of those who want to read a pet and to write what depends on it: first come, first served. */
 export class Place {
-  readonly #context: PetsContext;
+  readonly #context: StateContext;
   readonly #service: string;
   readonly petId: bigint;
   /** The owner of its lease. */
@@ -111,7 +85,7 @@ export class Place {
   #isTaken = false;
   #seen: PetsSeen | undefined;
 
-  constructor(context: PetsContext, service: string, petId: bigint) {
+  constructor(context: StateContext, service: string, petId: bigint) {
     this.#context = context;
     this.#service = service;
     this.petId = petId;
@@ -169,9 +143,9 @@ export class Place {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
     const pet = [this.#service, this.petId] as const;
-    const [[own] = [], [lease] = [], line = [], [meta] = [], recentRows = []] = yield [
+    const [[own] = [], leased = [], line = [], [meta] = [], recentRows = []] = yield [
       statement(`SELECT ${serviceByName} AS service`, this.#service),
-      statement(`SELECT owner, run, holder, boot, expires, lasts FROM petstock.leases ${ofPet}`, ...pet),
+      statement(`${selectLeases} AND pet_id = ?`, ...pet),
       statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
       selectLast,
       recentOfPet(this.#service, this.petId, since),
@@ -179,14 +153,13 @@ export class Place {
     const known = { sequence: number(meta?.last) ?? 0, writes: recentWritesIn(recentRows) };
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
-    const holders = [...before, ...(lease === undefined ? [] : [lease])].flatMap(({ holder }) => text(holder) ?? []);
-    const living = yield* presence.aliveAmong(at, holders);
-    const ends = yield* endsOf(at, [lease && keptTime(lease)]);
+    const living = yield* presence.aliveAmong(at, [...before, ...leased]);
+    const [lease] = (yield* leasesIn(at, leased, living)).values();
     // The dead before us leave the line.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
     at.writes.push(...dead.map(({ place }) => leaving(String(place))));
-    const other = busyWith(leaseIn(lease, living, ends), [this.owner], presence.id, at.now);
+    const other = busyWith(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
       // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.

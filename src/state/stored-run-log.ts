@@ -3,12 +3,11 @@ import { ConflictError, FailureError } from '../shared/errors.ts';
 import { beginning, type NewRun } from './begin-run.ts';
 import type { Mark } from './decide.ts';
 import type { Grant, Intent, Outcome, PetWrite } from './history.ts';
-import { type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
-import { OutcomeBuffer, type Taken } from './outcome-buffer.ts';
+import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
+import { OutcomeBuffer } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
-import type { Presence } from './processes-present.ts';
-import type { BegunRun } from './settle-rows.ts';
-import { type Durability, type Moment, number, type StoreContext, statement, uniqueName, type Work } from './store.ts';
+import type { StateContext } from './processes-present.ts';
+import { type Durability, type Moment, statement, uniqueName, type Work } from './store.ts';
 import type { Place } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
@@ -17,16 +16,18 @@ const mostWait = 1000;
 const maxWaiting = 512;
 
 /** What is written with the outcomes. */
-interface Rest extends Partial<Pick<Writing, 'intents' | 'since' | 'place'>> {
+type Rest = Partial<Pick<Writing, 'intents' | 'since' | 'place'>> & {
   /** Whether the process leaves the run. */
   readonly leaves?: boolean;
-}
+};
 
 /** The log of one run that this process writes. */
 export class RunLog {
-  readonly #context: StoreContext & { readonly presence: Presence };
+  readonly #context: StateContext;
+  readonly #key: RunKey;
   /** A new run is written with the first of its rows. */
-  #run: BegunRun | NewRun;
+  readonly #new: NewRun | undefined;
+  #run: string | undefined;
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
   #maxWait = leastWait;
@@ -38,35 +39,34 @@ export class RunLog {
   #hasEnded = false;
   /** Another process has the run now, and may have removed it; or the state has lost some of it. It is reported once. */
   #isForsaken = false;
-  /** The last intent that the state has confirmed, and the token of the call that wrote it. */
   #confirmed: Writing['confirmed'];
   #highestSeen = 0;
 
-  /** @param onEnd called once, when this process has left the run */
-  constructor(context: StoreContext & { readonly presence: Presence }, run: BegunRun | NewRun, onEnd: () => void) {
+  /**
+   * @param run a new run, or the id of one that has begun
+   * @param onEnd called once, when this process has left the run
+   */
+  constructor(context: StateContext, key: RunKey, run: NewRun | string, onEnd: () => void) {
     this.#context = context;
-    this.#run = run;
+    this.#key = key;
+    [this.#new, this.#run] = typeof run === 'string' ? [undefined, run] : [run, undefined];
     this.#onEnd = onEnd;
     this.#countOutstanding();
   }
 
   /** Whether the run is in the history. */
   get hasBegun(): boolean {
-    return 'id' in this.#run;
+    return this.#run !== undefined;
   }
 
   get run(): string {
-    return this.#begun.run;
-  }
-
-  get #begun(): BegunRun {
-    if ('id' in this.#run) return this.#run;
+    if (this.#run !== undefined) return this.#run;
     throw new Error('the run has not begun');
   }
 
   /** Writes a new run and its rows. Durable. @throws as `History.begin` */
   async begin(): Promise<void> {
-    await this.#inTurn(() => this.#write('durable', {}, this.#buffer.take(this.#context.store.generation)));
+    await this.#inTurn(() => this.#write('durable', {}));
   }
 
   /**
@@ -82,13 +82,12 @@ export class RunLog {
    *   over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
-    const { store, presence } = this.#context;
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireInPlace();
-    const run = this.hasBegun ? this.run : undefined;
-    if (presence.isStale) return rows.map(() => ({ kind: 'busy', run, until: undefined }));
+    const { presence } = this.#context;
+    if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
     const rest = { intents: rows, since, place: place?.owner };
-    const grants = await this.#inTurn(() => this.#write('durable', rest, this.#buffer.take(store.generation)));
+    const grants = await this.#inTurn(() => this.#write('durable', rest));
     const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
     if (granted.length > 0) place?.handOver();
     for (const row of granted) this.#outstanding.add(row);
@@ -108,19 +107,9 @@ export class RunLog {
     else this.#writeInTime();
   }
 
-  /**
-   * Returns what other runs have written, or may have written, of the pets of rows since their intents, as `History.writesAfter` has it, for
-   * each row: a process that was stopped for longer than its lease has others before it when it goes on.
-   */
+  /** Returns what other runs have written of the pets of rows since their intents, as `writesAfter`: this process may have been stopped for long. */
   async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
-    const { store } = this.#context;
-    const { id, run, serviceName } = this.#begun;
-    const sql = 'SELECT sequence FROM petstock.rows WHERE run = ? AND row = ?';
-    const own = await store.ask(...rows.map(({ row }) => statement(sql, id, row)));
-    const positions = rows.map(({ petId }, index) => {
-      return { petId, sequence: number(own[index]?.[0]?.sequence) ?? Number.MAX_SAFE_INTEGER };
-    });
-    return writesAfter(store, { service: serviceName, run }, positions);
+    return writesAfter(this.#context.store, { service: this.#key.service, run: this.run }, rows);
   }
 
   /**
@@ -147,7 +136,7 @@ export class RunLog {
   /** Writes outcomes until no connection has to write again what another one has written. */
   async #writeOut(rest: Rest): Promise<void> {
     const { store } = this.#context;
-    do await this.#write('durable', rest, this.#buffer.take(store.generation));
+    do await this.#write('durable', rest);
     while (this.#buffer.mustRepeat(store.generation));
   }
 
@@ -159,8 +148,7 @@ export class RunLog {
     if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
     this.#isWritingSoon = true;
     this.#inTurn(async () => {
-      const taken = this.#buffer.take(this.#context.store.generation);
-      if (taken.outcomes.length > 0) await this.#write('quick', {}, taken);
+      if (this.#buffer.waiting > 0) await this.#write('quick', {});
     })
       .then(() => {
         if (this.#buffer.waiting > 0 && !this.#hasEnded) this.#writeInTime();
@@ -176,36 +164,38 @@ export class RunLog {
   }
 
   /** One transaction of this log. A new run begins in it. */
-  async #write(kind: Durability, { leaves = false, ...rest }: Rest, taken: Taken): Promise<readonly Grant[]> {
+  async #write(kind: Durability, { leaves = false, intents = [], since, place }: Rest): Promise<readonly Grant[]> {
     const { store, presence } = this.#context;
-    const { intents = [], since } = rest;
-    const token = uniqueName();
+    const taken = this.#buffer.take(store.generation);
+    const call = uniqueName();
+    const confirmed = this.#confirmed;
     const work = (at: Moment) => {
       const given: Writing = {
+        ...this.#key,
         // As late as it may be: from then on a request can't be on its way any more.
         intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
         since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
-        place: rest.place,
-        outcomes: taken.outcomes,
-        token,
-        confirmed: this.#confirmed,
+        place,
+        outcomes: [...taken.outcomes.values()],
+        call,
+        confirmed,
         highestSeen: this.#highestSeen,
       };
       return this.#working(at, given, leaves);
     };
-    const service = 'id' in this.#run ? this.#run.serviceName : this.#run.head.service;
     // Whoever begins something has to be present; what was begun may come to its end without that.
     const begins = intents.length > 0 || !this.hasBegun;
-    const { run, written } = await (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
-    this.#run = run;
+    const { service } = this.#key;
+    const written = await (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
+    if (written.kind !== 'gone') this.#run = written.run;
     // A state that was replaced while it was written has not kept it.
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
-    const granted = new Set(intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : [])));
+    const granted = intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
     this.#noteWritten(taken, kind === 'durable');
     this.#buffer.forget(granted);
-    const last = [...granted].at(-1);
-    if (last !== undefined) this.#confirmed = { row: last, token };
+    const last = granted.at(-1);
+    this.#confirmed = last === undefined ? confirmed : { row: last, call };
     return grants.map((grant) => {
       return grant.kind !== 'busy' || grant.until === undefined
         ? grant
@@ -213,21 +203,17 @@ export class RunLog {
     });
   }
 
-  *#working(at: Moment, given: Writing, leaves: boolean): Work<{ readonly run: BegunRun; readonly written: Written }> {
+  *#working(at: Moment, given: Writing, leaves: boolean): Work<Written> {
     const { presence } = this.#context;
-    const known = this.#run;
-    const { run, loaded } =
-      'id' in known
-        ? { run: known, loaded: yield writingLoads(known, given) }
-        : yield* beginning(at, known, writingLoads({ token: known.token, serviceName: known.head.service }, given));
-    const written = yield* writing(presence, at, run, given, loaded);
+    const loads = writingLoads(given);
+    const isNew = this.#new !== undefined && !this.hasBegun;
+    const loaded = isNew ? yield* beginning(at, given.token, this.#new, loads) : yield loads;
+    const written = yield* writing(presence, at, given, loaded);
     if (leaves) {
-      at.writes.push(
-        statement('UPDATE petstock.runs SET holder = NULL WHERE id = ? AND holder = ?', run.id, presence.id),
-        ...presence.leaving(at, this),
-      );
+      const leave = 'UPDATE petstock.runs SET holder = NULL WHERE token = ? AND holder = ?';
+      at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this));
     }
-    return { run, written };
+    return written;
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -244,7 +230,7 @@ export class RunLog {
     return turn;
   }
 
-  #noteWritten(taken: Taken, isDurable: boolean): void {
+  #noteWritten(taken: ReturnType<OutcomeBuffer['take']>, isDurable: boolean): void {
     this.#buffer.written(taken, isDurable, this.#context.store.generation);
     if (this.#buffer.waiting > 0) return;
     this.#deadline?.clear();
@@ -273,10 +259,12 @@ export class RunLog {
     }
     if (written.kind === 'taken') {
       this.#isForsaken = true;
-      const by = (written.by && written.living.nameOf(written.by)) || 'another process';
-      throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
-        hint: `petstock history show ${this.run}`,
-      });
+      throw new ConflictError(
+        `Run ${this.run} was taken over by ${written.by ?? 'another process'}: this process sends nothing more`,
+        {
+          hint: `petstock history show ${this.run}`,
+        },
+      );
     }
     if (this.#isForsaken && !sends) return [];
     if (written.kind === 'gone') {

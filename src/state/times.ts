@@ -1,66 +1,41 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
-import { type Answers, type Moment, number, type Row, type Statement, statement, text } from './store.ts';
+import { type Moment, number, type Row, type Statement, statement, text, type Work } from './store.ts';
 
-/** A time as it is kept: it counts only with the start of the machine that it belongs to. */
-export interface KeptTime {
-  readonly boot: string;
-  readonly expires: number;
-  /** How far it lay ahead when it was written, in milliseconds. */
-  readonly lasts: number;
-}
-
-/** Kept times by the clock of this start of the machine. */
-export interface Ends {
-  of(time: KeptTime | undefined): number | undefined;
-}
-
-/** A time that says nothing of how far ahead it lay, in milliseconds. */
+/** How far a time lay ahead that does not say so, in milliseconds. */
 const longest = 120_000;
 
-/** @returns the time in the columns `boot`, `expires` and `lasts`; undefined if there is none */
-export function keptTime({ boot, expires, lasts }: Row): KeptTime | undefined {
-  const end = number(expires);
-  return end === undefined ? undefined : { boot: text(boot) ?? '', expires: end, lasts: number(lasts) ?? longest };
-}
-
 /**
- * A time of another start of the machine says nothing by our clock: that one may be a container beside us, or over. It lasts from when a process
- * of this start has first seen it for as long as it lay ahead when it was written, and anew once it has been renewed.
+ * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another start of the machine says nothing by our clock: that
+ * one may be a container beside us, or over. It lasts from when a process of this start has first seen it for as long as it lay ahead when it was
+ * written, and anew once it has been renewed.
+ * @returns a function that gives the time of one of the rows by the clock of this start; undefined if the row has none
  */
-export function* endsOf(
-  at: Moment,
-  times: readonly (KeptTime | undefined)[],
-): Generator<readonly Statement[], Ends, Answers> {
-  const own = ({ boot }: KeptTime) => isSameBoot(boot, at.boot);
-  const foreign = new Map<string, KeptTime>();
-  for (const time of times) if (time !== undefined && !own(time)) foreign.set(keyOf(time), time);
+export function* endsOf(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
+  const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
+  const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
+  // No round trip for nothing.
+  const answers = foreign.length === 0 ? [] : yield foreign.map((row) => sightingOf(at, row));
   const known = new Map<string, number>();
-  if (foreign.size > 0) {
-    const asked = [...foreign.values()];
-    const answers = yield asked.map(({ boot, expires }) => statement(selectSighting, at.boot, boot, expires));
-    for (const [index, time] of asked.entries()) {
-      const ends = number(answers[index]?.[0]?.ends);
-      known.set(keyOf(time), ends ?? at.now + time.lasts);
-      if (ends === undefined) at.writes.push(sighted(at, time));
-    }
+  for (const [index, row] of foreign.entries()) {
+    const seen = number(answers[index]?.[0]?.ends);
+    const end = seen ?? at.now + (number(row.lasts) ?? longest);
+    known.set(keyOf(row), end);
+    if (seen === undefined) at.writes.push(sighted(at, row, end));
   }
-  return {
-    of: (time) => time && (own(time) ? time.expires : (known.get(keyOf(time)) ?? at.now + time.lasts)),
-  };
+  return (row) => known.get(keyOf(row)) ?? number(row.expires);
 }
 
-const keyOf = ({ boot, expires }: KeptTime) => `${expires} ${boot}`;
+const keyOf = ({ boot, expires }: Row) => `${expires} ${boot}`;
 
-const selectSighting = 'SELECT ends FROM petstock.sightings WHERE boot = ? AND of_boot = ? AND expires = ?';
+function sightingOf(at: Moment, { boot, expires }: Row): Statement {
+  const sql = 'SELECT ends FROM petstock.sightings WHERE boot = ? AND of_boot = ? AND expires = ?';
+  return statement(sql, at.boot, text(boot) ?? '', number(expires) ?? 0);
+}
 
-function sighted({ boot, now, wall }: Moment, time: KeptTime): Statement {
+function sighted(at: Moment, { boot, expires }: Row, end: number): Statement {
   return statement(
     `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (boot, of_boot, expires) DO NOTHING`,
-    boot,
-    time.boot,
-    time.expires,
-    now + time.lasts,
-    Math.round(wall),
+    ...[at.boot, text(boot) ?? '', number(expires) ?? 0, end, Math.round(at.wall)],
   );
 }

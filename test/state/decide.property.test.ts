@@ -56,7 +56,7 @@ test('a pet is free only if no other living process has it and no request of ano
 test('a process is alive until its lease is over, or it has certainly ended', () => {
   fc.assert(
     fc.property(time, time, fc.boolean(), (ends, now, isGone) => {
-      expect(isAlive({ id: '1', identity, ends }, { now, isGone: () => isGone })).toBe(ends > now && !isGone);
+      expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
     }),
     { numRuns },
   );

@@ -202,8 +202,8 @@ it('notices that an older copy of the database is in its place, which lacks the 
 /** An outcome that waits longer than others is written by itself. */
 async function settleSoon(log: RunLog, url: string, row: number): Promise<void> {
   await log.settle([outcomeOf(row, 'applied')]);
-  // Too many to wait for the next intent.
-  await log.settle(Array.from({ length: 600 }, () => outcomeOf(row, 'applied')));
+  // Too many to wait for the next intent. The run does not have the other rows.
+  await log.settle(Array.from({ length: 600 }, (_, index) => outcomeOf(row + 100 + index, 'applied')));
   await vi.waitFor(async () => expect((await recorded(url))[row - 1]).toBe('applied'), { timeout: 20_000 });
 }
 
