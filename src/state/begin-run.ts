@@ -57,12 +57,12 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
     const begun = statement('SELECT id, changes FROM petstock.runs WHERE token = ?', token);
     const [[newest] = [], ...answers] = yield [...opening, begun, ...loads];
     const [[row] = [], ...loaded] = answers.slice(opening.length - 1);
+    const isRepeated = Number(row?.changes) > 0;
+    if (isRepeated) return loaded;
     if (follows !== undefined && text(newest?.token) !== token && text(newest?.run) !== follows.run) {
       throw new NewerRunError('Another run of the same content has begun');
     }
     if (row === undefined) continue;
-    const isRepeated = Number(row.changes) > 0;
-    if (isRepeated) return loaded;
     for (const rows of pages) yield insertRows(token, rows);
     writeSums(at, Number(row.id), sums);
     return loaded;

@@ -117,7 +117,7 @@ export class Presence {
    * @returns what is to be written
    */
   leaving({ now, wall, boot }: Moment, holder: object): Statement[] {
-    if (!this.#isPresent || [...this.#outstanding.keys()].some((other) => other !== holder)) return [];
+    if ([...this.#outstanding.keys()].some((other) => other !== holder)) return [];
     this.#isPresent = false;
     this.#expires = Number.POSITIVE_INFINITY;
     this.#deadline?.clear();

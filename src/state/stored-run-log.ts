@@ -169,6 +169,8 @@ export class RunLog {
     const taken = this.#buffer.take(store.generation);
     const call = uniqueName();
     const confirmed = this.#confirmed;
+    // Should it fail, nobody knows which intents are kept.
+    if (intents.length > 0) this.#confirmed = undefined;
     const work = (at: Moment) => {
       const given: Writing = {
         ...this.#key,

@@ -15,21 +15,31 @@ vi.setConfig({ testTimeout: 60_000 });
 interface Machine {
   readonly state: State;
   /** The next statement with this text is done, and its answer is an error; by default since the connection breaks. */
-  loseAnswerOf(text: string, error?: Error): void;
+  loseAnswerOf(text: string, error?: Error, meanwhile?: () => Promise<unknown>): void;
+  /** The connection breaks before the next statement with this text. */
+  breakBefore(text: string): void;
   /** The connection breaks. */
   disconnect(): void;
 }
 
 async function machineAt(url: string, pid = 1): Promise<Machine> {
-  let lost: { readonly text: string; readonly error: Error | undefined } | undefined;
+  let lost: { readonly text: string; readonly error?: Error; readonly meanwhile?: () => Promise<unknown> } | undefined;
+  let breaking: string | undefined;
   let wire: Wire | undefined;
   const losing: OpenWire = async (server, onNotice) => {
     const opened = await openWire(server, onNotice);
     const ask: Wire['ask'] = async (statements, within) => {
+      const has = (text: string | undefined) => text !== undefined && statements.some(({ sql }) => sql.includes(text));
+      if (has(breaking)) {
+        breaking = undefined;
+        opened.destroy();
+        throw new Error('write EPIPE');
+      }
       const rows = await opened.ask(statements, within);
-      const { text, error } = lost ?? {};
-      if (text === undefined || !statements.some(({ sql }) => sql.includes(text))) return rows;
+      const { text, error, meanwhile } = lost ?? {};
+      if (!has(text)) return rows;
       lost = undefined;
+      await meanwhile?.();
       if (error === undefined) opened.destroy();
       throw error ?? new Error('read ECONNRESET');
     };
@@ -42,10 +52,13 @@ async function machineAt(url: string, pid = 1): Promise<Machine> {
   const options = { url, clock: createStateClock(), processes, command: 'test', random: () => pid / 10 };
   const state = await openPostgres(options, losing);
   onTestFinished(() => state.close());
-  const loseAnswerOf: Machine['loseAnswerOf'] = (text, error) => {
-    lost = { text, error };
+  const loseAnswerOf: Machine['loseAnswerOf'] = (text, error, meanwhile) => {
+    lost = { text, ...(error && { error }), ...(meanwhile && { meanwhile }) };
   };
-  return { state, loseAnswerOf, disconnect: () => wire?.destroy() };
+  const breakBefore: Machine['breakBefore'] = (text) => {
+    breaking = text;
+  };
+  return { state, loseAnswerOf, breakBefore, disconnect: () => wire?.destroy() };
 }
 
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
@@ -75,6 +88,46 @@ it('begins a run with its first intent once, though the answer to both was lost'
   const runs = await collect(machine.state.history.runs());
   expect(runs).toMatchObject([{ run: log.run, changes: 1, counts: { applied: 1, unknown: 0, pending: 0 } }]);
   expect(await machine.state.check()).toEqual([]);
+});
+
+it('takes a run for begun whose answer was lost, though another of the same file has begun since', async () => {
+  const url = await temporaryDatabase();
+  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+  const head = headOf({ contentHash: 'abc' });
+  const newest = async () => (await other.state.history.runsOfFile(head.service, 'abc'))[0]?.run;
+  one.loseAnswerOf('UPDATE petstock.runs SET changes', undefined, () =>
+    other.state.history.begin(head, rowsFor(1n), newest),
+  );
+  const asked: (string | undefined)[] = [];
+  const log = await one.state.history.begin(head, rowsFor(1n), async () => {
+    asked.push(await newest());
+    return asked.at(-1);
+  });
+  expect(asked).toEqual([undefined]);
+  const runs = await collect(one.state.history.runs());
+  expect(runs.map(({ run }) => run)).toEqual([expect.any(String), log.run]);
+});
+
+it('ends the presence of a process with its last run, though the connection breaks before that', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 1);
+  machine.breakBefore('DELETE FROM petstock.presence');
+  await log.end();
+  expect(await runSql(url, 'SELECT id FROM petstock.presence')).toEqual([]);
+});
+
+it('reports no loss after an intent whose answer was an error', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 1);
+  await log.intend(intents(1), undefined);
+  await log.settle([outcomeOf(1, 'void')]);
+  machine.loseAnswerOf('INSERT INTO petstock.leases', new NotOnStandbyError({ shown: 'postgresql://pets' }));
+  await expect(log.intend(intents(1), undefined)).rejects.toThrow('to one server alone');
+  await log.settle([outcomeOf(1, 'failed')]);
+  await log.end();
+  expect(await recorded(url)).toEqual(['failed']);
 });
 
 it('goes on after limits that the database has refused', async () => {
