@@ -222,6 +222,18 @@ describe('the copies of a state that fails', () => {
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
+  test('hold after a restart for as long as the wall clock says, and no longer than at first', async () => {
+    const { clock, folder, open } = await rig();
+    await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
+    const gateAfter = (passed: number) => {
+      const restarted = { ...clock, boot: () => 'next', monotonic: () => 5, now: () => clock.now() + passed };
+      return new LimitsWithCopies(new MemoryLimits(), { gateFolder: folder, clock: restarted, warn: () => {} });
+    };
+    expect(gateAfter(20_000).peek(scope).gate.at).toBe(40_005);
+    expect(gateAfter(-3_600_000).peek(scope).gate.at).toBe(60_005);
+    expect(gateAfter(60_000).peek(scope).gate.at).toBe(0);
+  });
+
   test('have what another machine has told of, if the state is shared', async () => {
     const { open, know } = await rig();
     know({ ...emptyState(), boot: 'boot-1', gate: { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } });
@@ -247,7 +259,9 @@ describe('the copies of a state that fails', () => {
     '{"at":1}',
     '[]',
     'null',
-    '{"at":1e999,"wall":0,"length":0,"boot":"","env":"","reason":"refused"}',
+    '{"gate":{"at":1e999,"wall":0,"length":0,"reason":"refused"}}',
+    '{"gate":{"at":"never","wall":0,"length":0,"reason":"refused"}}',
+    '{"gate":{"at":1e9,"wall":0,"length":0,"reason":"refused"},"env":7}',
   ])('are ignored where they make no sense: %s', async (text) => {
     const { open, folder } = await rig();
     await mkdir(folder, { mode: 0o700, recursive: true });
