@@ -13,7 +13,7 @@ import { median, table } from './support/table.ts';
  */
 export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 }: Options): Promise<Report> {
   const { program } = await buildProject();
-  const postgres = await startPostgres({ settings: ['fsync = on'] });
+  const postgres = await startPostgres({ settings: ['fsync = on'], within: '/tmp' });
   try {
     const own = postgres.url.replace('/postgres?', '/template1?');
     return {

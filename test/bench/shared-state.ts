@@ -12,7 +12,7 @@ type Shared = Awaited<ReturnType<typeof openPostgres>>;
  * there and back is added once.
  */
 export async function run({ rounds = 300 }: Options): Promise<Report> {
-  const server = await startPostgres({ settings: ['fsync = on'] });
+  const server = await startPostgres({ settings: ['fsync = on'], within: '/tmp' });
   const open = (pid: number) => {
     const self = { host: `host-${pid}`, namespace: '', boot: `boot-${pid}`, pid, startedAt: '1' };
     const processes = { self, isGone: () => false, isStopped: () => false };

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { fetchPackage } from '../../.ci/release/fetch-package.ts';
 import { isRoot } from './capabilities.ts';
+import { foldersOfTests, memory } from './temporary-folder.ts';
 
 /** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
 export interface PostgresServer {
@@ -34,6 +35,8 @@ export interface PostgresServerOptions {
   readonly following?: PostgresServer;
   /** Files for its data folder, such as a certificate: name and content. */
   readonly files?: Readonly<Record<string, string>>;
+  /** The folder that holds its own: in memory, unless a benchmark wants a disk. Short: the path of a socket may have 107 bytes. */
+  readonly within?: string;
 }
 
 /** The user that PostgreSQL runs as where the tests run as root, which it refuses: `nobody`. */
@@ -44,8 +47,7 @@ const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buff
 
 /** @throws where no PostgreSQL can be had, with what would help */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  // Short: the path of a socket may have 107 bytes.
-  const folder = await mkdtemp('/tmp/petstock-pg-');
+  const folder = await mkdtemp(join(options.within ?? (foldersOfTests() === memory ? memory : '/tmp'), 'petstock-pg-'));
   if (isRoot) await chown(folder, nobody, nobody);
   const binaries = await findBinaries(folder);
   const data = join(folder, 'data');

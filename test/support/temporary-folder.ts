@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const memory = '/dev/shm';
+export const memory = '/dev/shm';
 /** Bytes that the tests may take at the same time, with plenty to spare. */
 const room = 2 * 2 ** 30;
 
