@@ -29,12 +29,13 @@ const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
  *   whether the request is certain not to have been carried out (`unsent`) and whether it may be later (`mayStillArrive`)
  */
 export async function attempt<T>(
-  request: Omit<HttpRequest, 'signal' | 'leaving'>,
+  request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
   permit: Permit,
   options: ExchangeOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<AttemptEnd<T>> {
   let hasLeft = false;
+  let hasArrived = false;
   let noted: Noted | undefined;
   const observe = (answer: Answer): Promise<AttemptEnd<T>> => {
     noted = permit.answered(answer);
@@ -45,31 +46,36 @@ export async function attempt<T>(
     options.interrupted?.throwIfAborted();
     // From here on it is certain only of what failed that it has not.
     hasLeft = true;
-    return await exchange({ method, url, headers, body, leaving: permit.leave }, options, observe);
+    const arriving = () => {
+      hasArrived = true;
+    };
+    return await exchange({ method, url, headers, body, leaving: permit.leave, arriving }, options, observe);
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
-    if (error instanceof NetworkFault && error.isGarbled) noted = permit.answered(garbledAnswer);
-    return afterFault(error, request.url, noted?.retryAfter, (failure) => (facts ? failure.with(facts) : failure));
+    const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
+    if (isGarbled) noted = permit.answered(garbledAnswer);
+    const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
+    return afterFault(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {
     await (noted?.written ?? (hasLeft ? permit.lost() : permit.unsent()));
   }
 }
 
-/**
- * @param withFacts adds what is certain of the request
- * @throws what another try would not help against
- */
-function afterFault(
-  error: unknown,
-  url: string,
-  retryAfter: number | undefined,
-  withFacts: (failure: PetstockError) => PetstockError,
-): AttemptEnd<never> {
+interface FaultFacts {
+  /** The head of an answer has begun to come. */
+  readonly isGarbled: boolean;
+  readonly retryAfter: number | undefined;
+  /** Adds what is certain of the request. */
+  withFacts(failure: PetstockError): PetstockError;
+}
+
+/** @throws what another try would not help against */
+function afterFault(error: unknown, url: string, { isGarbled, retryAfter, withFacts }: FaultFacts): AttemptEnd<never> {
   if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
-  const failure = withFacts(networkFailure(url, error));
+  const failure = withFacts(networkFailure(url, error, isGarbled));
   if (error.hopeless) throw failure;
   return { kind: 'failed', error: failure, retryAfter };
 }
@@ -94,11 +100,11 @@ async function judge<T>(
   return { kind: 'failed', error, retryAfter };
 }
 
-function networkFailure(url: string, fault: NetworkFault): UnavailableError {
+function networkFailure(url: string, fault: NetworkFault, isGarbled: boolean): UnavailableError {
   const { origin } = new URL(url);
   const what = fault.answered
     ? `The answer of the service at ${origin} can't be read to its end`
-    : fault.isGarbled
+    : isGarbled
       ? `The head of the answer of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
   return new UnavailableError(`${what}: ${fault.message}`, { cause: fault });

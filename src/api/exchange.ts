@@ -86,10 +86,9 @@ class Exchange implements Answer {
   }
 
   async send(request: LeavingRequest): Promise<void> {
-    const { method, url, headers, body, leaving } = request;
     const { signal } = this.#controller;
     try {
-      this.#response = await this.#options.transport({ method, url, headers, body, signal, leaving });
+      this.#response = await this.#options.transport({ ...request, signal });
     } catch (error) {
       throw this.#fault(error);
     }

@@ -30,10 +30,10 @@ export class NetworkFault extends Error {
     return this.#code === 'EPROXYAUTH';
   }
 
-  /** An answer began as HTTP does, and its head can't be read: it may have been a 429. */
-  get isGarbled(): boolean {
+  /** What came does not even begin as HTTP does. */
+  get isForeign(): boolean {
     const { name, message = '' } = (this.cause ?? {}) as Partial<Error>;
-    return !this.answered && name === 'HTTPParserError' && !message.includes('Expected HTTP/');
+    return name === 'HTTPParserError' && message.includes('Expected HTTP/');
   }
 
   /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */

@@ -6,7 +6,7 @@ import { inWordsOf } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
 import type { HttpRequest } from './transport.ts';
 
-export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving'> {
+export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
   /** Sending it twice does the same as sending it once: it is sent again if it may have been carried out. */
   readonly repeatable: boolean;
   /** For the first try; each other one is admitted. */

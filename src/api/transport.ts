@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Has to be called right before it leaves, on an open connection if the transport can tell. What it throws keeps it back. */
   leaving?(): void;
+  /** Called as soon as the first byte of an answer has come, if the transport can tell. */
+  arriving?(): void;
 }
 
 /** One HTTP answer. The body must be read to its end or discarded. */

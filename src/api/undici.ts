@@ -98,7 +98,7 @@ type Controller = Dispatcher.DispatchController;
  * takes as long as the rest of a small request.
  */
 class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #request: Pick<HttpRequest, 'signal' | 'leaving'>;
+  readonly #request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>;
   /** The head of the answer, as soon as it has come. */
   readonly answer: Promise<HttpResponse>;
   #resolve: (answer: HttpResponse) => void = () => {};
@@ -106,7 +106,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #controller: Controller | undefined;
   #body: BodyQueue | undefined;
 
-  constructor(request: Pick<HttpRequest, 'signal' | 'leaving'>) {
+  constructor(request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>) {
     this.#request = request;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -121,6 +121,11 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     if (signal.aborted) throw signal.reason;
     this.#request.leaving?.();
+  }
+
+  /** The first byte of a head. */
+  onResponseStarted(): void {
+    this.#request.arriving?.();
   }
 
   onResponseStart(controller: Controller, status: number, headers: HttpResponse['headers']): void {

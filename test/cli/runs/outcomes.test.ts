@@ -168,7 +168,11 @@ test('Ctrl-C in the pause before another try ends it at once', async ({ till }) 
   expect(code).toBe(130);
 });
 
-describe('an answer whose head can not be read may be a 429: nothing is sent within 60 s', () => {
+describe.for([
+  ['has a header that is none', 'Retry\x01After: 60\r\n\r\n'],
+  ['breaks off', 'Retry-After: 60\r\nX-Rate'],
+  ['has two lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+] as const)('an answer whose head %s may be a 429: nothing is sent within 60 s', ([, rest]) => {
   test.for([
     ['list', 'GET', 5],
     ['set 1 5', 'PATCH', 8],
@@ -178,7 +182,7 @@ describe('an answer whose head can not be read may be a 429: nothing is sent wit
     let garbledAt = Number.NEGATIVE_INFINITY;
     till.service.always(method, (exchange) => {
       garbledAt = till.clock.now();
-      exchange.raw('HTTP/1.1 429 Too Many Requests\r\nRetry\x01After: 60\r\n\r\n');
+      exchange.raw(`HTTP/1.1 429 Too Many Requests\r\n${rest}`);
     });
     const onSent = () => sent.push(till.clock.now() - garbledAt);
     const { code, stderr } = await till.run(`inventory ${command} --max-wait 600`, { onSent });
