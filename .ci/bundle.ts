@@ -43,12 +43,9 @@ export const oneScript: EsbuildPlugin = {
   name: 'one-script',
   setup({ esbuild, initialOptions: { entryPoints = {} }, onEnd }) {
     const names = Object.keys(entryPoints).map((name) => `${name}.cjs`);
-    onEnd(async ({ outputFiles = [], metafile }) => {
+    onEnd(async ({ outputFiles = [] }) => {
       const entry = outputFiles.find(({ path }) => names.includes(basename(path)));
       if (entry === undefined) throw new Error(`esbuild has made no ${names}`);
-      const exported = new Map(
-        Object.entries(metafile?.outputs ?? {}).map(([path, { exports }]) => [basename(path), exports.join(' ')]),
-      );
       const pieces: string[] = [];
       const scripts: typeof outputFiles = [];
       for (const file of outputFiles) {
@@ -62,9 +59,7 @@ export const oneScript: EsbuildPlugin = {
           minifySyntax: true,
           minifyWhitespace: true,
         });
-        const name = basename(file.path);
-        const names = JSON.stringify(exported.get(name) ?? '');
-        const piece = `"./${name}": [${names}, function (exports, require, module) {\n${code}}]`;
+        const piece = `define("./${basename(file.path)}", function (expose, require) {\n${withoutHelpers(code)}});`;
         if (file !== entry && code.length > maxPiece) scripts.push({ ...file, ...scriptOf([piece]) });
         else pieces.push(piece);
       }
@@ -73,11 +68,26 @@ export const oneScript: EsbuildPlugin = {
   },
 };
 
+/**
+ * Returns a piece that leaves to the loader what esbuild has each do for itself, which takes 20 M instructions of a list: to copy what it
+ * exports and what it imports by `default`, a name at a time.
+ */
+function withoutHelpers(code: string): string {
+  const [, exported, rest] =
+    /^.*?;var stdin_exports=\{\};(?:__export\(stdin_exports,(.*?)\);)?module\.exports=__toCommonJS\(stdin_exports\);(.*)$/s.exec(
+      code,
+    ) ?? [];
+  const piece = `expose(${exported ?? '{}'});${rest}`.replace(/\b__toESM\((require\("[^"]*")\)(?:,1)?\)/g, '$1,1)');
+  if (rest === undefined || /\b(stdin_exports|__toESM\(require|__reExport)\b/.test(piece))
+    throw new Error('esbuild has other helpers');
+  return piece;
+}
+
 function scriptOf(pieces: readonly string[]): { readonly text: string; readonly contents: Uint8Array } {
   // esbuild escapes all but regular expressions.
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const joined = pieces.join(',\n').replace(/[^\0-\x7f]/g, escaped);
-  const code = `(function (__filename) { return {\n${joined}\n}; })\n`;
+  const joined = pieces.join('\n').replace(/[^\0-\x7f]/g, escaped);
+  const code = `(function (__filename, define) {\n${joined}\n})\n`;
   const text = `// ${createHash('sha256').update(code).digest('hex')}\n${code}`;
   return { text, contents: Buffer.from(text) };
 }

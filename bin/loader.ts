@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 import type { CodeCache } from './code-cache.ts';
 
-type Require = (name: string) => unknown;
-type Define = (exports: object, require: Require, module: { exports: object }) => void;
-/** A module of the build: the names of its exports, with blanks between them, and its code. */
-type Module = readonly [exported: string, define: Define];
-/** The modules of a script of the build (`.ci/bundle.ts`), by name. */
-type Modules = Readonly<Record<string, Module>>;
+/** @param isImported by an `import` that may name `default` */
+type Require = (name: string, isImported?: number) => unknown;
+type Expose = (exports: Readonly<Record<string, () => unknown>>) => void;
+/** The code of a module of the build. It begins by telling what returns each of its exports. */
+type Code = (expose: Expose, require: Require) => void;
+/** A script of the build (`.ci/bundle.ts`): defines its modules, by name. */
+type Run = (filename: string, define: (name: string, code: Code) => void) => void;
 
 /**
  * Returns a function that loads a module of the program by its name, `./program.cjs`, with the script that it is in. What that
@@ -16,50 +17,38 @@ type Modules = Readonly<Record<string, Module>>;
  * @param folder of the scripts
  * @param requireElse loads whatever is not in a script
  */
-export function createLoader(folder: string, requireElse: Require, cache: CodeCache | undefined): Require {
-  const scripts: Modules[] = [];
-  const evaluated = new Map<string, { exports: object }>();
-  const namespaces = new Map<string, object>();
-  const moduleOf = (name: string): Module => {
-    const script = scripts.find((each) => name in each) ?? addScript(join(folder, name));
-    return script[name] as Module;
+export function createLoader(folder: string, requireElse: (name: string) => object, cache?: CodeCache): Require {
+  const defined = new Map<string, Code>();
+  const modules = new Map<string, object>();
+  const codeOf = (name: string): Code => {
+    if (!defined.has(name)) runScript(join(folder, name));
+    return defined.get(name) as Code;
   };
-  const evaluate = (name: string): object => {
-    const known = evaluated.get(name);
-    if (known !== undefined) return known.exports;
-    const module = { exports: {} };
-    evaluated.set(name, module);
-    moduleOf(name)[1](module.exports, require, module);
-    return module.exports;
-  };
-  const require = (name: string): unknown => {
-    if (!name.startsWith('./')) return requireElse(name);
-    const namespace = namespaces.get(name) ?? namespaceOf(moduleOf(name)[0], () => evaluate(name));
-    namespaces.set(name, namespace);
-    return namespace;
-  };
-  const addScript = (filename: string): Modules => {
+  const runScript = (filename: string): void => {
     // The build escapes what is not ASCII; to read it so is quicker.
     const source = readFileSync(filename, 'latin1');
     const script = cache?.compile(filename, source) ?? new Script(source, { filename });
-    const modules: Modules = script.runInThisContext()(filename);
-    scripts.push(modules);
-    return modules;
+    (script.runInThisContext() as Run)(filename, (name, code) => defined.set(name, code));
   };
-  return evaluate;
+  const require: Require = (name, isImported) => {
+    if (name.startsWith('./')) return modules.get(name) ?? late(name);
+    const module = requireElse(name);
+    return isImported ? Object.create(module, { default: { value: module } }) : module;
+  };
+  /** Returns a module without exports, below which lies what puts them there once one is asked for. */
+  const late = (name: string): object => {
+    const evaluate = (_: object, asked: string | symbol): unknown => {
+      Object.setPrototypeOf(module, null);
+      codeOf(name)((exports) => expose(module, exports), require);
+      return module[asked];
+    };
+    const module = Object.create(new Proxy({}, { get: evaluate }));
+    modules.set(name, module);
+    return module;
+  };
+  return require;
 }
 
-/** Returns an object with the exports of a module, which the first use of one of them evaluates. */
-function namespaceOf(exported: string, evaluate: () => object): object {
-  const namespace = Object.defineProperty({}, '__esModule', { value: true });
-  const use = (name: string): unknown => {
-    const exports = evaluate();
-    // From now on its own getters, which show each value as it is.
-    Object.defineProperties(namespace, Object.getOwnPropertyDescriptors(exports));
-    return exports[name as keyof typeof exports];
-  };
-  for (const name of exported.split(' ')) {
-    Object.defineProperty(namespace, name, { enumerable: true, configurable: true, get: () => use(name) });
-  }
-  return namespace;
+function expose(module: object, exports: Readonly<Record<string, () => unknown>>): void {
+  for (const name in exports) Object.defineProperty(module, name, { get: exports[name] as () => unknown });
 }

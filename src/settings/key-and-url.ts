@@ -33,7 +33,8 @@ export function maskKey(key: string): string {
 export function parseBaseUrl(text: string): Parsed<string> {
   // The WHATWG parser forgives much: it drops tabs and newlines, turns \ into /, and `https:a` into `https://a`.
   // A text that it would have to repair is refused here, so that the typed URL is the one in use.
-  if (/[\s\\\p{Cc}]/u.test(text)) return fault('it contains white space or a backslash: give it as https://host/v1');
+  if (/[\s\\\x00-\x1f\x7f-\x9f]/.test(text))
+    return fault('it contains white space or a backslash: give it as https://host/v1');
   const [scheme, authority = ''] = /^https?:\/\/([^/?#]*)/i.exec(text) ?? [];
   if (scheme === undefined || /^https?:\/\/(\/|$)/i.test(text))
     return fault('it must begin with https:// and a host: give it as https://host/v1');

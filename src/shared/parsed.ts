@@ -10,7 +10,7 @@ export function fault(sentence: string): { readonly ok: false; readonly fault: s
 }
 
 /** Control characters, line separators and bidi marks: what could forge or hide a part of a message. */
-const harmful = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const longest = 40;
 
 /** Returns the text in double quotes for a fault: harmful characters as `�`, at most 40 characters. */
