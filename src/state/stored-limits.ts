@@ -36,15 +36,18 @@ export abstract class StoredLimits implements LimitsStore {
   /** Writes what becomes of a row in one transaction. A gate is on the disk when it resolves. @returns what `keep` returns */
   protected abstract write(scope: string, hasGate: boolean, change: Change): Promise<KeyState>;
 
-  /** Returns a record by the clock of the database. */
-  protected abstract shared(record: LimitRecord): LimitRecord;
+  /** Returns a record by the clock of the database, which is ours unless the engine says otherwise. */
+  protected shared(record: LimitRecord): LimitRecord {
+    return record;
+  }
 
   /** Returns a state by the clocks of this machine. */
-  protected abstract local(state: KeyState): KeyState;
+  protected local(state: KeyState): KeyState {
+    return state;
+  }
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
-    const hasGate = records.some((record) => record.type === 'answer' && asksToWait(record));
-    const state = await this.write(scope, hasGate, (known, isRepeated) => {
+    const state = await this.write(scope, records.some(closesGate), (known, isRepeated) => {
       for (const record of records) {
         if (!isRepeated || !hasLanded(known, record)) fold(known, this.shared(record));
       }
@@ -97,17 +100,12 @@ export abstract class StoredLimits implements LimitsStore {
 
 /** Whether a record that may have been written is in the state. A gate is raised again all the same: it is never lowered. */
 function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
-  switch (record.type) {
-    case 'start':
-      return false;
-    case 'intent':
-      return record.ids.some((id) => inFlight.has(id));
-    case 'answer':
-      return !inFlight.has(record.id) && !asksToWait(record);
-    case 'lost':
-    case 'unsent':
-      return !inFlight.has(record.id);
-  }
+  if (record.type === 'intent') return record.ids.some((id) => inFlight.has(id));
+  return record.type !== 'start' && !closesGate(record) && !inFlight.has(record.id);
+}
+
+function closesGate(record: LimitRecord): boolean {
+  return record.type === 'answer' && asksToWait(record);
 }
 
 /** Returns the limits that a row has; nothing is known if they are of no shape that petstock writes, which a stranger may have done. */

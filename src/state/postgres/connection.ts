@@ -61,10 +61,8 @@ export class PostgresConnection {
   #pid: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** By the monotonic clock: until then it is not tried again with the patience that was in vain, or less. */
-  #deadUntil = Number.NEGATIVE_INFINITY;
-  #patienceInVain = 0;
-  #lastFailure: unknown;
+  /** Until then, by the monotonic clock, it is not tried again with the patience that was in vain, or less. */
+  #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
   #generation = 0;
 
@@ -78,11 +76,11 @@ export class PostgresConnection {
   /** @throws UnavailableError if it can't be reached, FailureError if it can't be used */
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(options);
-    try {
-      await connection.#inTurn(() => connection.#connectUntil((error) => !isFull(error), shortPatience));
-    } catch (error) {
-      throw inWords(error, connection.shown);
-    }
+    await connection
+      .#inTurn(() => connection.#reached(shortPatience))
+      .catch((error) => {
+        throw connection.inWords(error);
+      });
     return connection;
   }
 
@@ -123,7 +121,7 @@ export class PostgresConnection {
         }
       });
     } catch (error) {
-      throw inWords(error, this.shown);
+      throw this.inWords(error);
     }
   }
 
@@ -169,33 +167,29 @@ export class PostgresConnection {
   #askBy(wire: Wire): Ask {
     return async (statements, options = {}) => {
       const { isPatient = false, goesOn = false, begins = false } = options;
-      const within = isPatient ? longestAnswer : timeouts.answer;
-      if (goesOn) return this.#askWire(wire, statements, within);
-      const first = begins ? [begin, settings(options), selectNow] : [settings(options), selectNow];
+      const opening = goesOn ? [] : [...(begins ? [begin] : []), settings(options), selectNow];
       const { clock } = this.#options;
       const sentAt = clock.monotonic();
-      const answers = await this.#askWire(wire, [...first, ...statements], within);
-      const [[session] = [], [time] = [], ...rest] = answers.slice(begins ? 1 : 0);
-      this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
-      this.#requireSameProcess(number(session?.pid));
-      return rest;
+      try {
+        const answers = await wire.ask([...opening, ...statements], isPatient ? longestAnswer : timeouts.answer);
+        this.#heardAt = sentAt;
+        if (goesOn) return answers;
+        const [[session] = [], [time] = [], ...rest] = answers.slice(begins ? 1 : 0);
+        this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
+        this.#requireSameProcess(number(session?.pid));
+        return rest;
+      } catch (error) {
+        this.#noteFailure(wire, error);
+        throw error;
+      }
     };
   }
 
-  async #askWire(wire: Wire, statements: readonly Statement[], within: number): Promise<Answers> {
-    const sentAt = this.#options.clock.monotonic();
-    try {
-      const answers = await wire.ask(statements, within);
-      this.#heardAt = sentAt;
-      return answers;
-    } catch (error) {
-      if (isLost(error)) wire.destroy();
-      if (isSilence(error)) {
-        if (this.#servers.areSeveral) this.#servers.noteSilence(error);
-        else this.#giveUp(error, shortPatience);
-      }
-      throw error;
-    }
+  #noteFailure(wire: Wire, error: unknown): void {
+    if (isLost(error)) wire.destroy();
+    if (!isSilence(error)) return;
+    if (this.#servers.areSeveral) this.#servers.noteSilence(error);
+    else this.#giveUp(error, shortPatience);
   }
 
   /** Others are heard by NOTIFY only as long as one process of the server is ours. */
@@ -214,24 +208,19 @@ export class PostgresConnection {
     // Made again it would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
-    const isDead = this.#options.clock.monotonic() < this.#deadUntil;
-    if (isDead && patience <= this.#patienceInVain) throw this.#lastFailure;
-    const isPatient = patience > shortPatience;
-    return this.#connectUntil(
-      (error) => !(isLost(error) || isFull(error)) || (isSilence(error) && !isPatient),
-      patience,
-    );
-  }
-
-  async #connectUntil(isHopeless: (error: unknown) => boolean, patience: number): Promise<Wire> {
     const { clock } = this.#options;
     const began = clock.monotonic();
+    const { until = began, patience: inVain = 0, error: why } = this.#givenUp ?? {};
+    if (began < until && patience <= inVain) throw why;
+    const isPatient = patience > shortPatience;
     for (let isTold = false; ; ) {
       try {
         return await this.#connect();
       } catch (error) {
         const waited = clock.monotonic() - began;
-        if (isHopeless(error) || waited >= patience) {
+        // One that was never reached is away for longer.
+        const maySoonBeBack = this.#wire !== undefined && isLost(error) && (isPatient || !isSilence(error));
+        if (!(maySoonBeBack || isFull(error)) || waited >= patience) {
           this.#giveUp(error, patience);
           throw error;
         }
@@ -243,9 +232,7 @@ export class PostgresConnection {
   }
 
   #giveUp(error: unknown, patience: number): void {
-    this.#deadUntil = this.#options.clock.monotonic() + giveUpFor;
-    this.#patienceInVain = patience;
-    this.#lastFailure = error;
+    this.#givenUp = { until: this.#options.clock.monotonic() + giveUpFor, patience, error };
   }
 
   async #connect(): Promise<Wire> {

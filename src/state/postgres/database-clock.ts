@@ -35,58 +35,48 @@ export class DatabaseClock {
    * @param sentAt,receivedAt by the monotonic clock: it was read between them
    */
   observe(time: number, sentAt: number, receivedAt: number): void {
-    const wall = this.#wall();
-    const fresh = { least: time - receivedAt, most: time - sentAt, at: receivedAt, wall };
-    const known = this.#offset;
-    if (known === undefined || Math.abs(wall - known.wall) > step) {
-      this.#offset = fresh;
-      return;
-    }
-    const slack = this.#slack();
-    const least = Math.max(known.least - slack, fresh.least);
-    const most = Math.min(known.most + slack, fresh.most);
+    const fresh = { least: time - receivedAt, most: time - sentAt, at: receivedAt, wall: this.#wall };
+    const known = this.#hasStepped ? fresh : this.#ahead;
+    const least = Math.max(known.least, fresh.least);
+    const most = Math.min(known.most, fresh.most);
     // Readings that exclude each other: the clock of the database was stepped, or another one has taken over.
     this.#offset = least <= most ? { ...fresh, least, most } : fresh;
   }
 
   /** Whether it has to be read again before a time goes over: it is unknown or old, or this machine slept. */
   get isDoubtful(): boolean {
-    if (this.#offset === undefined) return true;
-    const { at, wall } = this.#offset;
-    return this.#clock.monotonic() - at > longestAge || Math.abs(this.#wall() - wall) > step;
+    return this.#hasStepped || this.#clock.monotonic() - this.#known.at > longestAge;
   }
 
   /** The time of the database at a moment of the monotonic clock, or earlier. */
   earliest(at: number): number {
-    const { least } = this.#known;
-    return at + least - this.#slack();
+    return at + this.#ahead.least;
   }
 
   /** The same, or later. */
   latest(at: number): number {
-    const { most } = this.#known;
-    return at + most + this.#slack();
+    return at + this.#ahead.most;
   }
 
   /** The moment of the monotonic clock at a time of the database, or earlier. */
   localEarliest(time: number): number {
-    return time - this.#known.most - this.#slack();
+    return time - this.#ahead.most;
   }
 
   /** The same, or later. */
   localLatest(time: number): number {
-    return time - this.#known.least + this.#slack();
+    return time - this.#ahead.least;
   }
 
   /** A time of the database by the wall clock of this machine, for people. */
   localWall(time: number): number {
-    return this.localLatest(time) + this.#wall();
+    return this.localLatest(time) + this.#wall;
   }
 
   /** How far the clock of the database is ahead of the wall clock of this machine, in milliseconds. */
-  get ahead(): number {
+  get aheadOfWall(): number {
     const { least, most } = this.#known;
-    return (least + most) / 2 - this.#wall();
+    return (least + most) / 2 - this.#wall;
   }
 
   get #known(): Offset {
@@ -94,12 +84,20 @@ export class DatabaseClock {
     return this.#offset;
   }
 
-  /** How far they may have drifted apart since it was last read. A time to come goes over again before it has come. */
-  #slack(): number {
-    return Math.max(0, this.#clock.monotonic() - this.#known.at) * drift;
+  /** By what it is ahead of our monotonic one: they may have drifted apart since it was last read. A time to come goes over again before it has come. */
+  get #ahead(): Pick<Offset, 'least' | 'most'> {
+    const { least, most, at } = this.#known;
+    const slack = Math.max(0, this.#clock.monotonic() - at) * drift;
+    return { least: least - slack, most: most + slack };
   }
 
-  #wall(): number {
+  /** Also before it was read at all. */
+  get #hasStepped(): boolean {
+    return this.#offset === undefined || Math.abs(this.#wall - this.#offset.wall) > step;
+  }
+
+  /** The wall clock less the monotonic one. */
+  get #wall(): number {
     return this.#clock.now() - this.#clock.monotonic();
   }
 }

@@ -2,28 +2,20 @@
  * Returns what a till needs of the schema `petstock`, and nothing more: it can't make or drop anything, remove what was written, or change who has
  * written what. A test runs it (test/state/hostile.test.ts).
  */
-const rights: readonly (readonly [table: string, rights: string])[] = [
-  ['meta', 'SELECT'],
-  ['epoch', 'SELECT, INSERT'],
-  ['sequence', 'SELECT, UPDATE'],
-  ['services', 'SELECT, INSERT, UPDATE'],
-  ['limits', 'SELECT, INSERT, UPDATE'],
-  ['presence', 'SELECT, INSERT, UPDATE, DELETE'],
-  ['line', 'SELECT, INSERT, DELETE'],
-  ['leases', 'SELECT, INSERT, UPDATE, DELETE'],
-  ['sightings', 'SELECT, INSERT, DELETE'],
-  ['pruned', 'SELECT'],
-  ['runs', 'SELECT, INSERT'],
-  [
-    'runs',
-    'UPDATE (holder, changes, units, pets, undone, undone_by, pending, applied, unchanged, failed, conflict, differs, unknown, sequence, touched)',
-  ],
-  ['rows', 'SELECT, INSERT'],
-  [
-    'rows',
-    'UPDATE (before, after, result, quantity, error, at, boot, expires, lasts, token, sequence, touched, undone_by)',
-  ],
-];
+const rights: Readonly<Record<string, string>> = {
+  meta: 'SELECT',
+  epoch: 'SELECT, INSERT',
+  sequence: 'SELECT, UPDATE',
+  services: 'SELECT, INSERT, UPDATE',
+  limits: 'SELECT, INSERT, UPDATE',
+  presence: 'SELECT, INSERT, UPDATE, DELETE',
+  line: 'SELECT, INSERT, DELETE',
+  leases: 'SELECT, INSERT, UPDATE, DELETE',
+  sightings: 'SELECT, INSERT, DELETE',
+  pruned: 'SELECT',
+  runs: `SELECT, INSERT, UPDATE (holder, changes, units, pets, undone, undone_by, pending, applied, unchanged, failed, conflict, differs, unknown, sequence, touched)`,
+  rows: 'SELECT, INSERT, UPDATE (before, after, result, quantity, error, at, boot, expires, lasts, token, sequence, touched, undone_by)',
+};
 
 /** Returns SQL that gives a role what commands need of a shared state, for the owner of the schema to run. */
 export function grantsFor(role: string): string {
@@ -31,7 +23,7 @@ export function grantsFor(role: string): string {
   const lines = [
     `REVOKE ALL ON SCHEMA petstock FROM PUBLIC;`,
     `GRANT USAGE ON SCHEMA petstock TO ${name};`,
-    ...rights.map(([table, right]) => `GRANT ${right} ON petstock.${table} TO ${name};`),
+    ...Object.entries(rights).map(([table, right]) => `GRANT ${right} ON petstock.${table} TO ${name};`),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -37,19 +37,16 @@ export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRec
  * @param state by the clock of the database
  */
 export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock): KeyState {
-  const ahead = clock.now() - clock.monotonic();
   const { gate, offset } = state;
-  // What is ahead of the database by so much is ahead of us by that and by how far the database is ahead of us.
-  const least = time.earliest(0);
-  const most = time.latest(0);
   return {
     ...state,
     boot: state.boot === '' ? '' : clock.boot(),
-    bootedAt: ahead,
+    bootedAt: clock.now() - clock.monotonic(),
+    // What is ahead of the database by so much is ahead of us by that and by how far the database is ahead of us.
     offset: offset && {
       ...offset,
-      least: offset.least + least,
-      most: offset.most + most,
+      least: offset.least + time.earliest(0),
+      most: offset.most + time.latest(0),
       at: time.localEarliest(offset.at),
     },
     windows: Object.fromEntries(
@@ -61,19 +58,12 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
 }
 
 function localWindow(window: Window, time: DatabaseClock): Window {
-  const { toldAt, asOf, first } = window;
-  return {
-    ...window,
-    toldAt: time.localLatest(toldAt),
-    asOf: time.localWall(asOf),
-    first: { ...first, at: time.localLatest(first.at) },
-  };
+  const at = time.localLatest(window.first.at);
+  const toldAt = time.localLatest(window.toldAt);
+  return { ...window, toldAt, asOf: time.localWall(window.asOf), first: { ...window.first, at } };
 }
 
 function localRequest(request: InFlight, time: DatabaseClock): InFlight {
-  return {
-    ...request,
-    sentAt: time.localEarliest(request.sentAt),
-    expires: time.localEarliest(request.expires),
-  };
+  const { sentAt, expires } = request;
+  return { ...request, sentAt: time.localEarliest(sentAt), expires: time.localEarliest(expires) };
 }

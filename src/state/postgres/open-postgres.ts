@@ -65,7 +65,7 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
       engine: `postgresql ${String(row?.version).split(' ')[0]}`,
       location: connection.shown,
       bytes: Number(row?.bytes),
-      clockAhead: Math.round(connection.time.ahead),
+      clockAhead: Math.round(connection.time.aheadOfWall),
       warnings: weaknesses(row),
     };
   };

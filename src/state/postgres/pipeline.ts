@@ -81,10 +81,6 @@ export class Pipeline {
     this.#rows = [];
   }
 
-  handleEmptyQuery(): void {
-    this.handleCommandComplete();
-  }
-
   handleError(error: Error): void {
     const statement = this.#statements[this.#answers.length];
     this.callback(Object.assign(error, statement && { statement: statement.sql }));

@@ -38,15 +38,12 @@ export function isMissing(error: unknown): boolean {
 /** Returns an error of PostgreSQL or the network, in words. @param shown the address without its password */
 export function inWords(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
-  const state = stateOf(error);
-  if (isLost(error)) {
-    return new UnavailableError(`The shared state at ${shown} can't be reached: ${reasonOf(error)}`, {
-      hint: 'petstock state info',
-      cause: error,
-    });
-  }
-  if (state !== undefined && busyStates.test(state)) {
-    return new UnavailableError(`The shared state at ${shown} is too busy: ${error.message}`, {
+  const state = stateOf(error) ?? '';
+  const problem = isLost(error)
+    ? `can't be reached: ${reasonOf(error)}`
+    : busyStates.test(state) && `is too busy: ${error.message}`;
+  if (problem !== false) {
+    return new UnavailableError(`The shared state at ${shown} ${problem}`, {
       hint: 'petstock state info',
       cause: error,
     });
@@ -54,13 +51,13 @@ export function inWords(error: unknown, shown: string): unknown {
   const isRefused = state === '42501';
   const hint = isRefused
     ? 'petstock state grant --print <role>'
-    : /^(28|3D)/.test(state ?? '')
-      ? 'petstock config set state-url'
-      : 'petstock state check';
+    : `petstock ${/^(28|3D)/.test(state) ? 'config set state-url' : 'state check'}`;
   const { statement } = error as { readonly statement?: string };
-  const asked = statement?.replace(/\s+/g, ' ').slice(0, 60);
-  const why = isRefused && asked !== undefined ? `${error.message} (for "${asked}")` : error.message;
-  return new FailureError(`The shared state at ${shown} can't be used: ${why}`, { hint, cause: error });
+  const asked = isRefused && statement ? ` (for "${statement.replace(/\s+/g, ' ').slice(0, 60)}")` : '';
+  return new FailureError(`The shared state at ${shown} can't be used: ${error.message}${asked}`, {
+    hint,
+    cause: error,
+  });
 }
 
 /** Why a server can't be reached. */

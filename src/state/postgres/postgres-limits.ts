@@ -15,12 +15,6 @@ const refreshEvery = 500;
 /** After so many writes of others in between, the row is locked. */
 const maxAttempts = 3;
 
-/** When a state was asked for: by which wire, and how many notices had come. */
-interface Asked {
-  readonly generation: number;
-  readonly notices: number;
-}
-
 /** Others are told before a disk or a standby is waited for. What they are told is only that there is something to look at. */
 const wake = statement("SELECT pg_notify('petstock', '')");
 /** Commits behind everything that was written before. */
@@ -36,7 +30,8 @@ const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')"
 export class PostgresLimits extends StoredLimits {
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
-  readonly #asked = new Map<string, Asked>();
+  /** When each state was asked for: by which wire, and how many notices had come. */
+  readonly #asked = new Map<string, { readonly generation: number; readonly notices: number }>();
   /** This process, as it calls itself in requests. */
   #self: string | undefined;
   /** How many notices have come. */
@@ -83,11 +78,11 @@ export class PostgresLimits extends StoredLimits {
     this.#deadline?.clear();
   }
 
-  protected shared(record: LimitRecord): LimitRecord {
+  protected override shared(record: LimitRecord): LimitRecord {
     return inSharedTime(record, this.#connection.time);
   }
 
-  protected local(state: KeyState): KeyState {
+  protected override local(state: KeyState): KeyState {
     return inLocalTime(state, this.#connection.time, this.#clock);
   }
 

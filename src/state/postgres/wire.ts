@@ -8,7 +8,7 @@ import { Pipeline, type Protocol } from './pipeline.ts';
 /** One connection to PostgreSQL; what is used of `pg`. */
 export interface Wire {
   /**
-   * Asks statements in one round trip, which is one transaction unless they begin or end one.
+   * Asks statements in one round trip, which is one transaction unless they begin or end one. Nothing else is asked meanwhile.
    * @param answerWithin milliseconds
    * @throws the errors of `pg` and of the network as they are
    */
@@ -25,7 +25,7 @@ export interface Wire {
 export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise<Wire>;
 
 /**
- * @throws the errors of `pg` and of the network as they are; StandbyError where nothing can be written; FailureError for a
+ * @throws the errors of `pg` and of the network as they are, one of the same kind if the server takes no writes; FailureError for a
  *   certificate that can't be read
  */
 export const openWire: OpenWire = async (server, onNotice) => {
@@ -38,13 +38,6 @@ export const openWire: OpenWire = async (server, onNotice) => {
     return connect(server, onNotice, false);
   }
 };
-
-/** The server follows another one, or was set to take no writes. */
-export class StandbyError extends Error {
-  constructor() {
-    super('the server is a standby, or takes no writes');
-  }
-}
 
 async function connect(server: DatabaseServer, onNotice: () => void, ssl: ConnectionOptions | boolean): Promise<Wire> {
   // Late: it takes a while to load.
@@ -74,28 +67,23 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   });
   try {
     await client.connect();
-    if (isStandby) throw new StandbyError();
+    if (isStandby) throw new Error('the server is a standby, or takes no writes');
   } catch (error) {
     destroy();
     throw error;
   }
-  /** Questions without an answer: only these keep the process alive. */
-  let asked = 0;
+  // Only what is asked keeps the process alive.
   connection.stream.unref();
   return {
     ask: async (statements, answerWithin) => {
       isAlone = false;
-      asked += 1;
       connection.stream.ref();
       const answers = await new Promise<Row[][]>((resolve, reject) => {
         const pipeline = new Pipeline(statements, (error, rows = []) =>
           error === null ? resolve(rows) : reject(error),
         );
         client.query(Object.assign(pipeline, { query_timeout: answerWithin }) as unknown as Submittable);
-      }).finally(() => {
-        asked -= 1;
-        if (asked === 0) connection.stream.unref();
-      });
+      }).finally(() => connection.stream.unref());
       if (isAlone) throw new NotOnStandbyError(server);
       return answers;
     },

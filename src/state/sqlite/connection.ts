@@ -64,11 +64,6 @@ export class Connection {
     return this.#guarded(() => Number(this.#statement(sql).run(...values).changes));
   }
 
-  /** @returns the rowid */
-  insert(sql: string, ...values: Value[]): number {
-    return this.#guarded(() => Number(this.#statement(sql).run(...values).lastInsertRowid));
-  }
-
   exec(sql: string): void {
     this.#guarded(() => this.#database.exec(sql));
   }

@@ -2,21 +2,11 @@ import { realpathSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 
 /** Questions to the system, for tests to replace. */
-export interface FolderSystem {
-  /** As `os.platform()` says it. */
-  readonly platform: string;
-  /** The path with its links followed; on Windows with a drive letter of the network as what it stands for. */
-  realpath(folder: string): string;
-  /** The kind of a file system, as `statfs` says it. */
-  typeOf(folder: string): number;
-  /** Returns the output of `mount`. */
-  mounts(): Promise<string>;
-}
-
-const realSystem: FolderSystem = {
-  platform: platform(),
-  realpath: (folder) => realpathSync.native(folder),
-  typeOf: (folder) => statfsSync(folder).type,
+const realSystem = {
+  platform: platform() as string,
+  /** Returns a path with its links followed; on Windows with a drive letter of the network as what it stands for. */
+  realpath: (folder: string) => realpathSync.native(folder),
+  typeOf: (folder: string) => statfsSync(folder).type,
   mounts: async () => {
     const { execFileSync } = await import('node:child_process');
     return execFileSync('/sbin/mount', { encoding: 'utf8', timeout: 5000, env: {} });
@@ -32,7 +22,7 @@ const remoteTypes = new Set([
  * Whether a folder is on another machine, where the locks that SQLite relies on can't be trusted: by the kind of its file system; on Windows a share
  * by its path; on macOS, whose numbers of file systems are given out as they are loaded, by the table of mounts. What can't be found out counts as local.
  */
-export async function isOnNetwork(folder: string, system: FolderSystem = realSystem): Promise<boolean> {
+export async function isOnNetwork(folder: string, system = realSystem): Promise<boolean> {
   try {
     if (system.platform === 'win32') return isShare(system.realpath(folder));
     const type = system.typeOf(folder);

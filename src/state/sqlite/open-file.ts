@@ -7,7 +7,7 @@ import { localFolderHint, otherFolderHint } from '../other-folder.ts';
 import { Connection, companions, inodeOf } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
-import { isEmpty, isState, makeTables } from './schema.ts';
+import { contentOf, makeTables } from './schema.ts';
 import { DamagedState, unusableBy } from './sqlite-errors.ts';
 
 export interface OpenFileOptions {
@@ -21,19 +21,13 @@ export interface OpenFileOptions {
 }
 
 /** Questions of the state to the system, for tests to look at or replace. */
-export interface StateSystem {
-  loadEngine(): Promise<Engine>;
-  /** Puts the names of a folder on disk. */
-  syncFolder(folder: string): Promise<void>;
-  /** Whether a folder is on another machine. */
-  isOnNetwork(folder: string): Promise<boolean>;
-}
-
-const realSystem: StateSystem = {
+const realSystem = {
   loadEngine: () => loadEngine(),
-  syncFolder: async (folder) => (await import('../../shared/atomic-file.ts')).syncFolder(folder),
-  isOnNetwork,
+  /** Puts the names of a folder on disk. */
+  syncFolder: async (folder: string) => (await import('../../shared/atomic-file.ts')).syncFolder(folder),
+  isOnNetwork: (folder: string) => isOnNetwork(folder),
 };
+export type StateSystem = typeof realSystem;
 
 /** Another folder could be used. */
 export class UnusableFolder extends FailureError {}
@@ -122,9 +116,10 @@ async function openFile(
 ): Promise<Connection> {
   const connection = new Connection(engine, file);
   try {
-    if (!isState(connection)) throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });
+    if (contentOf(connection) === 'something else')
+      throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });
     // A state that was written has tables; one that another process is making has them in a moment.
-    for (let waited = 0; !isNew && isEmpty(connection); waited += emptyPause) {
+    for (let waited = 0; !isNew && contentOf(connection) === 'nothing'; waited += emptyPause) {
       if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied, or cut');
       await clock.sleep(emptyPause);
     }

@@ -33,23 +33,13 @@ function inSqlite(sql: string): string {
   return /PRIMARY KEY(?! AUTOINCREMENT)/.test(words) ? `${words} STRICT, WITHOUT ROWID` : `${words} STRICT`;
 }
 
-/** Whether the file is a state of petstock, or empty. */
-export function isState(connection: Connection): boolean {
-  // Another process may make its tables between two looks.
-  return isMarked(connection) || !hasTables(connection) || isMarked(connection);
-}
-
-/** Whether nothing was written to the file yet, or everything was taken out of it. */
-export function isEmpty(connection: Connection): boolean {
-  return !isMarked(connection) && !hasTables(connection);
-}
-
-function isMarked(connection: Connection): boolean {
-  return Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
-}
-
-function hasTables(connection: Connection): boolean {
-  return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
+/** Returns what a file holds: nothing if nothing was written to it yet, or everything was taken out of it. */
+export function contentOf(connection: Connection): 'nothing' | 'a state' | 'something else' {
+  const isMarked = () => Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
+  if (isMarked()) return 'a state';
+  if (connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined) return 'nothing';
+  // Another process may have made its tables between two looks.
+  return isMarked() ? 'a state' : 'something else';
 }
 
 /** Reports whether there are no tables. @throws FailureError if there are those of a version that this one can't read */

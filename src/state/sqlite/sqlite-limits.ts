@@ -1,5 +1,4 @@
 import type { KeyState } from '../../rate-limit/key-state.ts';
-import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Moment, Work } from '../store.ts';
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
 import type { SqliteStore } from './sqlite-store.ts';
@@ -22,14 +21,6 @@ export class SqliteLimits extends StoredLimits {
     const kind = hasGate ? 'durable' : 'quick';
     const written = await this.#store.transact(kind, undefined, (at) => this.#work(at, scope, change));
     return this.keep(scope, written);
-  }
-
-  protected shared(record: LimitRecord): LimitRecord {
-    return record;
-  }
-
-  protected local(state: KeyState): KeyState {
-    return state;
   }
 
   *#work({ writes }: Moment, scope: string, change: Change): Work<Known> {

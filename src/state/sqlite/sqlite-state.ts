@@ -36,14 +36,8 @@ function damageOf(connection: Connection): string[] {
   }
 }
 
-interface OtherProcess {
-  readonly identity: ProcessIdentity;
-  readonly command: string;
-  readonly ends: number;
-}
-
 /** Other processes that may have the lock of the file: one that is stopped has no lease any more. */
-function others(connection: Connection, { clock, processes }: StateOptions): OtherProcess[] {
+function others(connection: Connection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
   const rows = connection.all('SELECT identity, command, boot, expires FROM presence WHERE identity <> ?', self);
   return rows.map(({ identity, command, boot, expires }) => ({
