@@ -3,6 +3,7 @@ import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/ses
 import { tallyOf } from '../../../../counts/sessions.ts';
 import type { BarCodes } from '../../../../inventory/bar-codes.ts';
 import {
+  codeText,
   isHelpWord,
   isWord,
   parseScanLine,
@@ -12,7 +13,8 @@ import {
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
-import { PetstockError } from '../../../../shared/errors.ts';
+import { PetstockError, UsageError } from '../../../../shared/errors.ts';
+import { quoted } from '../../../../shared/parsed.ts';
 import { petOfCode, petOfText } from '../../../shop-codes.ts';
 
 export interface KnownCodes {
@@ -39,13 +41,14 @@ export class Counting {
 
   /**
    * Counts lines. All of them are on disk when it returns.
-   * @returns what came of each, and whether one of them ends the count: those after it are ignored
+   * @returns what came of each, and whether one of them ends the count: what is typed after it is ignored
+   * @throws UsageError if something that was not typed comes after the end
    */
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
-    const { codes } = this.#known;
-    for (const text of lines) {
+    const { codes, isTyped } = this.#known;
+    for (const [index, text] of lines.entries()) {
       const word = this.#wordOf(text);
       if (word !== undefined) {
         events.push(word);
@@ -54,6 +57,7 @@ export class Counting {
       const line = parseScanLine(text, (code) => codes.pets.has(code));
       if (line.kind === 'done') {
         this.#keep(records);
+        if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
       }
       const record = scanRecord(line, 'code' in line && line.kind !== 'fault' ? this.#petOf(line.code) : undefined);
@@ -128,6 +132,13 @@ export class Counting {
     if (petId !== undefined) return `there is no pet ${petId}`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }
+}
+
+/** @throws UsageError if scans follow the end of a count, as of a second file: nobody would miss them */
+function requireNothing(lines: readonly string[]): void {
+  const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
+  if (next === undefined) return;
+  throw new UsageError(`"done" ends a count, and ${quoted(next)} follows it; nothing was written`);
 }
 
 function missingName(codes: readonly string[], petId: bigint | undefined): string {

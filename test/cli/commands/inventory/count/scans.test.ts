@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
+import { changeFile, errorJson, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn, statesIn, writes } from './count-rig.ts';
 
 test('what is scanned becomes the stock', async ({ shop }) => {
-  const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n7\n');
+  const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n');
   expect(result.code).toBe(0);
   expect(result.report).toMatchObject({
     env: 'staging',
@@ -17,6 +17,19 @@ test('what is scanned becomes the stock', async ({ shop }) => {
   ]);
   expect(writes(result)).toEqual(['4 {"quantity":2}', '5 {"quantity":3}']);
   expect(result.requests).toHaveLength(3);
+});
+
+test('scans after the end, as of a second file, are refused, and those before it are kept', async ({ shop }) => {
+  const result = await count(shop, '4\ndone\n7\ndone\n');
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(writes(result)).toEqual([]);
+  const session = await sessionIn(shop);
+  expect(errorJson(result.stderr).error).toMatchObject({
+    message: '"done" ends a count, and "7" follows it; nothing was written.',
+    hint: `petstock inventory count ${session} --env staging`,
+  });
+  const later = await count(shop, '7\ndone\n\nDONE\n', `${session} --yes --json`);
+  expect(writes(later)).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);
 });
 
 test('it is a run of the history, and can be taken back', async ({ shop }) => {
@@ -99,7 +112,7 @@ test('scans that come through a pipe to a terminal: what is unknown stays, once,
 test('what is said of unknown codes does not depend on how the input ends', async ({ shop }) => {
   for (const flag of ['', ' -q', ' --json']) {
     const [first, ...others] = await Promise.all(
-      ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n4\n'].map(async (tail) => {
+      ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n\n'].map(async (tail) => {
         const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
         expect(stderr).toContain('foo: 1 kept apart, no known code\n');
         expect(stderr).toContain('foo  1');
