@@ -23,8 +23,8 @@ export class StatusReader {
   /** The status that `read` has found. */
   code = 0;
   #names: StatusNames | undefined;
-  readonly #byBeginning: (Spelling | undefined)[] = Array.from({ length: beginnings });
-  readonly #byHash: (Spelling | undefined)[] = Array.from({ length: spellings });
+  readonly #byBeginning = new Array<Spelling | undefined>(beginnings).fill(undefined);
+  readonly #byHash = new Map<number, Spelling>();
 
   /**
    * Reads the text whose opening quote is at `start`.
@@ -42,7 +42,7 @@ export class StatusReader {
   #forget(names: StatusNames): void {
     this.#names = names;
     this.#byBeginning.fill(undefined);
-    this.#byHash.fill(undefined);
+    this.#byHash.clear();
   }
 
   #lookUp(bytes: Uint8Array, start: number, slot: number, names: StatusNames): number {
@@ -53,10 +53,10 @@ export class StatusReader {
       return end;
     }
     const hashSlot = hashOf(bytes, start, end) & (spellings - 1);
-    let spelling = this.#byHash[hashSlot];
+    let spelling = this.#byHash.get(hashSlot);
     if (spelling === undefined || !startsWith(bytes, start, spelling.bytes)) {
       spelling = { bytes: bytes.slice(start, end), code: names.codeOf(decode(bytes, start, end)) };
-      this.#byHash[hashSlot] = spelling;
+      this.#byHash.set(hashSlot, spelling);
     }
     this.#byBeginning[slot] = spelling;
     this.code = spelling.code;
