@@ -35,7 +35,7 @@ export async function run(): Promise<number> {
     clock,
     openTransport,
     folders,
-    openPager: async (command) => (await import('./pager.ts')).openPager(command),
+    openPager: async (command) => (await import('./terminal.ts')).openPager(command),
     processes: systemProcesses(clock),
     prompts: latePrompts(interrupted, env.TERM === 'dumb'),
     interrupted,
@@ -181,7 +181,7 @@ function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompt
       : (await import('../src/cli/prompts.ts')).createPrompts;
     // Ctrl-D has ended the stream, but not the terminal: it is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
-    const opened = hasEnded ? (await import('./terminal-again.ts')).openTerminalAgain() : undefined;
+    const opened = hasEnded ? (await import('./terminal.ts')).openTerminalAgain() : undefined;
     try {
       return await question(create({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }));
     } finally {

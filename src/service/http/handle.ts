@@ -1,4 +1,4 @@
-import { answerFaulty } from '../faults/inject.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bearerToken } from '../keys/key.ts';
 import type { Admission } from '../limits/admission.ts';
 import { allMethods, allowedMethods, type Match } from '../routes/routes.ts';
@@ -7,7 +7,7 @@ import { StorageError } from '../store/store.ts';
 import { type Answer, malformed, Refusal, refusalAnswer } from './answer.ts';
 import { BodyCutOff, type Exchange } from './exchange.ts';
 import { requireWellFormed } from './refusals.ts';
-import { send } from './send.ts';
+import { discard, send } from './send.ts';
 
 /**
  * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
@@ -124,4 +124,50 @@ function asRefusal(error: unknown): Refusal {
   const message = 'The stock cannot be read or written at the moment. Nothing was changed.';
   const isOver = error.kind === 'unusable' || error.kind === 'damaged';
   return new Refusal(503, 'storage_unavailable', message, isOver ? {} : WHEN_BACK);
+}
+
+/** Does what was asked and answers it, with the fault that strikes this request, if one does. */
+async function answerFaulty(
+  exchange: Exchange,
+  service: Service,
+  path: string,
+  operate: () => Promise<Answer>,
+): Promise<void> {
+  const { delayMs, harm } = service.faults.draw(exchange.method, path);
+  if (delayMs > 0) await pause(exchange, delayMs);
+
+  switch (harm?.kind) {
+    case 'status': {
+      const headers = harm.retryAfter === null ? {} : { 'Retry-After': harm.retryAfter };
+      const refusal = new Refusal(harm.status, 'injected_fault', 'A fault was asked for here.', headers);
+      return send(exchange, refusalAnswer(refusal), service.headersOf(exchange));
+    }
+    case 'reset':
+      reset(exchange);
+      return;
+    case 'hang':
+      exchange.abandoned = true;
+      exchange.request.resume();
+      return;
+    case 'commit-then-drop':
+      await discard((await operate()).body);
+      exchange.request.socket.destroy();
+      return;
+  }
+  await send(exchange, await operate(), service.headersOf(exchange), harm);
+}
+
+/** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. In bun the socket is no `TLSSocket`. */
+function reset({ request: { socket } }: Exchange): void {
+  if ('encrypted' in socket && socket.encrypted) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Ends early when the client hangs up. */
+async function pause({ response }: Exchange, milliseconds: number): Promise<void> {
+  const gone = new AbortController();
+  const abort = () => gone.abort();
+  response.once('close', abort);
+  await sleep(milliseconds, undefined, { signal: gone.signal }).catch(() => {});
+  response.off('close', abort);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPager } from '../../bin/pager.ts';
+import { openPager } from '../../bin/terminal.ts';
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-pager-'));
