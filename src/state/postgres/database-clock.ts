@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
+import type { StateTime } from '../store.ts';
 
 /** By how much the clock of a database and the monotonic one of this machine drift apart: twice what NTP slews. */
 const drift = 0.001;
@@ -11,7 +12,6 @@ const longestAge = 60_000;
 interface Offset {
   readonly least: number;
   readonly most: number;
-  /** By the monotonic clock. */
   readonly at: number;
   /** The wall clock less the monotonic one then. */
   readonly wall: number;
@@ -21,7 +21,7 @@ interface Offset {
  * The clock of the database, by which machines agree on times, as it is known here: each answer narrows it. A time goes over to
  * the other clock as the earliest or the latest that it can be, and whoever asks says which of them is safe.
  */
-export class DatabaseClock {
+export class DatabaseClock implements StateTime {
   readonly #clock: Clock;
   #offset: Offset | undefined;
 
@@ -48,22 +48,18 @@ export class DatabaseClock {
     return this.#hasStepped || this.#clock.monotonic() - this.#known.at > longestAge;
   }
 
-  /** The time of the database at a moment of the monotonic clock, or earlier. */
   earliest(at: number): number {
     return at + this.#ahead.least;
   }
 
-  /** The same, or later. */
   latest(at: number): number {
     return at + this.#ahead.most;
   }
 
-  /** The moment of the monotonic clock at a time of the database, or earlier. */
   localEarliest(time: number): number {
     return time - this.#ahead.most;
   }
 
-  /** The same, or later. */
   localLatest(time: number): number {
     return time - this.#ahead.least;
   }

@@ -13,22 +13,19 @@ export const sharedBoot = 'database';
  * of an answer as late, and the sending of its request as early as they may have been.
  */
 export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRecord {
+  if (record.type === 'unsent') return record;
+  const at = record.type === 'answer' ? time.latest(record.at) : time.earliest(record.at);
   switch (record.type) {
-    case 'start': {
-      const at = time.earliest(record.at);
+    case 'start':
       return { ...record, boot: sharedBoot, at, wall: at };
-    }
     case 'intent':
-      return { ...record, at: time.earliest(record.at), expires: time.latest(record.expires) };
+      return { ...record, at, expires: time.latest(record.expires) };
     case 'answer': {
-      const at = time.latest(record.at);
-      const leftAt = record.leftAt === undefined ? undefined : time.earliest(record.leftAt);
-      return { ...record, at, wall: at, leftAt };
+      const { leftAt } = record;
+      return { ...record, at, wall: at, leftAt: leftAt === undefined ? undefined : time.earliest(leftAt) };
     }
     case 'lost':
-      return { ...record, at: time.earliest(record.at) };
-    case 'unsent':
-      return record;
+      return { ...record, at };
   }
 }
 

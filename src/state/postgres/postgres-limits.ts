@@ -1,7 +1,7 @@
 import { emptyState, type KeyState } from '../../rate-limit/key-state.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
-import { type Statement, statement } from '../store.ts';
+import { statement } from '../store.ts';
 import { type Change, StoredLimits } from '../stored-limits.ts';
 import { commit, type PostgresConnection } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
@@ -100,7 +100,8 @@ export class PostgresLimits extends StoredLimits {
         const notices = this.#notices;
         const isLocked = mayHaveLanded || attempt > maxAttempts;
         if (isLocked) {
-          const [[row] = []] = await ask([locking(this.reading(scope))], { begins: true });
+          const { sql, values } = this.reading(scope);
+          const [[row] = []] = await ask([{ sql: `${sql} FOR UPDATE`, values }], { begins: true });
           this.take(scope, row);
         }
         const { next, writing } = this.next(scope, (known) => change(known, mayHaveLanded));
@@ -156,7 +157,6 @@ export class PostgresLimits extends StoredLimits {
 
   /** A database that can't be asked is noticed by the next admission, which reports it. Nothing leaves until then. */
   #lookAgain(): void {
-    if (this.#isClosed) return;
     this.#looking ??= this.#lookAll()
       .then(() => this.#lookLater())
       .catch(() => {})
@@ -172,8 +172,4 @@ export class PostgresLimits extends StoredLimits {
       for (const scope of this.#used) await this.look(scope);
     }
   }
-}
-
-function locking({ sql, values }: Statement): Statement {
-  return { sql: `${sql} FOR UPDATE`, values };
 }

@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { FailureError } from '../../shared/errors.ts';
 import type { Row, Value } from '../store.ts';
 import type { Database, Engine, Statement } from './engine.ts';
@@ -91,33 +91,14 @@ export class Connection {
     }
   }
 
+  get #companionsNow(): readonly (bigint | undefined)[] {
+    return companions.map((suffix) => inodeOf(`${this.file}${suffix}`));
+  }
+
   /** Whether the file that is open is the one at its path, with its log beside it. */
   get isInPlace(): boolean {
-    if (inodeOf(this.file) !== this.#inode) return false;
-    return (
-      this.#companions === undefined ||
-      this.#companionsNow().every((inode, index) => inode === this.#companions?.[index])
-    );
-  }
-
-  /** Gives free pages back to the system. A file that was made before that was possible is written anew, once; others keep it from that. */
-  reclaim(isBrief: boolean): void {
-    if (Number(this.get('PRAGMA auto_vacuum')?.auto_vacuum) === incremental) {
-      // Each row that is read of it is a page.
-      this.all('PRAGMA incremental_vacuum');
-    } else if (!isBrief) {
-      try {
-        this.exec(`PRAGMA auto_vacuum = ${incremental}`);
-        this.exec('VACUUM');
-      } catch (error) {
-        if (!isBusy((error as Error).cause)) throw error;
-      }
-    }
-    this.all('PRAGMA wal_checkpoint(TRUNCATE)');
-  }
-
-  #companionsNow(): readonly (bigint | undefined)[] {
-    return companions.map((suffix) => inodeOf(`${this.file}${suffix}`));
+    const known = this.#companions;
+    return inodeOf(this.file) === this.#inode && (known === undefined || this.#companionsNow.join() === known.join());
   }
 
   close(): void {
@@ -135,7 +116,7 @@ export class Connection {
         this.#synchronous = synchronous;
       }
       this.#statement('BEGIN IMMEDIATE').run();
-      this.#companions ??= this.#companionsNow();
+      this.#companions ??= this.#companionsNow;
       try {
         const result = work();
         this.#statement('COMMIT').run();
@@ -166,8 +147,7 @@ export class Connection {
   }
 }
 
-/** @returns undefined where there is no such file */
+/** @returns undefined if there is no such file */
 export function inodeOf(file: string): bigint | undefined {
-  const stats: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats?.ino;
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }

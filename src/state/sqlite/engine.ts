@@ -4,15 +4,15 @@ import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
 import type { Row, Value } from '../store.ts';
 
-/** The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. */
+/**
+ * The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. It waits for another process for as long as
+ * `timeout`, in milliseconds.
+ */
 export interface Engine {
-  readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database;
-}
-
-/** @property timeout how long it waits for another process, in milliseconds */
-interface DatabaseOptions {
-  readonly readOnly?: boolean;
-  readonly timeout?: number;
+  readonly DatabaseSync: new (
+    path: string,
+    options?: { readonly readOnly?: boolean; readonly timeout?: number },
+  ) => Database;
 }
 
 export interface Database {

@@ -12,7 +12,7 @@ import {
   statementsOf,
   type Work,
 } from '../store.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /** How long a transaction that is not urgent waits for that of another process, in milliseconds. */
@@ -87,8 +87,21 @@ export class SqliteStore implements Store {
 
   async align(): Promise<void> {}
 
+  /** A file that was made before free pages could be given back is written anew, once; others keep it from that. */
   async reclaim({ isBrief = false } = {}): Promise<void> {
-    this.#connection.reclaim(isBrief);
+    const connection = this.#connection;
+    if (Number(connection.get('PRAGMA auto_vacuum')?.auto_vacuum) === incremental) {
+      // Each row that is read of it is a page.
+      connection.all('PRAGMA incremental_vacuum');
+    } else if (!isBrief) {
+      try {
+        connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
+        connection.exec('VACUUM');
+      } catch (error) {
+        if (!isBusy((error as Error).cause)) throw error;
+      }
+    }
+    connection.all('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   /** SQLite waits without hearing anything: between two attempts Ctrl-C is heard. */
