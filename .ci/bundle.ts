@@ -20,6 +20,7 @@ export const unused: EsbuildPlugin = {
     leaveOut(/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/);
     leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici);
     leaveOut(/^node:assert$/, undici, assertion);
+    leaveOut(/^\.\/tree$/, undici, noTree);
     onLoad({ filter: /./, namespace: 'unused' }, ({ pluginData }) => ({ contents: pluginData }));
   },
 };
@@ -28,6 +29,8 @@ const undici = /[\\/]node_modules[\\/]undici[\\/]/;
 /** All that undici uses of `node:assert`, which takes 5 M instructions to load. */
 const assertion =
   "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'undici: an assertion failed'); };";
+/** undici looks there for the small letters of a header's name, and makes them itself of one that is not there: a tree takes 3 M instructions to plant. */
+const noTree = 'module.exports = { tree: { lookup() {} } };';
 
 /** Larger pieces stay scripts of their own: without a cache, V8 reads through all of a script. In bytes. */
 const maxPiece = 80_000;
@@ -69,7 +72,7 @@ export const oneScript: EsbuildPlugin = {
 };
 
 /**
- * Returns a piece that leaves to the loader what esbuild has each do for itself, which takes 20 M instructions of a list: to copy what it
+ * Returns a piece that leaves to the loader what esbuild has each do for itself, which takes 22 M instructions of a list: to copy what it
  * exports and what it imports by `default`, a name at a time.
  */
 function withoutHelpers(code: string): string {
@@ -77,8 +80,9 @@ function withoutHelpers(code: string): string {
     /^.*?;var stdin_exports=\{\};(?:__export\(stdin_exports,(.*?)\);)?module\.exports=__toCommonJS\(stdin_exports\);(.*)$/s.exec(
       code,
     ) ?? [];
-  const piece = `expose(${exported ?? '{}'});${rest}`.replace(/\b__toESM\((require\("[^"]*")\)(?:,1)?\)/g, '$1,1)');
-  if (rest === undefined || /\b(stdin_exports|__toESM\(require|__reExport)\b/.test(piece))
+  const getters = exported?.replace(/([\w$]+):\(\)=>([\w$.]+)/g, 'get $1(){return $2}') ?? '{}';
+  const piece = `expose(${getters});${rest}`.replace(/\b__toESM\((require\("[^"]*")\)(?:,1)?\)/g, '$1,1)');
+  if (rest === undefined || getters.includes('=>') || /\b(stdin_exports|__toESM\(require|__reExport)\b/.test(piece))
     throw new Error('esbuild has other helpers');
   return piece;
 }

@@ -5,9 +5,8 @@ import type { CodeCache } from './code-cache.ts';
 
 /** @param isImported by an `import` that may name `default` */
 type Require = (name: string, isImported?: number) => unknown;
-type Expose = (exports: Readonly<Record<string, () => unknown>>) => void;
-/** The code of a module of the build. It begins by telling what returns each of its exports. */
-type Code = (expose: Expose, require: Require) => void;
+/** The code of a module of the build. It begins by telling what has its exports, as getters. */
+type Code = (expose: (exports: object) => void, require: Require) => void;
 /** A script of the build (`.ci/bundle.ts`): defines its modules, by name. */
 type Run = (filename: string, define: (name: string, code: Code) => void) => void;
 
@@ -35,11 +34,11 @@ export function createLoader(folder: string, requireElse: (name: string) => obje
     const module = requireElse(name);
     return isImported ? Object.create(module, { default: { value: module } }) : module;
   };
-  /** Returns a module without exports, below which lies what puts them there once one is asked for. */
+  /** Returns a module whose prototype, once something of it is asked for, is its exports. */
   const late = (name: string): object => {
     const evaluate = (_: object, asked: string | symbol): unknown => {
       Object.setPrototypeOf(module, null);
-      codeOf(name)((exports) => expose(module, exports), require);
+      codeOf(name)((exports) => Object.setPrototypeOf(module, exports), require);
       return module[asked];
     };
     const module = Object.create(new Proxy({}, { get: evaluate }));
@@ -47,8 +46,4 @@ export function createLoader(folder: string, requireElse: (name: string) => obje
     return module;
   };
   return require;
-}
-
-function expose(module: object, exports: Readonly<Record<string, () => unknown>>): void {
-  for (const name in exports) Object.defineProperty(module, name, { get: exports[name] as () => unknown });
 }
