@@ -37,18 +37,22 @@ export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolea
   };
 }
 
+export interface AskOptions {
+  readonly isDurable?: boolean;
+  /** It may take long, and waits long for locks. */
+  readonly isPatient?: boolean;
+  /** The settings are there already: a transaction goes on. */
+  readonly goesOn?: boolean;
+  /** A transaction begins that goes on with the next round trip. */
+  readonly begins?: boolean;
+}
+
 /**
  * Settings that each round trip begins with. They end with the transaction, so that nothing of it leaks to another client of a pooler. What is read under a
  * lock has to be what was committed before it, and times have all of their digits: these go before the settings of a role. Names are looked up in
  * the catalogue alone: whoever may create something in another schema has no say in what a statement of ours means.
  */
-export function settings({
-  isDurable,
-  isPatient,
-}: {
-  readonly isDurable?: boolean;
-  readonly isPatient?: boolean;
-} = {}): Statement {
+export function settings({ isDurable, isPatient }: AskOptions): Statement {
   const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;
   const commit = isDurable
     ? `CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'remote_apply' THEN '' ELSE ${local('synchronous_commit', 'on')} END`

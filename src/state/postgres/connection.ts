@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
 import { type Answers, number, type Statement, statement } from '../store.ts';
-import { settings, timeouts } from './client-config.ts';
+import { type AskOptions, settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
@@ -28,16 +28,6 @@ export interface ConnectionOptions {
 /** Asks statements in one round trip by one wire, with the settings that each of them begins with. */
 export type Ask = (statements: readonly Statement[], options?: AskOptions) => Promise<Answers>;
 
-export interface AskOptions {
-  readonly isDurable?: boolean;
-  /** It may take long, and waits long for locks. */
-  readonly isPatient?: boolean;
-  /** The settings are there already: a transaction goes on. */
-  readonly goesOn?: boolean;
-  /** A transaction begins that goes on with the next round trip. */
-  readonly begins?: boolean;
-}
-
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
 export const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
@@ -52,8 +42,8 @@ export class PostgresConnection {
   readonly time: DatabaseClock;
   /** Called when a process has sent a NOTIFY. It may mean anything, or nothing. */
   onNotice: () => void = () => {};
-  /** Called once while the database is waited for longer than usual, with what is wrong. */
-  onWait: (error: unknown) => void = () => {};
+  /** Called once while the database is waited for longer than usual. */
+  onWait: () => void = () => {};
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
   #wire: Wire | undefined;
@@ -224,7 +214,7 @@ export class PostgresConnection {
           this.#giveUp(error, patience);
           throw error;
         }
-        if (!isTold && waited >= shortPatience) this.onWait(error);
+        if (!isTold && waited >= shortPatience) this.onWait();
         isTold ||= waited >= shortPatience;
         await clock.sleep(pause);
       }

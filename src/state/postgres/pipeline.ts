@@ -28,10 +28,8 @@ export class Pipeline {
   readonly #statements: readonly Statement[];
   /** Called once by `pg`, which puts a time limit around it. */
   callback: (error: Error | null, rows?: Row[][]) => void;
-  /** Names of the columns of each statement that was parsed, in their order. */
-  readonly #columns: (readonly string[])[] = [];
-  /** Of each statement: which of the parsed ones it is. */
-  readonly #parsed: number[] = [];
+  /** Their names, of the text that was parsed last. */
+  #columns: readonly string[] = [];
   readonly #answers: Row[][] = [];
   #rows: Row[] = [];
 
@@ -44,15 +42,12 @@ export class Pipeline {
     protocol.stream.cork();
     try {
       let last: string | undefined;
-      let parsed = -1;
       for (const { sql, values } of this.#statements) {
         if (sql !== last) {
           protocol.parse({ text: numbered(sql), name: '', types: [] });
           protocol.describe({ type: 'S', name: '' });
           last = sql;
-          parsed += 1;
         }
-        this.#parsed.push(parsed);
         protocol.bind({
           portal: '',
           statement: '',
@@ -68,12 +63,11 @@ export class Pipeline {
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly name: string }[] }): void {
-    this.#columns[this.#parsed[this.#answers.length] ?? 0] = fields.map(({ name }) => name);
+    this.#columns = fields.map(({ name }) => name);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const columns = this.#columns[this.#parsed[this.#answers.length] ?? 0] ?? [];
-    this.#rows.push(Object.fromEntries(columns.map((name, index) => [name, fields[index] ?? null])));
+    this.#rows.push(Object.fromEntries(this.#columns.map((name, index) => [name, fields[index] ?? null])));
   }
 
   handleCommandComplete(): void {

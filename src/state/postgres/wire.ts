@@ -49,7 +49,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   };
   client.on('error', end);
   client.on('end', end);
-  client.on('notification', () => onNotice());
+  client.on('notification', onNotice);
   const { connection } = client as unknown as { readonly connection: Protocol };
   const destroy = () => {
     isOver = true;
