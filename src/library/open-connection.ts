@@ -20,10 +20,64 @@ import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 
+type Target = Readonly<Record<'baseUrl' | 'key', string>>;
+
+/** A state that could not be used is tried again so many milliseconds later. */
+const untilNextTry = 60_000;
+
+/** The connection of a client, which is opened with the first request, or with the next one if that failed. */
+export class LateConnection {
+  readonly #options: PetstoreClientOptions & Plumbing;
+  readonly #target: Target;
+  readonly #clock: Clock;
+  #opening: Promise<LibraryConnection> | undefined;
+  #triedAt = 0;
+  /** One that stood in for the state: calls under way go on with it. */
+  #before: LibraryConnection | undefined;
+
+  /** @param target has been checked */
+  constructor(options: PetstoreClientOptions & Plumbing, target: Target) {
+    this.#options = options;
+    this.#target = target;
+    this.#clock = options.clock ?? systemClock(options);
+  }
+
+  /** @throws FailureError, UnavailableError if the state can't be used */
+  async open(): Promise<LibraryConnection> {
+    this.#opening ??= this.#connect(this.#options, 'limits').catch((error) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    const connection = await this.#opening;
+    if (!connection.isStandIn || this.#clock.monotonic() < this.#triedAt + untilNextTry) return connection;
+    try {
+      const meant = await this.#connect({ ...this.#options, onFallback: undefined }, 'history');
+      this.#before = connection;
+      this.#opening = Promise.resolve(meant);
+      return meant;
+    } catch {
+      // It is not back yet.
+      return connection;
+    }
+  }
+
+  async close(): Promise<void> {
+    const connection = await this.#opening?.catch(() => undefined);
+    await Promise.all([connection?.close(), this.#before?.close()]);
+  }
+
+  #connect(options: PetstoreClientOptions & Plumbing, need: OpenStateOptions['need']): Promise<LibraryConnection> {
+    this.#triedAt = this.#clock.monotonic();
+    return openConnection({ ...options, clock: this.#clock }, this.#target, need);
+  }
+}
+
 /** The parts that all calls of one client share. */
 export interface LibraryConnection {
   /** Undefined without a state: nothing is recorded then. */
   readonly state: State | undefined;
+  /** The state that was asked for could not be used. */
+  readonly isStandIn: boolean;
   /** @param signal ends the requests of one call */
   clientFor(signal: AbortSignal): Client;
   /** Where the runs of one call write. */
@@ -33,16 +87,13 @@ export interface LibraryConnection {
   close(): Promise<void>;
 }
 
-/**
- * Opens the state and the governor.
- * @param target has been checked
- * @throws FailureError, UnavailableError if the state can't be used
- */
-export async function openConnection(
-  options: PetstoreClientOptions & Plumbing,
-  { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
+/** Opens the state and the governor. */
+async function openConnection(
+  options: PetstoreClientOptions & Plumbing & { readonly clock: Clock },
+  { baseUrl, key }: Target,
+  need: OpenStateOptions['need'],
 ): Promise<LibraryConnection> {
-  const { clock = systemClock(options), timeout = 30_000, onLimit, onWait, onWarning } = options;
+  const { clock, timeout = 30_000, onLimit, onWait, onWarning } = options;
   const service = serviceOf(baseUrl);
   const { origin } = new URL(service);
   const { name = origin } = options;
@@ -54,7 +105,7 @@ export async function openConnection(
     },
     kill: (pid, signal) => process.kill(pid, signal),
   });
-  const { state, limits } = await openLibraryState(options, clock, processes);
+  const { state, limits } = await openLibraryState({ ...options, need }, clock, processes);
   const { random } = Math;
   const governor = createGovernor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
@@ -73,6 +124,7 @@ export async function openConnection(
   const clientFor = (interrupted: AbortSignal) => createClient({ ...sending, retries: options.retries, interrupted });
   return {
     state,
+    isStandIn: state?.isStandIn ?? (options.stateFolder ?? options.stateUrl) !== undefined,
     clientFor,
     siteFor: (signal, used) => ({
       ...{ governor, clock, baseUrl, service, scope, timeout, random, state: used },
@@ -96,7 +148,13 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 
 /** Opens the state, if one is meant to be. Without it limits are those of this client alone; gates that were written beside it still hold. */
 async function openLibraryState(
-  { stateFolder: folder, stateUrl: url, onFallback, onWarning }: PetstoreClientOptions,
+  {
+    stateFolder: folder,
+    stateUrl: url,
+    need,
+    onFallback,
+    onWarning,
+  }: PetstoreClientOptions & Pick<OpenStateOptions, 'need'>,
   clock: Clock,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
@@ -104,7 +162,7 @@ async function openLibraryState(
   const { LimitsWithCopies } = await import('../state/gate-copies.ts');
   const warn = (line: string) => onWarning?.(line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
-  const shared = { processes, random: Math.random, command: 'a program', user: userOf({}) };
+  const shared = { need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
     const state = await openFolderOrDatabase({ ...shared, ...copies });
     return { state, limits: state.limits };
@@ -119,11 +177,11 @@ async function openFolderOrDatabase({
   folder,
   url = '',
   ...options
-}: Omit<OpenStateOptions, 'folder' | 'need'> & { readonly folder: string | undefined }): Promise<State> {
+}: Omit<OpenStateOptions, 'folder'> & { readonly folder: string | undefined }): Promise<State> {
   if (folder === undefined)
     return (await import('../state/postgres/open-postgres.ts')).openPostgres({ ...options, url });
   const { openState } = await import('../state/open-state.ts');
-  return openState({ ...options, folder, url: url || undefined, need: 'limits' });
+  return openState({ ...options, folder, url: url || undefined });
 }
 
 function limitState({ limit, remaining, resetAt, asOf }: Omit<KnownLimit, 'scope' | 'env' | 'kind'>): LimitState {

@@ -20,7 +20,7 @@ import {
 } from './arguments.ts';
 import { Calls, PetTurns } from './calls.ts';
 import { type HistoryFilter, type HistoryRun, historyOf } from './history.ts';
-import { type LibraryConnection, openConnection } from './open-connection.ts';
+import { LateConnection, type LibraryConnection } from './open-connection.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './read-changes.ts';
@@ -126,21 +126,13 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 /** The same, on a clock and a transport that are given. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
   const target = targetOf(options);
-  let opening: Promise<LibraryConnection> | undefined;
-  /** With the first request, or with the next one if that failed. */
-  const open = () => {
-    opening ??= openConnection(options, target).catch((error) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
+  const late = new LateConnection(options, target);
   const calls = new Calls(signalOf(options.signal));
   const turns = new PetTurns();
   const call = <T>(
     given: CallOptions | undefined,
     work: (connection: LibraryConnection, signal: AbortSignal) => Promise<T>,
-  ) => calls.run(signalOf(given?.signal), async (signal) => work(await open(), signal));
+  ) => calls.run(signalOf(given?.signal), async (signal) => work(await late.open(), signal));
   const ask = <T>(given: CallOptions | undefined, work: (client: Client) => Promise<T>) =>
     call(given, (connection, signal) => work(connection.clientFor(signal)));
   const perform = async (given: ApplyOptions, work: RunCall): Promise<RunReport> => {
@@ -157,12 +149,12 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
   ): AsyncGenerator<T, void> {
     const one = calls.begin(signalOf(given?.signal));
     try {
-      yield* work(await open(), one.signal);
+      yield* work(await late.open(), one.signal);
     } finally {
       one.end();
     }
   }
-  const close = () => calls.close(async () => (await opening?.catch(() => undefined))?.close());
+  const close = () => calls.close(() => late.close());
 
   return {
     listInventory: (given) =>

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type PetstoreClientOptions, UnavailableError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
@@ -69,3 +71,40 @@ test('a gate that another machine has told of is kept on this one, too', async (
   vi.unstubAllEnvs();
   expect(readdirSync(join(runtime, 'petstock')).filter((name) => name.startsWith('gate-'))).toHaveLength(1);
 });
+
+test('a database that comes later is used from then on: its gates hold, and what is written is in its history', async () => {
+  const database = await temporaryDatabase();
+  const { stateUrl, listen } = await laterDatabase(database);
+  const { shop, client: other } = await open({ stateUrl: database, maxWait: 0 });
+  const { url: baseUrl, key } = shop.service;
+  const { state: stateFolder } = await temporaryFolders();
+  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  const client = createPetstoreClient({ ...{ baseUrl, key, clock: shop.clock, stateUrl, stateFolder }, maxWait: 0 });
+  await expect(client.adjust(1, 1)).rejects.toThrow("can't be reached");
+  await client.probe();
+  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  await listen();
+  await shop.clock.sleep(60_000);
+  await client.adjust(1, 1);
+  shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
+  await expect(other.probe()).rejects.toMatchObject({ status: 429 });
+  vi.unstubAllEnvs();
+  await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited', status: undefined });
+  await Promise.all([client.close(), other.close()]);
+  const env = { PETSTOCK_STATE_URL: database };
+  expect(JSON.parse((await shop.run('history list --json', { env })).stdout)).toHaveLength(1);
+});
+
+/** A way to a database on which nobody listens at first. */
+async function laterDatabase(database: string) {
+  const { pathname, searchParams } = new URL(database.replace('@/', '@localhost/'));
+  const server = createServer((client) =>
+    client.pipe(connect(`${searchParams.get('host')}/.s.PGSQL.5432`)).pipe(client),
+  );
+  const listen = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  onTestFinished(() => void server.close());
+  return { stateUrl: `postgresql://postgres@127.0.0.1:${port}${pathname}`, listen: () => listen(port) };
+}
