@@ -1,15 +1,10 @@
-import type { BarCodes } from '../inventory/bar-codes.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import { addScans, endSession, type ScanRecord, type SessionEnd, type SessionHead } from './session-tables.ts';
+import { addScans, endSession, type ScanRecord, type SessionEnd, type SessionRow } from './session-tables.ts';
 
-export interface SessionContent {
-  readonly head: SessionHead;
-  readonly codes: BarCodes;
-  /** The scans that it had when it was taken. */
-  readonly scans: readonly ScanRecord[];
-}
+/** A session with the scans that it had when it was taken. */
+export type SessionContent = Pick<SessionRow, 'head' | 'codes' | 'scans'>;
 
 interface SessionStore {
   readonly connection: Connection;
@@ -22,9 +17,9 @@ interface SessionStore {
 const keepAliveEvery = 5000;
 
 export class OpenSession implements SessionContent {
-  readonly head: SessionHead;
-  readonly codes: BarCodes;
-  readonly scans: readonly ScanRecord[];
+  readonly head: SessionContent['head'];
+  readonly codes: SessionContent['codes'];
+  readonly scans: SessionContent['scans'];
   readonly #store: SessionStore | undefined;
   #deadline: Deadline | undefined;
   #isOpen = true;

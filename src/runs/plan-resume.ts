@@ -1,11 +1,10 @@
 import type { BulkRow } from '../inventory/change.ts';
-import type { Quantities } from '../inventory/pet-id-set.ts';
-import type { Outcome, PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
+import type { Outcome, RecordedRow, RunRecord } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';
-import { verdictOn } from '../writes/verdict.ts';
+import { type OpenRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
 import { inPages } from './run-rows.ts';
 import type { RunSite } from './site.ts';
@@ -74,21 +73,16 @@ export interface ResumedRow {
   readonly outcome: Outcome | undefined;
 }
 
-/** The facts about a row without an answer when its run goes on. */
-export interface ResumeFacts {
-  /** The stock now. */
-  readonly stock: Quantities;
-  /** Writes of the pet by other runs since, the oldest first. */
-  readonly laterWrites: readonly PetWrite[];
-}
-
 /** Reports whether a row has no answer yet, so that the stock of its pet has to be read. */
 export function isUnanswered({ result }: RecordedRow): boolean {
   return result === 'pending' || result === 'unknown';
 }
 
 /** Returns what is left of a row. One that has its answer is never written again. Of the others the verdict decides. */
-export function resumeRow(recorded: RecordedRow, { stock, laterWrites }: ResumeFacts): ResumedRow {
+export function resumeRow(
+  recorded: RecordedRow,
+  { stock, laterWrites }: Pick<OpenRow, 'stock' | 'laterWrites'>,
+): ResumedRow {
   const { row, petId, result, after, delta } = recorded;
   if (!isUnanswered(recorded)) return { row: bulkRow(recorded, result as BulkRow['result']), outcome: undefined };
   const wasSent = result === 'unknown';

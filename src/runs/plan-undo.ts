@@ -1,9 +1,9 @@
 import type { BulkRow } from '../inventory/change.ts';
-import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
+import { absenceText } from '../inventory/pet-id-set.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../state/history.ts';
 import type { History } from '../state/stored-history.ts';
-import { laterWriteMessage, mayBeWritten } from '../writes/verdict.ts';
+import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
 import { inPages } from './run-rows.ts';
 import type { RunSite } from './site.ts';
@@ -94,11 +94,7 @@ async function targetsOf(
 }
 
 /** The facts about a row that is to be undone. */
-export interface UndoFacts {
-  /** The stock now. */
-  readonly stock: Quantities;
-  /** Writes of the pet by other runs since, except for pairs of a write and its undo. */
-  readonly laterWrites: readonly PetWrite[];
+export interface UndoFacts extends Pick<OpenRow, 'stock' | 'laterWrites'> {
   /** The stock before the row. */
   readonly target: number;
 }

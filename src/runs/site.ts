@@ -1,13 +1,12 @@
 import type { Client } from '../api/client.ts';
-import type { Governor } from '../rate-limit/governor.ts';
-import type { Clock } from '../shared/clock.ts';
 import type { Where } from '../shared/where.ts';
 import type { State } from '../state/state.ts';
+import type { WriteOptions } from '../writes/row-write.ts';
 
 /** Where a run writes, and what it works with: the same for the command line and the library. */
-export interface RunSite {
+export interface RunSite
+  extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
-  readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly state: Pick<State, 'pets' | 'history' | 'presence'>;
   readonly where: Where;
   readonly baseUrl: string;
@@ -17,13 +16,4 @@ export interface RunSite {
   readonly scope: string;
   /** Who runs it; undefined if that has no name. */
   readonly user: string | undefined;
-  /** Of one request, in milliseconds. */
-  readonly timeout: number;
-  /** How often a request is sent again after a fault of the network; default 4. */
-  readonly retries?: number | undefined;
-  readonly clock: Clock;
-  random(): number;
-  readonly interrupted: AbortSignal;
-  /** Takes a sentence about what is waited for, without its period. */
-  onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

@@ -75,11 +75,6 @@ export interface SettledRow {
   readonly row: RecordedRow;
 }
 
-export interface RunOfService {
-  readonly service: string;
-  readonly run: string;
-}
-
 /** A pet as it was known. */
 export interface PetBefore {
   readonly petId: bigint;

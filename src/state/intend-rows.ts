@@ -14,6 +14,7 @@ import {
 import {
   type Answers,
   drawnBy,
+  drawnNumber,
   listOf,
   type Moment,
   type Numbered,
@@ -165,10 +166,10 @@ function intentWrites({ now, wall, boot }: Moment, run: number, call: string, in
   return [...ends].flatMap((expires) =>
     numbering(
       intents.flatMap((intent) => (intent.expires === expires ? [intent.row] : [])),
-      (rows, { sql, value }) =>
+      (rows, value) =>
         statement(
           `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-             sequence = ${sql}, touched = ${sql} WHERE run = ? AND row IN ${listOf(rows)}`,
+             sequence = ${drawnNumber} + row, touched = ${drawnNumber} + row WHERE run = ? AND row IN ${listOf(rows)}`,
           ...[Math.round(wall), boot, expires, expires - now, call, value, value, run, ...rows],
         ),
     ),

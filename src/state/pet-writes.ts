@@ -1,4 +1,4 @@
-import type { PetBefore, PetWrite, RecentWrite, RunOfService } from './history.ts';
+import type { PetBefore, PetWrite, RecentWrite, RecordedRow, RunRecord } from './history.ts';
 import { serviceByName } from './leases.ts';
 import { name, number, type Row, type Statement, type Store, statement, text } from './store.ts';
 import { possibleResults } from './tables.ts';
@@ -21,8 +21,8 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
  */
 export async function writesAfter(
   store: Pick<Store, 'ask'>,
-  { service, run }: RunOfService,
-  rows: readonly { readonly row: number; readonly petId: bigint }[],
+  { service, run }: Pick<RunRecord, 'service' | 'run'>,
+  rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
 ): Promise<PetWrite[][]> {
   const answers = await store.ask(
     ...rows.flatMap(({ row, petId }) => [

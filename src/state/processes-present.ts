@@ -8,7 +8,7 @@ import { otherFolderHint } from './other-folder.ts';
 import {
   type Durability,
   json,
-  justWrites,
+  justWrite,
   look,
   type Moment,
   name,
@@ -170,7 +170,7 @@ export class Presence {
     // No round trip for nothing.
     const answers =
       others.size === 0 ? [] : yield [...others].map((id) => statement(`${selectPresence} WHERE id = ?`, id));
-    const living = new Map([[this.id, { name: 'this process', endsElsewhere: undefined }] as [string, LivingProcess]]);
+    const living = new Map<string, LivingProcess>([[this.id, { name: 'this process', endsElsewhere: undefined }]]);
     for (const { row, identity, ends } of yield* this.#livingIn(at, answers.flat())) {
       const endsElsewhere = this.#isElsewhere(identity, at) ? ends : undefined;
       living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
@@ -209,13 +209,7 @@ export class Presence {
     if (!this.#isPresent) return;
     this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
-    await this.#store
-      .transact(
-        'quick',
-        undefined,
-        justWrites((at) => this.leaving(at, this)),
-      )
-      .catch(() => {});
+    await justWrite(this.#store, undefined, (at) => this.leaving(at, this)).catch(() => {});
   }
 
   *#listing(at: Moment): Work<readonly (Holder & { readonly row: Row })[]> {

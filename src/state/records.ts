@@ -1,5 +1,5 @@
 import type { RowError } from '../inventory/change.ts';
-import { recordedResults } from '../inventory/run-records.ts';
+import { type RunCounts, recordedResults } from '../inventory/run-records.ts';
 import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
 import { flag, json, name, number, type Row, text, texts, type Value } from './store.ts';
 
@@ -14,9 +14,9 @@ export const rowColumns =
 /** @param isRunning whether a process is writing it */
 export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   const counts = Object.fromEntries(recordedResults.map((result) => [result, Number(row[result])]));
-  const headUnchanged = Number(row.head_unchanged);
-  const [skipped, notEdited] = [Number(row.head_skipped), Number(row.head_not_edited)];
-  const open = Number(row.pending) + Number(row.unknown);
+  const ofHead = { skipped: Number(row.head_skipped), notEdited: Number(row.head_not_edited) };
+  const unchanged = Number(row.head_unchanged);
+  const isOpen = Number(row.pending) + Number(row.unknown) > 0;
   return {
     run: String(row.run),
     at: Math.round(Number(row.at)),
@@ -33,20 +33,15 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     hasDeltas: flag(row.has_deltas),
     reason: text(row.reason),
     undoes: text(row.undoes),
-    unchanged: headUnchanged,
-    skipped,
-    notEdited,
+    unchanged,
+    ...ofHead,
     undoneBy: texts(row.undone_by),
     undone: Number(row.undone),
     changes: Number(row.changes),
     units: BigInt(String(row.units)),
     pets: texts(row.pets).flatMap((id) => (/^-?\d{1,19}$/.test(id) ? [BigInt(id)] : [])),
-    counts: {
-      ...(counts as Record<RecordedResult, number>),
-      unchanged: Number(row.unchanged) + headUnchanged,
-      ...{ skipped, notEdited },
-    },
-    state: isRunning ? 'running' : open > 0 ? 'incomplete' : 'done',
+    counts: { ...(counts as RunCounts), unchanged: Number(row.unchanged) + unchanged, ...ofHead },
+    state: isRunning ? 'running' : isOpen ? 'incomplete' : 'done',
     began: Number(row.began),
     sequence: Number(row.sequence),
     touched: Number(row.touched),

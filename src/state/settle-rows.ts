@@ -3,6 +3,7 @@ import { settledAs } from './decide.ts';
 import type { Outcome, RecordedResult } from './history.ts';
 import {
   type Answers,
+  drawnNumber,
   listOf,
   type Moment,
   type Numbered,
@@ -63,9 +64,8 @@ interface Alike {
   readonly became: RecordedResult;
   /** The pet stays busy until its request can't arrive any more. */
   readonly isArriving: boolean;
-  /** Null: the sum that the row was to become. */
-  readonly quantity: Value;
-  readonly hasSum: boolean;
+  /** Empty: the stock that the row was to become. */
+  readonly quantity: readonly Value[];
   readonly error: string | null;
   readonly outcomes: Outcome[];
 }
@@ -97,10 +97,10 @@ export function* settling(
     const error = outcome.error === undefined ? null : JSON.stringify(outcome.error);
     const isArriving = became === 'unknown' || outcome.mayStillArrive === true;
     // Most have become what they were to become, and are written together.
-    const hasSum = outcome.quantity !== undefined && outcome.quantity === number(row.after);
-    const quantity = hasSum ? null : (outcome.quantity ?? null);
-    const key = `${became} ${isArriving} ${hasSum} ${quantity} ${error}`;
-    const group = alike.get(key) ?? { became, isArriving, quantity, hasSum, error, outcomes: [] };
+    const isAsWanted = outcome.quantity !== undefined && outcome.quantity === number(row.after);
+    const quantity = isAsWanted ? [] : [outcome.quantity ?? null];
+    const key = JSON.stringify([became, isArriving, quantity, error]);
+    const group = alike.get(key) ?? { became, isArriving, quantity, error, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
     if (became === 'applied' && from !== 'applied') undone.push(Number(row.line));
@@ -114,15 +114,15 @@ export function* settling(
 function outcomeWrites(
   { wall }: Moment,
   { id }: RunInTables,
-  { became, quantity, hasSum, error, outcomes }: Alike,
+  { became, quantity, error, outcomes }: Alike,
 ): Numbered[] {
-  const [sum, values] = hasSum ? ['after', []] : (['?', [quantity]] as const);
+  const sum = quantity.length === 0 ? 'after' : '?';
   return numbering(
     outcomes.map(({ row }) => row),
-    (rows, drawn) =>
+    (rows, value) =>
       statement(
-        `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${drawn.sql} WHERE run = ? AND row IN ${listOf(rows)}`,
-        ...[became, ...values, error, Math.round(wall), drawn.value, id, ...rows],
+        `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${drawnNumber} + row WHERE run = ? AND row IN ${listOf(rows)}`,
+        ...[became, ...quantity, error, Math.round(wall), value, id, ...rows],
       ),
   );
 }
@@ -179,20 +179,16 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
   if (before !== undefined) yield* markingUndone(at, undoes, before, lines, !isBack);
 }
 
-/** @property sql the number of each row, given `value` */
-interface DrawnNumbers {
-  readonly sql: string;
-  readonly value: number;
-}
-
-/** Returns statements over rows of a run, which draw numbers in the order of the rows. */
+/**
+ * Returns statements over rows of a run, which draw numbers in the order of the rows.
+ * @param statementFor is given the value with which `drawnNumber + row` is the number of a row
+ */
 export function numbering(
   rows: readonly number[],
-  statementFor: (rows: readonly number[], drawn: DrawnNumbers) => Statement,
+  statementFor: (rows: readonly number[], value: number) => Statement,
 ): Numbered[] {
   return piecesOf(rows).map((piece) => {
     const [first, last] = [Math.min(...piece), Math.max(...piece)];
-    const sql = '(SELECT last FROM petstock.sequence) - ? + row';
-    return { numbers: last - first + 1, statement: (left) => statementFor(piece, { sql, value: left + last }) };
+    return { numbers: last - first + 1, statement: (left) => statementFor(piece, left + last) };
   });
 }

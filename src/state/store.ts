@@ -111,23 +111,20 @@ export async function look<Result>(store: Store, work: (at: Moment) => Work<Resu
     Object.assign(at, store.moment);
     step = steps.next(answers);
   }
-  if (at.writes.length > 0)
-    await store
-      .transact(
-        'quick',
-        undefined,
-        justWrites(() => at.writes),
-      )
-      .catch(() => {});
+  if (at.writes.length > 0) await justWrite(store, undefined, () => at.writes).catch(() => {});
   return step.value;
 }
 
-/** Returns a work that asks nothing. */
-export function justWrites(writesAt: (at: Moment) => Moment['writes']): (at: Moment) => Work<void> {
+/** Writes what nothing has to be asked for. */
+export function justWrite(
+  store: Store,
+  service: string | undefined,
+  writesAt: (at: Moment) => Moment['writes'],
+): Promise<void> {
   // biome-ignore lint/correctness/useYield: it asks nothing
-  return function* (at) {
+  return store.transact('quick', service, function* (at) {
     at.writes.push(...writesAt(at));
-  };
+  });
 }
 
 export const selectLast = statement('SELECT last FROM petstock.sequence');

@@ -9,12 +9,12 @@ import type {
   RecordedRow,
   RunFilter,
   RunHead,
-  RunOfService,
   RunRecord,
   SettledFilter,
   SettledRow,
 } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
+import { serviceByName } from './leases.ts';
 import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import {
@@ -36,6 +36,7 @@ import {
   statement,
   text,
   uniqueName,
+  type Value,
   type Work,
 } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
@@ -107,11 +108,11 @@ export class History {
       const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
       if (taken.kind === 'gone') throw noSuchRun(run);
       if (taken.kind === 'taken') return this.#log({ token: taken.token, service }, run);
+      const { by, ends } = taken;
       // Renewed meanwhile: it lives.
-      const isAlive = taken.ends === undefined || taken.ends > (expected ?? taken.ends);
-      if (isAlive || taken.ends === undefined) throw goingOn(run, taken.by);
-      await this.#waitFor(run, taken.ends, expected !== undefined);
-      expected = taken.ends;
+      if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
+      await this.#waitFor(run, ends, expected !== undefined);
+      expected = ends;
     }
   }
 
@@ -138,10 +139,8 @@ export class History {
    */
   async removeOld(before: number): Promise<void> {
     if (!this.#hasEnded) return;
-    const { store } = this.#context;
-    const condition = 'pending + unknown = 0 AND at < ?';
-    const sql = `SELECT ${runColumns} FROM petstock.runs WHERE ${condition} ORDER BY sequence LIMIT ${maxOld}`;
-    const [rows = []] = await store.ask(statement(sql, store.wallOf(before)));
+    const condition = `pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
+    const rows = await this.#rowsWhere(condition, this.#context.store.wallOf(before));
     const runs = rows.map(({ run, service_name }) => ({ run: String(run), service: String(service_name) }));
     await this.remove(runs, { isBrief: true });
   }
@@ -157,20 +156,16 @@ export class History {
    */
   async find(wanted: string): Promise<string> {
     const id = readRunId(wanted);
-    const [rows = []] = await this.#context.store.ask(
-      'end' in id
-        ? statement('SELECT run FROM petstock.runs WHERE substr(run, length(run) - 3) = ? ORDER BY run', id.end)
-        : statement('SELECT run FROM petstock.runs WHERE run = ?', id.whole),
-    );
-    return onlyRun(
-      wanted,
-      rows.map(({ run }) => String(run)),
-    );
+    const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
+    const select = statement(`SELECT run FROM petstock.runs WHERE ${condition} = ? ORDER BY run`, value);
+    const [rows = []] = await this.#context.store.ask(select);
+    const runs = rows.map(({ run }) => String(run));
+    return onlyRun(wanted, runs);
   }
 
   /** @param run a whole id. @throws NotFoundError */
   async run(run: string): Promise<RunRecord> {
-    const [record] = await this.#recordsOf([await this.#row(run)]);
+    const [record] = await this.#recordsOf(await this.#rowsWhere('run = ?', run));
     if (record === undefined) throw noSuchRun(run);
     return record;
   }
@@ -185,21 +180,23 @@ export class History {
     for await (const rows of pages) {
       for (const record of await this.#recordsOf(rows)) {
         if (filter.state !== undefined && record.state !== filter.state) continue;
-        if (left <= 0) return;
-        left -= 1;
         yield record;
+        left -= 1;
+        if (left <= 0) return;
       }
-      if (left <= 0) return;
     }
   }
 
   /** Yields the rows of a run in the order of its plan. @param results only rows with one of these */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
-    const id = number((await this.#row(run)).id) ?? 0;
+    const [head] = await this.#rowsWhere('run = ?', run);
+    if (head === undefined) throw noSuchRun(run);
     const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
     const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
     let before: RecordedRow | undefined;
-    for await (const rows of this.#pages('row', -1, page, (last) => statement(select, id, last, ...(results ?? [])))) {
+    for await (const rows of this.#pages('row', -1, page, (last) =>
+      statement(select, Number(head.id), last, ...(results ?? [])),
+    )) {
       const recorded = await this.#recordedRows(rows, before);
       yield* recorded;
       before = recorded.at(-1);
@@ -234,28 +231,21 @@ export class History {
 
   /** Returns what other runs have written of pets since: see `writesAfter`. */
   async writesAfter(
-    run: RunOfService,
-    rows: Parameters<typeof writesAfter>[2],
+    run: Pick<RunRecord, 'service' | 'run'>,
+    rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
   ): Promise<readonly (readonly PetWrite[])[]> {
-    return rows.length === 0 ? [] : writesAfter(this.#context.store, run, rows);
+    return writesAfter(this.#context.store, run, rows);
   }
 
   /** Returns the stock of pets as this state last knew it: see `lastKnownQuantities`. */
   async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
-    return pets.length === 0 ? [] : lastKnownQuantities(this.#context.store, service, pets);
+    return lastKnownQuantities(this.#context.store, service, pets);
   }
 
   /** Returns the runs of a change file with this content at a service, the newest first. */
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
-    const [rows = []] = await this.#context.store.ask(
-      statement(
-        `SELECT ${runColumns} FROM petstock.runs WHERE content_hash = ?
-           AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY runs.sequence DESC`,
-        contentHash,
-        service,
-      ),
-    );
-    return this.#recordsOf(rows);
+    const condition = `content_hash = ? AND service = ${serviceByName} ORDER BY runs.sequence DESC`;
+    return this.#recordsOf(await this.#rowsWhere(condition, contentHash, service));
   }
 
   /** @param statementFor a page of rows behind a value of the column, which they are in the order of */
@@ -273,11 +263,10 @@ export class History {
     }
   }
 
-  async #row(run: string): Promise<Row> {
-    const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE run = ?`, run);
-    const [[row] = []] = await this.#context.store.ask(select);
-    if (row !== undefined) return row;
-    throw noSuchRun(run);
+  async #rowsWhere(condition: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE ${condition}`, ...values);
+    const [rows = []] = await this.#context.store.ask(select);
+    return rows;
   }
 
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
@@ -289,11 +278,11 @@ export class History {
   async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
     const { store, clock } = this.#context;
     let last = before;
-    const isUnknown = rows.some(({ result }) => result === 'unknown');
-    const endOf = isUnknown ? await look(store, (at) => endsOf(at, rows)) : undefined;
+    const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
+    const endOf = await look(store, (at) => endsOf(at, [...unknown]));
     const now = clock.monotonic();
     return rows.map((row) => {
-      const end = row.result === 'unknown' ? endOf?.(row) : undefined;
+      const end = unknown.has(row) ? endOf(row) : undefined;
       const local = end === undefined ? undefined : store.time.localLatest(end);
       last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
       return last;

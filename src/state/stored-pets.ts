@@ -3,7 +3,7 @@ import type { Busy, RecentWrite } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import { justWrites, look, type Moment, number, selectLast, statement, text, uniqueName, type Work } from './store.ts';
+import { justWrite, look, type Moment, number, selectLast, statement, text, uniqueName, type Work } from './store.ts';
 
 /** What this state knows of pets right before their stock is read. */
 export interface PetsSeen {
@@ -105,11 +105,9 @@ export class Place {
     if (presence.isStale) return { run: undefined, until: undefined };
     presence.setOutstanding(this, 0);
     this.#isTaken = true;
-    const at = clock.monotonic();
-    const since = store.wallOf(clock.now() - recent);
-    const work = (moment: Moment) => this.#entering(moment, since);
-    const { busy, sequence, writes } = await presence.hold('quick', this.#service, work);
-    if (busy === undefined) this.#seen = { mark: { sequence, at }, writes };
+    const asked = { at: clock.monotonic(), since: store.wallOf(clock.now() - recent) };
+    const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
+    this.#seen = seen;
     return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
   }
 
@@ -122,24 +120,14 @@ export class Place {
   /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
   async leave(): Promise<void> {
     if (!this.#isTaken) return;
-    const ofLease = [this.petId, this.#service, this.owner];
-    const writes = [
-      leaving(this.owner),
-      statement(
-        `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`,
-        ...ofLease,
-      ),
-    ];
-    await this.#context.store.transact(
-      'quick',
-      this.#service,
-      justWrites(() => writes),
-    );
+    const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
+    const writes = [leaving(this.owner), statement(sql, this.petId, this.#service, this.owner)];
+    await justWrite(this.#context.store, this.#service, () => writes);
     this.handOver();
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
-  *#entering(at: Moment, since: number): Work<Entered> {
+  *#entering(at: Moment, asked: { readonly at: number; readonly since: number }): Work<Entered> {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
     const pet = [this.#service, this.petId] as const;
@@ -148,9 +136,8 @@ export class Place {
       statement(`${selectLeases} AND pet_id = ?`, ...pet),
       statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
       selectLast,
-      recentOfPet(this.#service, this.petId, since),
+      recentOfPet(this.#service, this.petId, asked.since),
     ];
-    const known = { sequence: number(meta?.last) ?? 0, writes: recentWritesIn(recentRows) };
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
     const living = yield* presence.aliveAmong(at, [...before, ...leased]);
@@ -167,18 +154,19 @@ export class Place {
         const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
         at.writes.push(statement(sql, this.owner, ...pet, presence.id));
       }
-      return { ...known, busy };
+      return { busy, seen: undefined };
     }
     const service = number(own?.service) ?? 0;
     const taken = { petId: this.petId, service, owner: this.owner, run: null, holder: presence.id };
     at.writes.push(...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }]));
-    return { ...known, busy };
+    const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
+    return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
   }
 }
 
-interface Entered extends Pick<PetsSeen, 'writes'> {
+interface Entered {
   readonly busy: Busy | undefined;
-  readonly sequence: number;
+  readonly seen: PetsSeen | undefined;
 }
 
 const leaving = (place: string) => statement('DELETE FROM petstock.line WHERE place = ?', place);

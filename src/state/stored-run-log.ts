@@ -127,7 +127,7 @@ export class RunLog {
       if (this.hasBegun) await this.#inTurn(() => this.#writeOut({ leaves: true }));
     } finally {
       this.#hasEnded = true;
-      this.#deadline?.clear();
+      this.#clearDeadline();
       this.#context.presence.release(this);
       this.#onEnd();
     }
@@ -142,8 +142,7 @@ export class RunLog {
 
   /** Outcomes that could not be written stay for the next `intend`, `flush` or `end`, which reports it. */
   #writeSoon(): void {
-    this.#deadline?.clear();
-    this.#deadline = undefined;
+    this.#clearDeadline();
     // One at a time: if the state is slow, each of them takes as long as it may.
     if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
     this.#isWritingSoon = true;
@@ -194,7 +193,8 @@ export class RunLog {
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
     const granted = intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
-    this.#noteWritten(taken, kind === 'durable');
+    this.#buffer.written(taken, kind === 'durable', store.generation);
+    if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
     const last = granted.at(-1);
     this.#confirmed = last === undefined ? confirmed : { row: last, call };
@@ -232,9 +232,7 @@ export class RunLog {
     return turn;
   }
 
-  #noteWritten(taken: ReturnType<OutcomeBuffer['take']>, isDurable: boolean): void {
-    this.#buffer.written(taken, isDurable, this.#context.store.generation);
-    if (this.#buffer.waiting > 0) return;
+  #clearDeadline(): void {
     this.#deadline?.clear();
     this.#deadline = undefined;
   }

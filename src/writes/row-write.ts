@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { PetIds, Quantities } from '../inventory/pet-id-set.ts';
+import type { PlannedRow } from '../inventory/run-records.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
@@ -9,17 +10,8 @@ import type { Presence } from '../state/processes-present.ts';
 import type { Place } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
-/** One write of a run. */
-export interface RowWrite {
-  /** Its number in the run. */
-  readonly row: number;
-  readonly petId: bigint;
-  /** The stock that it relies on; undefined for a plain set, which relies on none. */
-  readonly before: number | undefined;
-  readonly after: number;
-  /** An increment that is owed: `before` and `after` are those of the last look. Undefined: `after` is what is wanted. */
-  readonly delta?: number | undefined;
-}
+/** One write of a run. It relies on the stock `before`; without one it is a plain set, which relies on none. */
+export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
 /** A row that is to be sent, and the stock that it relies on. */
 export interface QueuedRow {
@@ -117,6 +109,6 @@ export interface WriteOptions {
   readonly reserved?: { readonly permit: Permit; readonly place: Place } | undefined;
   /** Called after each row that is settled. */
   onSettled(settlement: Settlement): void;
-  /** A sentence about what is waited for, or why a row is sent again. */
+  /** Takes a sentence about what is waited for, or why a row is sent again, without its period. */
   onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/state/sqlite/connection.ts';
 import { inWords } from '../../src/state/sqlite/sqlite-errors.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
-import { justWrites } from '../../src/state/store.ts';
+import { justWrite } from '../../src/state/store.ts';
 import { createStateClock } from './rig.ts';
 
 /** What SQLite throws when its own wait for the lock is over, in our words. */
@@ -22,8 +22,7 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
   };
   const connection = { file: '/state.db', quick: work } as Pick<Connection, 'file'> as Connection;
   const store = new SqliteStore(connection, clock, () => isAnyStopped);
-  const nothing = justWrites(() => []);
-  return { run: () => store.transact('quick', undefined, nothing), events };
+  return { run: () => justWrite(store, undefined, () => []), events };
 }
 
 describe('a transaction that does not get the lock', () => {
