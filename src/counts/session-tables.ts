@@ -1,6 +1,7 @@
 import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import type { ScanLine } from '../inventory/count/scan-line.ts';
 import type { Counted, CountStep, Tally } from '../inventory/count/tally.ts';
+import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
@@ -9,19 +10,13 @@ import type { Row } from '../state/store.ts';
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
 export type CountMode = 'count' | 'add' | 'take';
 
-/** What is to be known of a session: its id, mode and place. */
-export interface SessionHead {
+/** What is to be known of a session: its id, mode and place. The base URL is that when it began. */
+export interface SessionHead extends Pick<RunHead, 'env' | 'service' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
   /** `20260115T120020Z-k3x9` */
   readonly session: string;
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
-  readonly env: string;
-  /** Absent: the store without a name. */
-  readonly store?: string | undefined;
-  /** The service that is counted, by `serviceOf`, and its base URL when the session began. */
-  readonly service: string;
-  readonly baseUrl: string;
   /** The whole ids of the sessions that were merged into it; of one alone: it has what the run of that has not written. */
   readonly merged: readonly string[];
 }

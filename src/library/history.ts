@@ -1,5 +1,5 @@
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
-import type { RecordedRow, RunRecord } from '../state/history.ts';
 import type { State } from '../state/state.ts';
 import { countOf, type PetIdInput, petIdOf, timeOf } from './arguments.ts';
 

@@ -1,5 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
-import type { Outcome, RecordedRow, RunRecord } from '../state/history.ts';
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';

@@ -1,5 +1,5 @@
 import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
-import type { PlannedRow } from '../state/history.ts';
+import type { PlannedRow } from '../inventory/run-records.ts';
 import type { Progression, RowWrite } from '../writes/row-write.ts';
 
 /** Returns the number of each row in its run, from 1: rows that want another stock have one. A pet that is not there can't be undone. */

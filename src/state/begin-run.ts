@@ -1,5 +1,5 @@
+import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
-import type { PlannedRow, RunHead } from './history.ts';
 import { runIdAt } from './run-id.ts';
 import {
   type Answers,

@@ -1,5 +1,6 @@
+import type { RecordedResult, RunRecord } from '../inventory/run-records.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
-import type { Busy, Outcome, RecordedResult } from './history.ts';
+import type { Busy, Outcome } from './history.ts';
 
 /**
  * The rules of writes, as functions of rows that a driver has loaded under its lock:
@@ -127,15 +128,7 @@ export function hasForgotten(last: number, highestSeen: number, since: Mark | un
 }
 
 /** The facts that decide whether a run may be removed from the history. */
-export interface PrunableRun {
-  readonly run: string;
-  readonly state: 'running' | 'done' | 'incomplete';
-  readonly undoes?: string | undefined;
-  /** The last number that was drawn before it began. */
-  readonly began: number;
-  /** The number of its last change. */
-  readonly touched: number;
-}
+export type PrunableRun = Pick<RunRecord, 'run' | 'state' | 'undoes' | 'began' | 'touched'>;
 
 /**
  * Returns which of the wanted runs may be removed, in the order given. Nothing newer than the oldest run that stays and is open, can be resumed

@@ -1,7 +1,5 @@
 import type { RowError } from '../inventory/change.ts';
-import type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
-
-export type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord };
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 
 export interface Intent {
   readonly row: number;

@@ -1,5 +1,6 @@
+import type { RecordedResult } from '../inventory/run-records.ts';
 import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
-import type { Grant, Intent, Outcome, RecordedResult } from './history.ts';
+import type { Grant, Intent, Outcome } from './history.ts';
 import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
 import {

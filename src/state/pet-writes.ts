@@ -1,4 +1,5 @@
-import type { PetBefore, PetWrite, RecentWrite, RecordedRow, RunRecord } from './history.ts';
+import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { PetBefore, PetWrite, RecentWrite } from './history.ts';
 import { serviceByName } from './leases.ts';
 import { name, number, type Row, type Statement, type Store, statement, text } from './store.ts';
 import { possibleResults } from './tables.ts';

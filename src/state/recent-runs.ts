@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
+import type { RunRecord } from '../inventory/run-records.ts';
 import { effectiveUser } from '../shared/account.ts';
-import type { RunRecord } from './history.ts';
 import { type Engine, loadEngine, stateFile } from './sqlite/engine.ts';
 import type { Row } from './store.ts';
 

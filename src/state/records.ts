@@ -1,6 +1,12 @@
 import type { RowError } from '../inventory/change.ts';
-import { type RunCounts, recordedResults } from '../inventory/run-records.ts';
-import type { RecordedResult, RecordedRow, RunFilter, RunRecord } from './history.ts';
+import {
+  type RecordedResult,
+  type RecordedRow,
+  type RunCounts,
+  type RunRecord,
+  recordedResults,
+} from '../inventory/run-records.ts';
+import type { RunFilter } from './history.ts';
 import { flag, json, name, number, type Row, text, texts, type Value } from './store.ts';
 
 /** The columns of a run, with the name of its service. */

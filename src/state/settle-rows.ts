@@ -1,6 +1,6 @@
-import { recordedResults } from '../inventory/run-records.ts';
+import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
-import type { Outcome, RecordedResult } from './history.ts';
+import type { Outcome } from './history.ts';
 import {
   type Answers,
   drawnNumber,

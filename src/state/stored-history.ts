@@ -1,18 +1,8 @@
+import type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
 import { ConflictError, NotFoundError } from '../shared/errors.ts';
 import { NewerRunError, type NewRun } from './begin-run.ts';
 import { type PrunableRun, removableRuns } from './decide.ts';
-import type {
-  PetBefore,
-  PetWrite,
-  PlannedRow,
-  RecordedResult,
-  RecordedRow,
-  RunFilter,
-  RunHead,
-  RunRecord,
-  SettledFilter,
-  SettledRow,
-} from './history.ts';
+import type { PetBefore, PetWrite, RunFilter, SettledFilter, SettledRow } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
 import { lastKnownQuantities, writesAfter } from './pet-writes.ts';

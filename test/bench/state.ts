@@ -1,4 +1,4 @@
-import type { PlannedRow } from '../../src/state/history.ts';
+import type { PlannedRow } from '../../src/inventory/run-records.ts';
 import type { State } from '../../src/state/state.ts';
 import { temporaryFolder } from './support/children.ts';
 import type { Options, Report } from './support/report.ts';

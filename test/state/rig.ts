@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
 import type { Mark } from '../../src/state/decide.ts';
-import type { Intent, PlannedRow, RunHead } from '../../src/state/history.ts';
+import type { Intent } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
 
 /** A clock that stands still until a test moves it; deadlines run out on the way. */

@@ -1,8 +1,8 @@
+import type { RunRecord } from '../../inventory/run-records.ts';
 import { grouped } from '../../inventory/values.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
-import type { RunRecord } from '../../state/history.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';

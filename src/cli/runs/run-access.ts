@@ -1,9 +1,9 @@
+import type { RunRecord } from '../../inventory/run-records.ts';
 import type { RunSite } from '../../runs/site.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
-import type { RunRecord } from '../../state/history.ts';
 import type { Connection, ConnectionUse } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';

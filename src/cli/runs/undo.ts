@@ -1,11 +1,11 @@
 import type { BulkRow } from '../../inventory/change.ts';
+import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { plainName } from '../../shared/sanitize.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
-import type { RunRecord } from '../../state/history.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state.ts';

@@ -1,6 +1,6 @@
+import type { RunHead } from '../../../src/inventory/run-records.ts';
 import { createSystemClock } from '../../../src/shared/clock.ts';
 import { createSystemProcesses } from '../../../src/shared/processes.ts';
-import type { RunHead } from '../../../src/state/history.ts';
 import { openState } from '../../../src/state/open-state.ts';
 import { serviceOf } from '../../../src/state/service-of.ts';
 import type { State } from '../../../src/state/state.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../../../inventory/change.ts';
+import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { whereOptions } from '../../../shared/where.ts';
-import type { RunRecord } from '../../../state/history.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 
