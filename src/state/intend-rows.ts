@@ -216,7 +216,7 @@ function* writersOf(at: Moment, { id, service }: RunInTables, intents: readonly 
   const endOf = yield* endsOf(at, answers.flat());
   return new Map(
     intents.map((intent, index) => {
-      const [later = [], unknown = [], [pruned] = []] = answers.slice(index * 3);
+      const [later = [], unknown = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
       const writers = [...later, ...unknown].map(
         (row): Writer => ({
           ...{ run: name(row.run), command: name(row.command), result: String(row.result) as RecordedResult },

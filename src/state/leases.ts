@@ -20,23 +20,24 @@ export function* leasesIn(at: Moment, rows: readonly Row[], living: Living): Wor
   );
 }
 
+/** Its last four are missing before the first intent. */
 export interface TakenLease {
   readonly petId: bigint;
   readonly service: number;
   readonly owner: string;
-  readonly run: string | null;
   readonly holder: string;
-  readonly boot: string | null;
-  readonly expires: number | null;
-  readonly lasts: number | null;
+  readonly run?: string;
+  readonly boot?: string;
+  readonly expires?: number;
+  readonly lasts?: number;
 }
 
 /** The leases of pets, even from another process. */
 export function takingLeases(leases: readonly TakenLease[]): Statement[] {
   const byPet = new Map(leases.map((lease) => [lease.petId, lease]));
   return piecesOf([...byPet.values()]).map((piece) => {
-    const values = piece.map(({ petId, service, owner, run, holder, boot, expires, lasts }) => {
-      return [petId, service, owner, run, holder, boot, expires, lasts];
+    const values = piece.map(({ petId, service, owner, holder, run = null, boot = null, ...end }) => {
+      return [petId, service, owner, run, holder, boot, end.expires ?? null, end.lasts ?? null];
     });
     return statement(
       `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES ${values.map(listOf).join()}

@@ -33,7 +33,7 @@ export async function writesAfter(
     ]),
   );
   return rows.map((_row, index) => {
-    const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3);
+    const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
     const sequence = number(own?.sequence) ?? 0;
     // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
     // was only planned had none: a write that was on its way then may have come after its stock was read.

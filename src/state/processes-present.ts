@@ -73,8 +73,8 @@ export class Presence {
   #deadline: Deadline | undefined;
   #renewing: Promise<void> | undefined;
   #isClosed = false;
-  /** The logs and places of this process: how many requests of each may leave, or are on their way. */
-  readonly #outstanding = new Map<object, number>();
+  /** For each log and place of this process the requests that may leave, or are on their way. */
+  readonly #outstanding = new Set<ReadonlySet<unknown>>();
 
   constructor(store: Store, options: PresenceOptions) {
     this.#store = store;
@@ -100,24 +100,25 @@ export class Presence {
    * that has not had its outcome yet. Renewing the lease would let those requests leave.
    */
   get isStale(): boolean {
-    return !this.#hasLease && [...this.#outstanding.values()].some((count) => count > 0);
+    return !this.#hasLease && [...this.#outstanding].some(({ size }) => size > 0);
   }
 
-  /** A log or a place needs this process to be present. @param count how many requests of it may leave or are on their way */
-  setOutstanding(holder: object, count: number): void {
-    this.#outstanding.set(holder, count);
+  /** A log or a place needs this process to be present until `release`. @param outstanding its requests that may leave, or are on their way */
+  require(outstanding: ReadonlySet<unknown>): void {
+    this.#outstanding.add(outstanding);
   }
 
-  release(holder: object): void {
-    this.#outstanding.delete(holder);
+  release(outstanding: ReadonlySet<unknown>): void {
+    this.#outstanding.delete(outstanding);
   }
 
   /**
-   * Ends the presence of this process with the last of its holders. Whatever is held from here on begins it anew: works come one after the other.
+   * Ends the presence of this process with the last log or place. Whatever is held from here on begins it anew: works come one after the other.
+   * @param last is about to be released
    * @returns what is to be written
    */
-  leaving({ now, wall, boot }: Moment, holder: object): Statement[] {
-    if ([...this.#outstanding.keys()].some((other) => other !== holder)) return [];
+  leaving({ now, wall, boot }: Moment, last?: ReadonlySet<unknown>): Statement[] {
+    if ([...this.#outstanding].some((other) => other !== last)) return [];
     this.#isPresent = false;
     this.#expires = Number.POSITIVE_INFINITY;
     this.#deadline?.clear();
@@ -209,7 +210,7 @@ export class Presence {
     if (!this.#isPresent) return;
     this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
-    await justWrite(this.#store, undefined, (at) => this.leaving(at, this)).catch(() => {});
+    await justWrite(this.#store, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
   *#listing(at: Moment): Work<readonly (Holder & { readonly row: Row })[]> {

@@ -82,6 +82,8 @@ export class Place {
   readonly petId: bigint;
   /** The owner of its lease. */
   readonly owner = `place-${uniqueName()}`;
+  /** No request leaves by a place. */
+  readonly #outstanding: ReadonlySet<never> = new Set();
   #isTaken = false;
   #seen: PetsSeen | undefined;
 
@@ -103,7 +105,7 @@ export class Place {
   async enter(): Promise<Busy | undefined> {
     const { store, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
-    presence.setOutstanding(this, 0);
+    presence.require(this.#outstanding);
     this.#isTaken = true;
     const asked = { at: clock.monotonic(), since: store.wallOf(clock.now() - recent) };
     const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
@@ -114,7 +116,7 @@ export class Place {
   /** A run has taken the lease over, and the place in the line is given up. */
   handOver(): void {
     this.#isTaken = false;
-    this.#context.presence.release(this);
+    this.#context.presence.release(this.#outstanding);
   }
 
   /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
@@ -157,8 +159,7 @@ export class Place {
       return { busy, seen: undefined };
     }
     const service = number(own?.service) ?? 0;
-    const taken = { petId: this.petId, service, owner: this.owner, run: null, holder: presence.id };
-    at.writes.push(...takingLeases([{ ...taken, boot: null, expires: null, lasts: null }]));
+    at.writes.push(...takingLeases([{ petId: this.petId, service, owner: this.owner, holder: presence.id }]));
     const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
     return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
   }

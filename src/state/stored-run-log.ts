@@ -51,7 +51,7 @@ export class RunLog {
     this.#key = key;
     [this.#new, this.#run] = typeof run === 'string' ? [undefined, run] : [run, undefined];
     this.#onEnd = onEnd;
-    this.#countOutstanding();
+    context.presence.require(this.#outstanding);
   }
 
   /** Whether the run is in the history. */
@@ -91,7 +91,6 @@ export class RunLog {
     const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
     if (granted.length > 0) place?.handOver();
     for (const row of granted) this.#outstanding.add(row);
-    this.#countOutstanding();
     return grants;
   }
 
@@ -102,7 +101,6 @@ export class RunLog {
   async settle(outcomes: readonly Outcome[]): Promise<void> {
     this.#buffer.add(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
-    this.#countOutstanding();
     if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();
     else this.#writeInTime();
   }
@@ -128,7 +126,7 @@ export class RunLog {
     } finally {
       this.#hasEnded = true;
       this.#clearDeadline();
-      this.#context.presence.release(this);
+      this.#context.presence.release(this.#outstanding);
       this.#onEnd();
     }
   }
@@ -213,7 +211,7 @@ export class RunLog {
     const written = yield* writing(presence, at, given, loaded);
     if (leaves) {
       const leave = 'UPDATE petstock.runs SET holder = NULL WHERE token = ? AND holder = ?';
-      at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this));
+      at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this.#outstanding));
     }
     return written;
   }
@@ -237,17 +235,14 @@ export class RunLog {
     this.#deadline = undefined;
   }
 
-  #countOutstanding(): void {
-    this.#context.presence.setOutstanding(this, this.#outstanding.size);
+  #requireInPlace(): void {
+    if (!this.#context.store.isInPlace) throw this.#replaced();
   }
 
-  #requireInPlace(): void {
-    const { store } = this.#context;
-    if (store.isInPlace) return;
-    const run = this.hasBegun ? `run ${this.run}` : 'the run';
-    throw new FailureError(
-      `${store.name} was removed or replaced during ${run}: nothing more is sent, and the history lacks the run`,
-    );
+  #replaced(): FailureError {
+    const [name, run] = [this.#context.store.name, this.hasBegun ? `run ${this.run}` : 'the run'];
+    const what = `${name} was removed or replaced during ${run}`;
+    return new FailureError(`${what}: nothing more is sent, and the history lacks the run`);
   }
 
   /** @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. What was reported is not again. */
@@ -267,11 +262,7 @@ export class RunLog {
       );
     }
     if (this.#isForsaken && !sends) return [];
-    if (written.kind === 'gone') {
-      throw new FailureError(
-        `Run ${this.run} is no longer in the history. ${store.name} was removed or replaced: nothing more is sent, and the history lacks the run`,
-      );
-    }
+    if (written.kind === 'gone') throw this.#replaced();
     this.#isForsaken = true;
     throw new FailureError(
       `${store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history lacks some of run ${this.run}`,

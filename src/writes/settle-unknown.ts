@@ -22,7 +22,7 @@ export function settleUnknown(
   outcomes: Outcomes,
   stock: Stock,
   laterWrites: readonly (readonly PetWrite[])[],
-  { now, isLast = false }: { readonly now: number; readonly isLast?: boolean },
+  { now, isLast }: { readonly now: number; readonly isLast: boolean },
 ): Unsettled {
   const again: QueuedRow[] = [];
   let arrivesUntil: number | undefined;

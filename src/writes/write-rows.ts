@@ -12,7 +12,7 @@ import {
   type RowWrite,
   type WriteOptions,
 } from './row-write.ts';
-import { settleUnknown } from './settle-unknown.ts';
+import { settleUnknown, type Unsettled } from './settle-unknown.ts';
 
 /** How often a row looks whether its pet is free, in milliseconds. */
 const busyPoll = 100;
@@ -87,10 +87,7 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
   const { clock, interrupted } = options;
   const found: QueuedRow[] = [];
   for (;;) {
-    const now = clock.monotonic();
-    const stock = await options.readStock(petsOf(outcomes));
-    const later = await writesSince(options, outcomes);
-    const { again, arrivesUntil } = settleUnknown(outcomes, stock, later, { now });
+    const { again, arrivesUntil } = await lookAtUnknown(options, outcomes, false);
     found.push(...again);
     if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = arrivesUntil - clock.monotonic();
@@ -112,19 +109,15 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
 
 /** A run that gives up still says what became of the rows that were sent. */
 async function settleOnce(options: WriteOptions, outcomes: Outcomes): Promise<void> {
-  if (outcomes.unknown.size === 0) return;
+  if (outcomes.unknown.size > 0) await lookAtUnknown(options, outcomes, true);
+}
+
+/** Reads the stock of the rows of unknown outcome, and behind it what other runs have written, which they may have left as it was found. */
+async function lookAtUnknown(options: WriteOptions, outcomes: Outcomes, isLast: boolean): Promise<Unsettled> {
   const now = options.clock.monotonic();
-  const stock = await options.readStock(petsOf(outcomes));
-  settleUnknown(outcomes, stock, await writesSince(options, outcomes), { now, isLast: true });
-}
-
-/** Returns what other runs have written of the rows of unknown outcome: asked for behind the stock, which they may have left as it was found. */
-function writesSince({ log }: WriteOptions, { unknown }: Outcomes): ReturnType<WriteOptions['log']['writesSince']> {
-  return log.writesSince([...unknown.values()].map(({ write }) => write));
-}
-
-function petsOf({ unknown }: Outcomes): ReadonlySet<bigint> {
-  return new Set([...unknown.values()].map(({ write }) => write.petId));
+  const writes = [...outcomes.unknown.values()].map(({ write }) => write);
+  const stock = await options.readStock(new Set(writes.map(({ petId }) => petId)));
+  return settleUnknown(outcomes, stock, await options.log.writesSince(writes), { now, isLast });
 }
 
 /** Waits a moment for the commands that are writing some pets. Returns the rows that are to be tried again. */
