@@ -99,7 +99,7 @@ export function* settling(
     // Most have become what they were to become, and are written together.
     const isAsWanted = outcome.quantity !== undefined && outcome.quantity === number(row.after);
     const quantity = isAsWanted ? [] : [outcome.quantity ?? null];
-    const key = JSON.stringify([became, isArriving, quantity, error]);
+    const key = `${became} ${isArriving} ${quantity.length} ${quantity} ${error}`;
     const group = alike.get(key) ?? { became, isArriving, quantity, error, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
