@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, vi } from 'vitest';
@@ -10,16 +8,6 @@ import { authorityFile } from '../support/tls.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
-
-const certificates = join(import.meta.dirname, '../support/certificates');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
@@ -128,13 +116,8 @@ test('state info says which server it is, whose clock is off, and what weakens a
 });
 
 test('a wrong password, and a database that is not there, are said as such', async () => {
-  const port = await freePort();
-  const server = await temporaryPostgres({
-    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`],
-    access: ['host all all 127.0.0.1/32 scram-sha-256'],
-  });
-  const socket = `${server.url}&port=${port}`;
-  await runSql(socket, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
+  const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
+  await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   const { run } = await openShop();
   const at = (user: string, database: string) => `postgresql://${user}@127.0.0.1:${port}/${database}`;
   const get = (PETSTOCK_STATE_URL: string) => run('inventory set 4 2', { env: { PETSTOCK_STATE_URL } });
@@ -148,13 +131,7 @@ test('a wrong password, and a database that is not there, are said as such', asy
 });
 
 test('sslmode means what libpq means by it', async () => {
-  const port = await freePort();
-  const file = (name: string) => readFileSync(join(certificates, name), 'utf8');
-  await temporaryPostgres({
-    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`, 'ssl = on'],
-    access: ['hostssl all all 127.0.0.1/32 trust'],
-    files: { 'server.crt': file('server.pem'), 'server.key': file('server-key.pem') },
-  });
+  const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
   const { run } = await openShop();
   const by = async (parameters: string) => {
     const PETSTOCK_STATE_URL = `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}`;

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { runProgram, serve, startProgram } from '../support/program.ts';
 
 test('Ctrl-C ends the tries', async () => {
@@ -38,12 +39,4 @@ async function listen(server: Server): Promise<{ port: number }> {
     server.close();
   });
   return server.address() as { port: number };
-}
-
-/** A port at which nobody listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { port } = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

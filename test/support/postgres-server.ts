@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { fetchPackage } from '../../.ci/release/fetch-package.ts';
 import { isRoot } from './capabilities.ts';
+import { freePort } from './free-port.ts';
 import { foldersOfTests, memory } from './temporary-folder.ts';
 
 /** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
@@ -13,6 +14,8 @@ export interface PostgresServer {
   /** Of its socket and the database `postgres`; anybody who reaches the socket is the superuser. */
   readonly url: string;
   readonly folder: string;
+  /** Of 127.0.0.1, if it is reached by TCP. */
+  readonly port: number;
   /** Of its postmaster. */
   pid(): number;
   /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
@@ -29,12 +32,12 @@ export interface PostgresServer {
 export interface PostgresServerOptions {
   /** Lines for `postgresql.conf`. */
   readonly settings?: readonly string[];
+  /** Reached at 127.0.0.1 as well, by those whom `access` lets in; `tls` with the certificate of `tls.ts`. */
+  readonly tcp?: 'plain' | 'tls';
   /** Lines for `pg_hba.conf`, before the one that lets in whoever reaches the socket. */
   readonly access?: readonly string[];
   /** Another one, running, which it follows as a standby from its present state on. The other options are as of that one. */
   readonly following?: PostgresServer;
-  /** Files for its data folder, such as a certificate: name and content. */
-  readonly files?: Readonly<Record<string, string>>;
   /** The folder that holds its own: in memory, unless a benchmark wants a disk. Short: the path of a socket may have 107 bytes. */
   readonly within?: string;
 }
@@ -50,6 +53,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   const folder = await mkdtemp(join(options.within ?? (foldersOfTests() === memory ? memory : '/tmp'), 'petstock-pg-'));
   if (isRoot) await chown(folder, nobody, nobody);
   const binaries = await findBinaries(folder);
+  const port = options.tcp === undefined ? 5432 : await freePort();
   const data = join(folder, 'data');
   const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
   const start = (name: string, args: readonly string[]) =>
@@ -61,7 +65,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     });
   if (options.following === undefined) {
     await ended(start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']));
-    await configure(data, folder, options);
+    await configure(data, folder, port, options);
   } else await copyBase(options.following, data, folder);
   let postmaster = await begin(start, data);
   const end = async (signal: NodeJS.Signals) => {
@@ -73,7 +77,8 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   };
   return {
     folder,
-    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}`,
+    port,
+    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}&port=${port}`,
     pid: () => postmaster.pid ?? 0,
     freeze: () => signalAll(postmaster, 'SIGSTOP'),
     thaw: () => signalAll(postmaster, 'SIGCONT'),
@@ -94,14 +99,21 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   };
 }
 
-async function configure(data: string, folder: string, options: PostgresServerOptions): Promise<void> {
-  const settings = [...standard, `unix_socket_directories = '${folder}'`, 'fsync = off', ...(options.settings ?? [])];
+async function configure(
+  data: string,
+  folder: string,
+  port: number,
+  { settings: own = [], access = [], tcp }: PostgresServerOptions,
+): Promise<void> {
+  const reached = tcp === undefined ? [] : ["listen_addresses = '127.0.0.1'", `ssl = ${tcp === 'tls' ? 'on' : 'off'}`];
+  const places = [`unix_socket_directories = '${folder}'`, `port = ${port}`];
+  const settings = [...standard, ...places, ...reached, 'fsync = off', ...own];
   await appendFile(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
-  await writeFile(
-    join(data, 'pg_hba.conf'),
-    `${[...(options.access ?? []), 'local all,replication all trust'].join('\n')}\n`,
-  );
-  for (const [name, content] of Object.entries(options.files ?? {})) await addFile(data, name, content);
+  await writeFile(join(data, 'pg_hba.conf'), `${[...access, 'local all,replication all trust'].join('\n')}\n`);
+  if (tcp !== 'tls') return;
+  for (const [name, from] of Object.entries({ 'server.crt': 'server.pem', 'server.key': 'server-key.pem' })) {
+    await addFile(data, name, readFileSync(join(import.meta.dirname, 'certificates', from), 'utf8'));
+  }
 }
 
 /** What pg_basebackup does, which the package does not have. */

@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ListedRun, petstockAt } from '../support/petstock.ts';
@@ -48,14 +46,7 @@ async function shellOn({ host, home }: Machine, env: Readonly<Record<string, str
 }
 
 async function databaseOverTcp(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await temporaryPostgres({
-    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`],
-    access: ['host all all 127.0.0.1/32 trust'],
-  });
+  const { port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 trust'] });
   return `postgresql://postgres@127.0.0.1:${port}/postgres`;
 }
 

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import { type Home, programCommand, temporaryHome } from '../../support/program.ts';
 
@@ -11,22 +10,11 @@ const text = readFileSync(new URL('../../../docs/team.md', import.meta.url), 'ut
 const blocks = (kind: string) =>
   [...text.matchAll(new RegExp(`\`\`\`${kind}\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, body = '']) => body);
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
 test('a team is set up by the commands of docs/team.md as they stand', async () => {
-  const port = await freePort();
-  const server = await temporaryPostgres({
-    settings: ["listen_addresses = '127.0.0.1'", `port = ${port}`],
-    access: ['host all petstock,staging 127.0.0.1/32 scram-sha-256'],
-  });
+  const access = ['host all petstock,staging 127.0.0.1/32 scram-sha-256'];
+  const { url: socket, port } = await temporaryPostgres({ tcp: 'plain', access });
   for (const statement of blocks('sql').join('').split(';\n')) {
-    if (statement.trim() !== '') await runSql(`${server.url}&port=${port}`, statement);
+    if (statement.trim() !== '') await runSql(socket, statement);
   }
   const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
   const serving = lines.filter((line) => line.includes('sandbox serve'));
