@@ -108,9 +108,12 @@ export class PostgresLimits extends StoredLimits {
         // All of it: the version that another process has written meanwhile may have the number of ours.
         const rest = [writing, this.reading(scope, 0), ...ending];
         const [[written] = [], [found] = []] = await ask(rest, isLocked ? { goesOn: true } : { begins: true });
-        const known = written === undefined ? this.take(scope, found) : this.keep(scope, next);
+        // A row that a crash has taken is made anew, with a version of its own.
+        const known = written
+          ? this.keep(scope, { ...next, version: Number(written.version) })
+          : this.take(scope, found);
         this.#note(scope, notices, known);
-        if (written !== undefined) return known;
+        if (written) return known;
       }
     });
     if (hasGate) await this.#keepWritten();
