@@ -8,6 +8,7 @@ import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
 import { runtimeFolder } from '../settings/folders.ts';
+import { serviceOf } from '../settings/key-and-url.ts';
 import { userOf } from '../shared/account.ts';
 import { type Clock, createSystemClock } from '../shared/clock.ts';
 import { InterruptedError } from '../shared/errors.ts';
@@ -16,7 +17,6 @@ import { machineTime } from '../shared/machine-time.ts';
 import { createSystemProcesses, type Processes } from '../shared/processes.ts';
 import { version } from '../shared/version.ts';
 import type { OpenStateOptions } from '../state/open-state.ts';
-import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 

@@ -2,11 +2,10 @@ import type { Client } from '../api/client.ts';
 import { itemsOf } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { SingleWrite } from '../runs/one-pet.ts';
-import { parseBaseUrl, parseKey } from '../settings/key-and-url.ts';
+import { parseBaseUrl, parseKey, serviceOf } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseJson } from '../shared/json.ts';
-import { serviceOf } from '../state/service-of.ts';
 import type { State } from '../state/state.ts';
 import {
   countOf,

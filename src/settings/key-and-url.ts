@@ -68,3 +68,28 @@ function urlOf(text: string): URL | undefined {
 export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]'].includes(hostname) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 }
+
+/**
+ * Returns the service that is written to, by one name: scheme and host in lower case, without the default port, and without the slash and the
+ * dot at their ends, and without percent-encodings that change nothing. All names of this machine are `localhost`, since two of them may be one
+ * service.
+ *
+ * @param baseUrl `https://host/v1`, as `parseBaseUrl` returns it; what is no URL is its own name
+ */
+export function serviceOf(baseUrl: string): string {
+  const url = urlOf(baseUrl);
+  if (url === undefined) return baseUrl;
+  const { protocol, port, pathname } = url;
+  const host = url.hostname.replace(/\.$/, '');
+  const isHere =
+    isLoopback(host) || host.endsWith('.localhost') || /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(host);
+  return `${protocol}//${isHere ? 'localhost' : host}${port === '' ? '' : `:${port}`}${plainPath(pathname).replace(/\/+$/, '')}`;
+}
+
+/** Decodes what needs no encoding, and spells the rest in one way: RFC 3986, 6.2.2. */
+function plainPath(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
+}

@@ -1,7 +1,7 @@
 import { hrtime } from 'node:process';
 import { expect } from 'vitest';
+import { serviceOf } from '../../src/settings/key-and-url.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
-import { serviceOf } from '../../src/state/service-of.ts';
 import { useState } from '../support/recorded-runs.ts';
 import { type Shop, test } from '../support/shop.ts';
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { grouped } from '../../inventory/values.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, Scalar, View } from '../../output/view.ts';
-import { maskKey } from '../../settings/key-and-url.ts';
+import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
@@ -131,10 +131,9 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   const url = resolveBaseUrl(environment.value, context.env, config);
   const key = knownKey(resolveKey(environment.value, context.env, config));
   if (url === undefined || key === undefined) return null;
-  const [{ knownLimits }, { scopeOf }, { serviceOf }] = await Promise.all([
+  const [{ knownLimits }, { scopeOf }] = await Promise.all([
     import('../../rate-limit/known-limits.ts'),
     import('../../rate-limit/key-state.ts'),
-    import('../../state/service-of.ts'),
   ]);
   const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
   return withExistingState(

@@ -4,8 +4,8 @@ import type { Folders } from '../../settings/folders.ts';
 import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { whereName } from '../../shared/where.ts';
-import type { RecentRun } from '../../state/recent-runs.ts';
 import type { Knowledge } from './complete.ts';
+import type { RecentRun } from './recent-runs.ts';
 import type { Word } from './table.ts';
 
 export interface KnowledgeSources {
@@ -41,7 +41,7 @@ async function knownRuns({ folders, env }: KnowledgeSources): Promise<readonly R
   const variable = env.PETSTOCK_STATE_URL || undefined;
   const url = variable ?? (await storedConfig(folders)).settings['state-url'];
   if (url !== undefined && variable !== noStateUrl) return [];
-  const { recentRuns } = await import('../../state/recent-runs.ts');
+  const { recentRuns } = await import('./recent-runs.ts');
   return recentRuns(folders.state, mostRuns);
 }
 
@@ -109,7 +109,7 @@ async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[
 
 /** Those that are not finished. */
 async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
-  const { unfinishedSessions } = await import('../../state/recent-runs.ts');
+  const { unfinishedSessions } = await import('./recent-runs.ts');
   const sessions = await unfinishedSessions(folders.state, mostRuns);
   return sessions.map(({ session, at }) => [session, `begun ${ago(now - at)}`]);
 }

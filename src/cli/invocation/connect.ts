@@ -4,7 +4,7 @@ import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
-import { maskKey } from '../../settings/key-and-url.ts';
+import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import {
   type PrintedKey,
   requireKeyOfOrigin,
@@ -18,7 +18,6 @@ import { AuthError, UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
-import { serviceOf } from '../../state/service-of.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';

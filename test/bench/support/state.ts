@@ -1,8 +1,8 @@
 import type { RunHead } from '../../../src/inventory/run-records.ts';
+import { serviceOf } from '../../../src/settings/key-and-url.ts';
 import { createSystemClock } from '../../../src/shared/clock.ts';
 import { createSystemProcesses } from '../../../src/shared/processes.ts';
 import { openState } from '../../../src/state/open-state.ts';
-import { serviceOf } from '../../../src/state/service-of.ts';
 import type { State } from '../../../src/state/state.ts';
 
 export const clock = createSystemClock(process.hrtime.bigint);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceOf } from '../../src/state/service-of.ts';
+import { serviceOf } from '../../src/settings/key-and-url.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 describe('serviceOf', () => {
