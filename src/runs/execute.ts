@@ -161,7 +161,7 @@ async function freshStock(
     return { stock, outcomes };
   }
   const petIds = new Set(rows.filter(({ result }) => result === 'planned').map(({ petId }) => petId));
-  const fresh = await new StockReader(site).read(petIds);
+  const fresh = await new StockReader(site, undefined, true).read(petIds);
   const zeros = { left: maxMoreZeros(rows, guards) ?? Number.POSITIVE_INFINITY };
   for (const [index, row] of rows.entries()) {
     const { petId, before, after, result } = row;
@@ -242,7 +242,7 @@ function engineOptions(
       },
     },
     presence: site.state.presence,
-    readStock: new StockReader(site, seen).read,
+    readStock: new StockReader(site, seen, true).read,
     stock,
     reserved: single?.reserved,
     staleAfter: single === undefined ? maxAge : maxGap,

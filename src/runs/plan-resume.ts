@@ -52,7 +52,7 @@ async function readStock(site: RunSite, run: string): Promise<Stock> {
   const { history } = site.state;
   const petIds = new Set<bigint>();
   for await (const row of history.rows(run, ['pending', 'unknown'])) petIds.add(row.petId);
-  const reader = new StockReader(site);
+  const reader = new StockReader(site, undefined, true);
   for (;;) {
     const stock = await reader.readSettled(petIds, run);
     let wait = 0;

@@ -1,8 +1,9 @@
 import { eachPicked } from '../inventory/filter.ts';
+import type { ItemColumns } from '../inventory/item-columns.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import { givingBack, type Permit } from '../rate-limit/governor.ts';
-import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { FailureError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { Mark } from '../state/decide.ts';
 import type { RecentWrite } from '../state/history.ts';
@@ -25,11 +26,16 @@ export function failBeforeWriting(error: unknown): never {
 export class StockReader {
   readonly #site: RunSite;
   readonly #onItem: (item: InventoryItem) => void;
+  readonly #isBegun: boolean;
 
-  /** @param onItem is given each item of a pet that is asked for */
-  constructor(site: RunSite, onItem: (item: InventoryItem) => void = () => {}) {
+  /**
+   * @param onItem is given each item of a pet that is asked for
+   * @param isBegun the service has had the pets: an empty list of it settles nothing, and is a FailureError
+   */
+  constructor(site: RunSite, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = site;
     this.#onItem = onItem;
+    this.#isBegun = isBegun;
   }
 
   /**
@@ -90,14 +96,29 @@ export class StockReader {
   async #quantitiesOf(petIds: PetIds, permit: Permit | undefined): Promise<PetQuantities> {
     const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
     const quantities = new PetQuantities();
+    const seen = { items: 0 };
     const onUnreadable = (item: UnreadableItem) => {
+      seen.items += 1;
       if (wanted.has(item.petId)) quantities.unreadable.set(item.petId, item);
     };
-    await eachPicked(this.#site.client.scanInventory({ permit, onUnreadable }), wanted, (item) => {
+    const batches = counting(this.#site.client.scanInventory({ permit, onUnreadable }), seen);
+    await eachPicked(batches, wanted, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
     });
+    if (this.#isBegun && seen.items === 0) {
+      throw new FailureError(
+        "The service answered with an empty list, which can't be right: it has had the pets of this run",
+      );
+    }
     return quantities;
+  }
+}
+
+async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: number }): AsyncGenerator<ItemColumns> {
+  for await (const batch of batches) {
+    seen.items += batch.length;
+    yield batch;
   }
 }
 

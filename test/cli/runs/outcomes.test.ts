@@ -35,6 +35,26 @@ describe('"nothing was written" is said only where it is certain: all rows commi
     expect(till.service.seen('PATCH')).toHaveLength(3);
   });
 
+  test('and then empty lists, in the run and in a resume: unknown, until the pets are there again', async ({
+    till,
+  }) => {
+    till.service.next('GET', normally);
+    till.service.always('PATCH', commitThenDrop);
+    const found = till.service.always('GET', answers(200, {}, '[]'));
+    const file = till.file('a.csv', 'petId,delta\n1,+1\n2,+2\n3,+3\n');
+    const { code, stdout } = await till.run(`inventory apply ${file} --yes --json`);
+    expect({ code, counts: JSON.parse(stdout).counts }).toMatchObject({ code: 8, counts: { unknown: 3, conflict: 0 } });
+    const resumed = await till.run('inventory apply --resume latest --yes --json');
+    expect(resumed).toMatchObject({ code: 1, stderr: expect.stringContaining('an empty list') });
+    found();
+    const again = await till.run('inventory apply --resume latest --yes --json');
+    expect({ code: again.code, counts: JSON.parse(again.stdout).counts }).toMatchObject({
+      code: 0,
+      counts: { applied: 3 },
+    });
+    expect(till.service.stockOf(3)).toBe(13);
+  });
+
   test.for<[string, Action, number]>([
     ['a 429 of hours', answers(429, hours), 8],
     ['Ctrl-C', drop, 130],
