@@ -7,7 +7,6 @@ import { rebase } from '../writes/rebase.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { type OpenRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
-import { inPages } from './run-rows.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
 
@@ -21,7 +20,7 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
   const outcomes: Outcome[] = [];
-  for await (const recorded of inPages(history.rows(run.run))) {
+  for await (const recorded of history.pages(run.run)) {
     const open = recorded.filter(isUnanswered);
     const answers = await history.writesAfter(run, open);
     const later = new Map(open.map((row, index) => [row, answers[index]]));

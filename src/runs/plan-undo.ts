@@ -6,11 +6,10 @@ import type { PetWrite } from '../state/history.ts';
 import type { History } from '../state/stored-history.ts';
 import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
-import { inPages } from './run-rows.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
 
-type UndoHistory = Pick<History, 'rows' | 'lastKnownQuantities' | 'writesAfter'>;
+type UndoHistory = Pick<History, 'pages' | 'lastKnownQuantities' | 'writesAfter'>;
 
 /** The part of a run that can be taken back. */
 export interface Undoable {
@@ -76,7 +75,7 @@ export async function planUndo(site: RunSite, run: RunRecord, { petIds }: Undoab
 
 /** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */
 async function* undoableRows(history: UndoHistory, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
-  for await (const rows of inPages(history.rows(run, ['applied', 'differs', 'unknown']))) {
+  for await (const rows of history.pages(run, ['applied', 'differs', 'unknown'])) {
     yield rows.filter(({ undoneBy }) => undoneBy === undefined);
   }
 }

@@ -64,17 +64,3 @@ export function commonReason(rows: readonly BulkRow[]): string | undefined {
   const [first] = rows;
   return rows.every(({ reason }) => reason === first?.reason) ? first?.reason : undefined;
 }
-
-/** Rows that are asked about in one question. */
-const page = 500;
-
-/** Yields rows a page at a time. */
-export async function* inPages<Row>(rows: AsyncIterable<Row>): AsyncGenerator<readonly Row[], void> {
-  let waiting: Row[] = [];
-  for await (const row of rows) {
-    if (waiting.push(row) < page) continue;
-    yield waiting;
-    waiting = [];
-  }
-  if (waiting.length > 0) yield waiting;
-}

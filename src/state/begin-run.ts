@@ -1,5 +1,6 @@
 import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
+import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-id.ts';
 import {
   type Answers,
@@ -71,7 +72,7 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
 }
 
 const selectNewest = `SELECT run, token FROM petstock.runs WHERE content_hash = ?
-  AND service = (SELECT id FROM petstock.services WHERE name = ?) ORDER BY sequence DESC LIMIT 1`;
+  AND service = ${serviceByName} ORDER BY sequence DESC LIMIT 1`;
 
 function insertHead(at: Moment, run: string, token: string, { head, host, holder }: NewRun): Statement {
   return statement(

@@ -179,6 +179,11 @@ export class History {
 
   /** Yields the rows of a run in the order of its plan. @param results only rows with one of these */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
+    for await (const rows of this.pages(run, results)) yield* rows;
+  }
+
+  /** Yields the same a page at a time, so that many rows are one question. */
+  async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);
     if (head === undefined) throw noSuchRun(run);
     const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
@@ -188,7 +193,7 @@ export class History {
       statement(select, Number(head.id), last, ...(results ?? [])),
     )) {
       const recorded = await this.#recordedRows(rows, before);
-      yield* recorded;
+      yield recorded;
       before = recorded.at(-1);
     }
   }
