@@ -78,7 +78,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   return {
     folder,
     port,
-    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}&port=${port}`,
+    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}${options.tcp === undefined ? '' : `&port=${port}`}`,
     pid: () => postmaster.pid ?? 0,
     freeze: () => signalAll(postmaster, 'SIGSTOP'),
     thaw: () => signalAll(postmaster, 'SIGCONT'),
