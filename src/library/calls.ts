@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { PetstockError, UsageError } from '../shared/errors.ts';
+import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts';
 import { withoutCommand } from './runs.ts';
 
 /** One call under way. */
@@ -47,6 +47,8 @@ export class Calls {
     try {
       return await work(signal);
     } catch (error) {
+      // Once a run has begun, its error says what was written.
+      if (error instanceof InterruptedError && error.run === undefined) signal.throwIfAborted();
       throw error instanceof PetstockError ? withoutCommand(error) : error;
     } finally {
       end();

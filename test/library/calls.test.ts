@@ -6,6 +6,7 @@ import { startSandbox, UsageError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { within } from '../support/petstock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
+import { until } from '../support/scripted-service.ts';
 import { openShop, temporaryFolders, test } from '../support/shop.ts';
 
 test('a signal ends one call with its reason, and leaves the others', async () => {
@@ -34,6 +35,25 @@ test('the signal of a client ends all its calls with its reason, and lets no oth
   expect(await hanging).toBe(reason);
   service.setFaults([]);
   await expect(client.probe()).rejects.toBe(reason);
+  await client.close();
+});
+
+test('a write that waits for the rate limit ends with the reason of its signal', async ({
+  shop: { service, clock, folders },
+}) => {
+  service.setFaults(['*:first=1:status=429:retry-after=60']);
+  const hanging = { ...clock, sleep: hangingSleep };
+  const settings = { baseUrl: service.url, key: service.key, clock: hanging, stateFolder: folders.state };
+  const waits: number[] = [];
+  const client = createPetstoreClient({ ...settings, onWait: (ms) => waits.push(ms) });
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const refused = client.probe({ signal: controller.signal }).catch((error) => error);
+  await until(() => expect(waits).toHaveLength(1));
+  const writing = client.adjust(4, 1, { signal: controller.signal }).catch((error) => error);
+  for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
+  controller.abort(reason);
+  expect(await Promise.all([refused, writing])).toEqual([reason, reason]);
   await client.close();
 });
 
@@ -116,3 +136,10 @@ test('writes of one pet go in the order of the calls; one that is aborted before
   expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
   await client.close();
 });
+
+/** Nothing passes but by its signal. */
+function hangingSleep(_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
