@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     // What is transformed once is kept below node_modules for the runs that follow: a fifth of the CPU of the unit tests.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-    // vitest leaves a core to itself, which of two is half: most of the end-to-end tests' time is waiting.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are cores: most of the end-to-end tests' time is waiting, and a fifth of the unit tests'.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,
