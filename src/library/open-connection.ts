@@ -159,7 +159,7 @@ async function openLibraryState(
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   if (folder === undefined && url === undefined) return { state: undefined, limits: new MemoryLimits() };
-  const { LimitsWithCopies } = await import('../state/gate-copies.ts');
+  const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
   const warn = (line: string) => onWarning?.(line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
   const shared = { need, processes, random: Math.random, command: 'a program', user: userOf({}) };

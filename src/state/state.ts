@@ -1,6 +1,6 @@
 import { recordedResults } from '../inventory/run-records.ts';
+import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
-import { type GateCopiesOptions, LimitsWithCopies } from './gate-copies.ts';
 import { Presence, type PresenceOptions } from './processes-present.ts';
 import { number, type Row, type Store } from './store.ts';
 import { History } from './stored-history.ts';

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fold } from '../rate-limit/fold.ts';
-import { decodeState, emptyState, isSameBoot, type KeyState } from '../rate-limit/key-state.ts';
-import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
-import { asksToWait } from '../rate-limit/observation.ts';
-import type { AnswerRecord, LimitRecord } from '../rate-limit/records.ts';
 import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
+import { fold } from './fold.ts';
+import { decodeState, emptyState, isSameBoot, type KeyState } from './key-state.ts';
+import type { KnownKey, LimitsStore } from './limits-store.ts';
+import { asksToWait } from './observation.ts';
+import type { AnswerRecord, LimitRecord } from './records.ts';
 
 export interface GateCopiesOptions {
   /** The state folder, which holds copies only if the state is elsewhere: with `url`. */
