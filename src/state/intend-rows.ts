@@ -3,15 +3,7 @@ import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './d
 import type { Grant, Intent, Outcome } from './history.ts';
 import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
-import {
-  countsUpdate,
-  type Move,
-  numbering,
-  outcomeLoads,
-  type RunInTables,
-  runByToken,
-  settling,
-} from './settle-rows.ts';
+import { countsUpdate, numbering, outcomeLoads, type RunInTables, runByToken, settling } from './settle-rows.ts';
 import {
   type Answers,
   drawnBy,
@@ -123,12 +115,12 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   });
   writeGranted(at, presence.id, run, given, granted, rows);
   const became = new Map(moves.map(({ row, to }) => [row, to]));
-  const sent = granted.flatMap(({ row }): Move[] => {
+  for (const { row } of granted) {
     const from = became.get(row) ?? (text(rows.get(row)?.result) as RecordedResult | undefined);
-    return from === undefined ? [] : [{ row, from, to: 'unknown' }];
-  });
+    if (from !== undefined) moves.push({ row, from, to: 'unknown' });
+  }
   const numbers = drawnBy(at.writes);
-  if (numbers > 0) at.writes.push(countsUpdate(run.id, [...moves, ...sent]));
+  if (numbers > 0) at.writes.push(countsUpdate(run.id, moves));
   return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + numbers };
 }
 
@@ -151,8 +143,9 @@ function writeGranted(
     return { petId, service, owner, run: owner, holder, boot: at.boot, expires, lasts: expires - at.now };
   });
   const rebased = granted.flatMap(({ row, rebased: sum }) => {
+    if (sum === undefined) return [];
     const { before, after } = rows.get(row) ?? {};
-    if (sum === undefined || (sum.before === number(before) && sum.after === number(after))) return [];
+    if (sum.before === number(before) && sum.after === number(after)) return [];
     return [statement(writeSum, sum.before, sum.after, id, row)];
   });
   at.writes.push(...takingLeases(leases), ...rebased, ...intentWrites(at, id, call, granted));

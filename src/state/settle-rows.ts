@@ -82,7 +82,7 @@ export function* settling(
   outcomes: readonly Outcome[],
   loaded: Answers,
   takenFrom: string | undefined,
-): Work<readonly Move[]> {
+): Work<Move[]> {
   const moves: Move[] = [];
   const alike = new Map<string, Alike>();
   const undone: number[] = [];
