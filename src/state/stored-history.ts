@@ -93,16 +93,22 @@ export class History {
     const { presence } = this.#context;
     if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, 'this process');
     const { service } = await this.run(run);
-    let expected: number | undefined;
-    for (;;) {
-      const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
-      if (taken.kind === 'gone') throw noSuchRun(run);
-      if (taken.kind === 'taken') return this.#log({ token: taken.token, service }, run);
-      const { by, ends } = taken;
-      // Renewed meanwhile: it lives.
-      if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
-      await this.#waitFor(run, ends, expected !== undefined);
-      expected = ends;
+    // Until there is a log: another one may end meanwhile.
+    const taking: ReadonlySet<never> = new Set();
+    presence.require(taking);
+    try {
+      for (let expected: number | undefined; ; ) {
+        const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
+        if (taken.kind === 'gone') throw noSuchRun(run);
+        if (taken.kind === 'taken') return this.#log({ token: taken.token, service }, run);
+        const { by, ends } = taken;
+        // Renewed meanwhile: it lives.
+        if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
+        await this.#waitFor(run, ends, expected !== undefined);
+        expected = ends;
+      }
+    } finally {
+      presence.release(taking);
     }
   }
 

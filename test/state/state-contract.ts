@@ -663,6 +663,21 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await theirs.presence.list()).toEqual([]);
       });
 
+      it('stays with a run that is taken over at the moment when the last one ends', async () => {
+        for (let hops = 0; hops < 40; hops += 1) {
+          const pid = 100 + hops;
+          const dead = await open(pid);
+          const { run } = await dead.history.begin(headOf(), rowsFor(7n));
+          processes.kill(pid);
+          const last = await ours.history.begin(headOf(), rowsFor(8n));
+          const resuming = ours.history.resume(run);
+          for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
+          const [resumed] = await Promise.all([resuming, last.end()]);
+          expect(await theirs.presence.list(), `${hops}`).toMatchObject([{ process: { pid: 1 } }]);
+          await resumed.end();
+        }
+      });
+
       it('is over with its lease, and a late renewal does not bring it back', async () => {
         await ours.pets.place(service, 7n).enter();
         clock.stop(15_000);
