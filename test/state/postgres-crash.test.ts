@@ -141,6 +141,19 @@ it('goes on after limits that the database has refused', async () => {
   expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
 });
 
+it('keeps a gate that a crash takes before it is on the disk', async () => {
+  const url = await temporaryDatabase();
+  const [one, two] = [await machineAt(url, 1), await machineAt(url, 2)];
+  const start = { type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 } as const;
+  const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
+  await one.state.limits.fold('key', [start]);
+  one.loseAnswerOf('pg_logical_emit_message', undefined, () =>
+    runSql(url, 'TRUNCATE petstock.epoch', 'TRUNCATE petstock.limits'),
+  );
+  expect((await one.state.limits.fold('key', [refused])).gate.at).toBeGreaterThan(0);
+  expect((await two.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
+});
+
 it('keeps the intent of a row that was not sent the first time, though the answer to it was lost', async () => {
   const url = await temporaryDatabase();
   const machine = await machineAt(url);

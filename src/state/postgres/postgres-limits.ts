@@ -3,7 +3,7 @@ import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
 import { statement } from '../store.ts';
 import { type Change, StoredLimits } from '../stored-limits.ts';
-import { commit, type PostgresConnection } from './connection.ts';
+import { type Ask, commit, type PostgresConnection } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost, isSilence } from './postgres-errors.ts';
 import type { PostgresStore } from './postgres-store.ts';
@@ -92,7 +92,7 @@ export class PostgresLimits extends StoredLimits {
     await (this.known(scope) === undefined ? this.look(scope) : connection.align());
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
-    const state = await connection.again(async (ask) => {
+    return connection.again(async (ask) => {
       // What became of the first run is not known: it is looked at, and what is in it is not folded again.
       const mayHaveLanded = isRepeated;
       isRepeated = true;
@@ -113,21 +113,11 @@ export class PostgresLimits extends StoredLimits {
           ? this.keep(scope, { ...next, version: Number(written.version) })
           : this.take(scope, found);
         this.#note(scope, notices, known);
-        if (written) return known;
+        if (!written) continue;
+        if (hasGate) await keepWritten(ask);
+        return known;
       }
     });
-    if (hasGate) await this.#keepWritten();
-    return state;
-  }
-
-  /** Resolves when all that was written is on the disk, and on the standby that commits wait for. It holds no lock meanwhile. */
-  async #keepWritten(): Promise<void> {
-    try {
-      await this.#connection.once((ask) => ask([message], { isDurable: true }));
-    } catch (error) {
-      // A standby that is away is no reason to end a command that only reads.
-      if (isLost(error) && !isSilence(error)) throw this.#connection.inWords(error);
-    }
   }
 
   #note(scope: string, notices: number, state: KeyState): KeyState {
@@ -174,5 +164,18 @@ export class PostgresLimits extends StoredLimits {
       seen = this.#notices;
       for (const scope of this.#used) await this.look(scope);
     }
+  }
+}
+
+/**
+ * Resolves when all that was written is on the disk, and on the standby that commits wait for. It holds no lock meanwhile.
+ * @throws the error of a connection that was lost: a crash may have taken what was written
+ */
+async function keepWritten(ask: Ask): Promise<void> {
+  try {
+    await ask([message], { isDurable: true });
+  } catch (error) {
+    // A standby that is away is no reason to end a command that only reads.
+    if (isLost(error) && !isSilence(error)) throw error;
   }
 }
