@@ -166,8 +166,8 @@ export class RunLog {
     const taken = this.#buffer.take(store.generation);
     const call = uniqueName();
     const confirmed = this.#confirmed;
-    // Should it fail, nobody knows which intents are kept.
-    if (intents.length > 0) this.#confirmed = undefined;
+    // Should it fail, nobody knows whether another intent of that row is in its place.
+    if (intents.some(({ row }) => row === confirmed?.row)) this.#confirmed = undefined;
     const work = (at: Moment) => {
       const given: Writing = {
         ...this.#key,

@@ -141,6 +141,19 @@ it('goes on after limits that the database has refused', async () => {
   expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
 });
 
+it('notices what a server that takes over lacks, though the last intent had failed', async () => {
+  const url = await temporaryDatabase();
+  const machine = await machineAt(url);
+  const log = await begin(machine, 2);
+  await log.intend(intents(1), undefined);
+  await log.settle([outcomeOf(1, 'applied')]);
+  await log.flush();
+  machine.loseAnswerOf('INSERT INTO petstock.leases', new NotOnStandbyError({ shown: 'postgresql://pets' }));
+  await expect(log.intend(intents(2), undefined)).rejects.toThrow('to one server alone');
+  await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
+  await expect(log.end()).rejects.toThrow('has lost what it had confirmed');
+});
+
 it('keeps a gate that a crash takes before it is on the disk', async () => {
   const url = await temporaryDatabase();
   const [one, two] = [await machineAt(url, 1), await machineAt(url, 2)];
