@@ -58,8 +58,8 @@ export class LimitsWithCopies implements LimitsStore {
       await early;
       return await this.#keep(scope, state, gates.length > 0 ? 0 : tolerance);
     } catch (error) {
-      await early;
-      if (gates.length > 0) await this.#keepAlone(scope, this.#after(scope, gates), error);
+      const kept = await early;
+      if (kept !== undefined) await this.#keepAlone(scope, kept, error);
       throw error;
     }
   }

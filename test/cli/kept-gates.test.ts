@@ -253,6 +253,22 @@ describe('the copies of a state that fails', () => {
     expect(clock.sleeps).toEqual([60_000]);
   });
 
+  test('say nothing of a gate that they have, though the state told of it by a clock that drifts', async () => {
+    const { open, fail, lines, clock, know } = await rig();
+    fail(full());
+    let at = 61_000;
+    const drifting = { wall: 60_000, length: 60_000, reason: 'refused' } as const;
+    know({
+      ...{ ...emptyState(), boot: clock.boot() },
+      get gate() {
+        at += 1;
+        return { ...drifting, at };
+      },
+    });
+    await expect(open('postgresql://db').fold(scope, [{ ...gate, retryAfter: 1000 }])).rejects.toThrow('full');
+    expect({ lines, sleeps: clock.sleeps }).toEqual({ lines: [], sleeps: [] });
+  });
+
   test.each([
     '',
     '{',
