@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { fold } from './fold.ts';
-import { decodeState, emptyState, isSameBoot, type KeyState } from './key-state.ts';
+import { believable, emptyState, type Gate, isSameBoot, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
 import { asksToWait } from './observation.ts';
 import type { AnswerRecord, LimitRecord } from './records.ts';
@@ -131,11 +131,11 @@ export class LimitsWithCopies implements LimitsStore {
     if (gate.at <= monotonic || gate.at - within <= (this.#latest(scope)?.gate.at ?? 0)) return state;
     // Late: hardly any command needs it.
     const { writeFileAtomically } = await import('../shared/atomic-file.ts');
-    const text = JSON.stringify({ boot: clock.boot(), bootedAt: clock.now() - monotonic, env, gate });
+    const copy: Copy = { ...gate, boot: clock.boot(), bootedAt: clock.now() - monotonic, env };
     for (const folder of this.#folders) {
       try {
         makePrivateFolder(folder);
-        await writeFileAtomically(fileOf(folder, scope), [text], { mode: 0o600, isPrivate: true });
+        await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { mode: 0o600, isPrivate: true });
       } catch {
         // One of them will do, or the store. Whether none does is seen by reading.
       }
@@ -174,12 +174,16 @@ function fileOf(folder: string, scope: string): string {
   return join(folder, `${prefix}${scope}${suffix}`);
 }
 
+/** What a file has. */
+type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'>;
+
 /** Returns a copy as a state that knows nothing but a gate. @throws an error of any kind if it makes no sense */
 function parse(text = ''): KeyState | undefined {
-  const state = decodeState({ ...(JSON.parse(text) as object), inFlight: [] });
-  const { boot, bootedAt, env, gate } = state;
-  const areNumbers = [bootedAt, gate.at, gate.wall, gate.length].every(Number.isFinite);
-  return areNumbers && typeof boot === 'string' && typeof env === 'string' ? state : undefined;
+  // 0.2.0 does not say when the machine was started: its copies go by the wall clock then.
+  const { boot, bootedAt = Number.NaN, env, at, wall, length, reason } = JSON.parse(text) as Copy;
+  const areNumbers = [at, wall, length].every(Number.isFinite);
+  if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;
+  return { ...emptyState(), boot, bootedAt, env, gate: believable({ at, wall, length, reason }) };
 }
 
 /** Returns undefined if it fails: a copy that can't be used is none. */

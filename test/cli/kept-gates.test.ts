@@ -1,4 +1,4 @@
-import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
@@ -234,6 +234,21 @@ describe('the copies of a state that fails', () => {
     expect(gateAfter(60_000).peek(scope).gate.at).toBe(0);
   });
 
+  test('are those of 0.2.0, which may run beside this one', async () => {
+    const { clock, folder, open } = await rig();
+    const file = join(folder, `gate-${scope}.json`);
+    await open().fold(scope, [gate]);
+    const { at, wall, length, reason, boot, env } = JSON.parse(await readFile(file, 'utf8'));
+    expect({ at, wall, length, reason, boot, env }).toMatchObject({
+      at: 61_000,
+      reason: 'refused',
+      boot: clock.boot(),
+      env: '',
+    });
+    await writeFile(file, JSON.stringify({ at, wall, length, reason, boot, env }));
+    expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
+  });
+
   test('have what another machine has told of, if the state is shared', async () => {
     const { open, know } = await rig();
     know({ ...emptyState(), boot: 'boot-1', gate: { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } });
@@ -275,9 +290,11 @@ describe('the copies of a state that fails', () => {
     '{"at":1}',
     '[]',
     'null',
-    '{"gate":{"at":1e999,"wall":0,"length":0,"reason":"refused"}}',
-    '{"gate":{"at":"never","wall":0,"length":0,"reason":"refused"}}',
-    '{"gate":{"at":1e9,"wall":0,"length":0,"reason":"refused"},"env":7}',
+    '{"boot":"test","env":"","at":1e999,"wall":0,"length":0,"reason":"refused"}',
+    '{"boot":"test","env":"","at":"never","wall":0,"length":0,"reason":"refused"}',
+    '{"boot":"test","env":7,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
+    '{"boot":7,"env":"","at":1e9,"wall":0,"length":0,"reason":"refused"}',
+    '{"boot":"x","env":"","windows":null,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
   ])('are ignored where they make no sense: %s', async (text) => {
     const { open, folder } = await rig();
     await mkdir(folder, { mode: 0o700, recursive: true });
