@@ -2,8 +2,10 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, vi } from 'vitest';
+import { openPetstoreClient } from '../../src/library/petstore-client.ts';
+import { laterDatabase } from '../support/later-database.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgres.ts';
-import { openShop, test } from '../support/shop.ts';
+import { openShop, temporaryFolders, test } from '../support/shop.ts';
 import { authorityFile } from '../support/tls.ts';
 
 /** The first test starts the server. */
@@ -209,4 +211,32 @@ test('a server that has all of its connections is waited for, and left after 5 s
     await vi.waitFor(isOver, { timeout: 30_000 });
   });
   expect(granted).toMatchObject({ code: 0 });
+});
+
+test('a watch that began without the database goes by the gates of other machines once it is back', async ({
+  shop: { run, service, clock },
+}) => {
+  const database = await temporaryDatabase();
+  const { stateUrl, listen } = await laterDatabase(database);
+  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  const other = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateUrl: database, maxWait: 0 });
+  await other.limits();
+  vi.unstubAllEnvs();
+  let looks = 0;
+  const watched = await run('inventory watch --for 150', {
+    env: { PETSTOCK_STATE_URL: stateUrl },
+    around: async (send) => {
+      const answer = await send();
+      looks += 1;
+      if (looks === 1) await listen();
+      if (looks === 6) {
+        service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
+        await expect(other.probe()).rejects.toMatchObject({ status: 429 });
+      }
+      return answer;
+    },
+  });
+  expect(watched).toMatchObject({ code: 0, stderr: expect.stringContaining('what this machine alone knows') });
+  expect(looks).toBe(6);
+  await other.close();
 });

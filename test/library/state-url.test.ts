@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type PetstoreClientOptions, UnavailableError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
+import { laterDatabase } from '../support/later-database.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, temporaryFolders } from '../support/shop.ts';
 
@@ -94,17 +93,3 @@ test('a database that comes later is used from then on: its gates hold, and what
   const env = { PETSTOCK_STATE_URL: database };
   expect(JSON.parse((await shop.run('history list --json', { env })).stdout)).toHaveLength(1);
 });
-
-/** A way to a database on which nobody listens at first. */
-async function laterDatabase(database: string) {
-  const { pathname, searchParams } = new URL(database.replace('@/', '@localhost/'));
-  const server = createServer((client) =>
-    client.pipe(connect(`${searchParams.get('host')}/.s.PGSQL.5432`)).pipe(client),
-  );
-  const listen = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  onTestFinished(() => void server.close());
-  return { stateUrl: `postgresql://postgres@127.0.0.1:${port}${pathname}`, listen: () => listen(port) };
-}

@@ -54,6 +54,11 @@ export interface Connection {
   readonly retries: number;
   /** The latest answer that said what time it is. */
   seenHead(): SeenHead | undefined;
+  /**
+   * Returns the same with the state that is meant, if another one stands in for it. Closing it closes this one, too.
+   * @throws FailureError, UnavailableError if that can't be used
+   */
+  withMeantState(): Promise<Connection>;
   close(): Promise<void>;
 }
 
@@ -86,21 +91,24 @@ export async function connect(options: ConnectOptions, place: ChosenPlace, use: 
     const { timeout, retries } = options;
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
-    const state = await openStateFor({ ...options, ...place }, use.writes ? 'history' : 'limits');
-    const governor = governorFor(options, place, use, { state, scope });
     const { transport, seenHead } = transportFor(options, target.network);
     const { clock, interrupted, random } = options.context;
-    const client = createClient({
-      ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
-      userAgent: `petstock/${version}`,
-      retries,
-      onRetry: ({ reason, attempt, of }) =>
-        options.messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
-    });
-    const close = () => closeAll([() => governor.flush(), () => state.close(), () => target.close()]);
     const store = place.store?.value;
     const known = { environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout, retries };
-    return { ...known, client, governor, state, seenHead, close };
+    const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<Connection> => {
+      const state = await openStateFor({ ...options, ...place }, need);
+      const governor = governorFor(options, place, use, { state, scope });
+      const client = createClient({
+        ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
+        userAgent: `petstock/${version}`,
+        retries,
+        onRetry: ({ reason, attempt, of }) =>
+          options.messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
+      });
+      const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
+      return { ...known, client, governor, state, seenHead, close, withMeantState: () => open('history', close) };
+    };
+    return await open(use.writes ? 'history' : 'limits', () => target.close());
   } catch (error) {
     await target.close();
     throw error;

@@ -17,11 +17,16 @@ export interface ServiceAccessOptions extends ConnectOptions {
   readonly isRead: boolean;
 }
 
+/** A state that could not be used is tried again so many milliseconds later. */
+const untilNextTry = 60_000;
+
 /** The way to the service of the chosen environment, and of others that operands name. */
 export class ServiceAccess {
   readonly #options: ServiceAccessOptions;
   /** By the name of the place. */
   readonly #connections = new Map<string, Promise<Connection>>();
+  /** When the state was last tried, by the monotonic clock. */
+  #triedAt = 0;
 
   constructor(options: ServiceAccessOptions) {
     this.#options = options;
@@ -40,6 +45,23 @@ export class ServiceAccess {
     const connected = await this.connect(use);
     if (this.#options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
+  }
+
+  /** Returns the connection again. If another state stands in for the one that is meant, that is tried again now and then. */
+  async connectAgain(): Promise<Connection> {
+    const connection = await this.connect();
+    const { chosen, context } = this.#options;
+    const now = context.clock.monotonic();
+    if (!connection.state.isStandIn || now < this.#triedAt + untilNextTry) return connection;
+    this.#triedAt = now;
+    try {
+      const meant = await connection.withMeantState();
+      this.#connections.set(whereName(whereOf(chosen)), Promise.resolve(meant));
+      return meant;
+    } catch {
+      // It is not back yet.
+      return connection;
+    }
   }
 
   /** Names places that `at` reads, if a person reads the result. */
@@ -94,6 +116,7 @@ export class ServiceAccess {
   }
 
   async #open(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
+    this.#triedAt = this.#options.context.clock.monotonic();
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect(this.#options, place, use);

@@ -57,17 +57,18 @@ export async function runWatch(invocation: Invocation, options: RunWatchOptions)
 }
 
 function watchOptions(invocation: Invocation, connection: Connection, options: RunWatchOptions): WatchOptions {
-  const { context, messages, where } = invocation;
+  const { context, messages, service, where } = invocation;
   const { clock, interrupted } = context;
-  const { client, state, scope } = connection;
   const { petIds, interval, duration, first, now } = options;
   const counts = counterOf(options, lowStockOf(invocation));
   let unreadable = new UnreadablePets();
+  let current = connection;
   return {
     ...{ clock, interrupted, interval, duration, first, now, counts },
     look: async (signal) => {
+      current = await service.connectAgain();
       const found = new UnreadablePets();
-      const batches = client.scanInventory({ once: true, signal, onUnreadable: found.add });
+      const batches = current.client.scanInventory({ once: true, signal, onUnreadable: found.add });
       const list = await StockList.gather(filtered(batches, [{ petIds }]));
       requireOnce(list);
       for (const item of found) {
@@ -78,7 +79,7 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       return { list, unreadable };
     },
     limits: () => {
-      const { windows } = state.limits.peek(scope);
+      const { windows } = current.state.limits.peek(current.scope);
       return { minute: windows.minute?.limit, day: windows.day?.limit };
     },
     onBegin: async (list) => {
