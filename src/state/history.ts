@@ -58,7 +58,7 @@ export interface RunFilter {
   readonly state?: RunRecord['state'] | undefined;
   /** Runs of this user, or from this host. */
   readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
-  /** At most so many. */
+  /** At most so many; 1 or more. */
   readonly limit?: number | undefined;
 }
 
