@@ -4,7 +4,6 @@ import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
-import { otherFolderHint } from './other-folder.ts';
 import {
   type Durability,
   json,
@@ -13,6 +12,7 @@ import {
   type Moment,
   name,
   number,
+  otherFolderHint,
   type Row,
   type Statement,
   type Store,

@@ -187,3 +187,8 @@ export function flag(value: Row[string] | undefined): boolean | undefined {
   if (value === null || value === undefined) return undefined;
   return value === true || value === 't' || value === 'true' || Number(value) === 1;
 }
+
+/** Commands for a POSIX shell that move the state to a folder that can be used: hints. */
+export const otherFolderHint = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"';
+/** On this machine even where the home is on a network. */
+export const localFolderHint = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';

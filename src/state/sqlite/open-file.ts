@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { FailureError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
-import { localFolderHint, otherFolderHint } from '../other-folder.ts';
+import { localFolderHint, otherFolderHint } from '../store.ts';
 import { Connection, companions, inodeOf } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';

@@ -1,7 +1,7 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
 import { shellWord } from '../../shared/where.ts';
-import { otherFolderHint } from '../other-folder.ts';
+import { otherFolderHint } from '../store.ts';
 
 /** An extended code of `io`. */
 const shortRead = 522;
