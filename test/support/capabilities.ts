@@ -25,3 +25,6 @@ export const pidNamespace = unsharing('--pid', '--mount-proc');
 
 /** Starts a program whose monotonic clock is 5,000 s ahead. */
 export const timeNamespace = unsharing('--time', '--monotonic', '5000', '--boottime', '5000');
+
+/** Starts a program with mounts of its own. */
+export const mountNamespace = unsharing('--mount');

@@ -1,5 +1,6 @@
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mountNamespace } from './capabilities.ts';
 import type { Petstock } from './petstock.ts';
 import type { ProgramOptions } from './program.ts';
 
@@ -16,8 +17,7 @@ export interface Forgetting {
 }
 
 const shell = (script: string) => ['sh', '-c', `${script} && exec "$@"`, 'sh'];
-/** With mounts of its own. Takes root, as in a container. */
-const mounting = (script: string) => ['unshare', '--mount', ...shell(script)];
+const mounting = (script: string) => [...(mountNamespace ?? []), ...shell(script)];
 
 /** Another start of the machine, as far as a program can see. */
 const otherBoot = ({ file }: Petstock): ProgramOptions => {
@@ -53,10 +53,15 @@ export const forgettings: readonly Forgetting[] = [
   { name: 'the history is pruned', happens: prune },
 ];
 
-export const localForgettings: readonly Forgetting[] = [
-  ...forgettings,
+/** Those that take mounts of their own. */
+const mounted: readonly Forgetting[] = [
   { name: 'the machine is started anew', next: otherBoot },
   { name: 'the state folder is read-only', next: readOnly, isRefused: true },
+];
+
+export const localForgettings: readonly Forgetting[] = [
+  ...forgettings,
+  ...(mountNamespace === undefined ? [] : mounted),
   {
     name: 'the disk is full',
     next: () => ({ through: ['bash', '-c', 'ulimit -f 0; exec "$@"', 'bash'] }),
