@@ -49,8 +49,8 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  // A question ends with its terminal, before the signal has come or without one.
-  if (interrupted.aborted || code === exitCodes.interrupted) endWithTerminal();
+  // A question ends with its terminal, before the signal has come or without one; or its reading fails.
+  if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
   if (interrupted.aborted) setTimeout(endBlocked, 500).unref();
   return code;
 }
