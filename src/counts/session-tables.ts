@@ -5,7 +5,7 @@ import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import type { Row } from '../state/store.ts';
+import type { Row } from '../state/statements.ts';
 
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
 export type CountMode = 'count' | 'add' | 'take';

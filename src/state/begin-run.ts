@@ -2,17 +2,9 @@ import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-id.ts';
-import {
-  type Answers,
-  drawnNumber,
-  listOf,
-  type Moment,
-  piecesOf,
-  type Statement,
-  statement,
-  text,
-  type Work,
-} from './store.ts';
+import { type Answers, listOf, piecesOf, type Statement, statement } from './statements.ts';
+import { drawnNumber, type Moment, type Work } from './store.ts';
+import { text } from './stored-values.ts';
 
 /** A run that is not in the history yet. */
 export interface NewRun {

@@ -4,23 +4,9 @@ import type { Grant, Intent, Outcome } from './history.ts';
 import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
 import { countsUpdate, numbering, outcomeLoads, type RunInTables, runByToken, settling } from './settle-rows.ts';
-import {
-  type Answers,
-  drawnBy,
-  drawnNumber,
-  listOf,
-  type Moment,
-  type Numbered,
-  name,
-  number,
-  piecesOf,
-  type Row,
-  type Statement,
-  selectLast,
-  statement,
-  text,
-  type Work,
-} from './store.ts';
+import { type Answers, listOf, piecesOf, type Row, type Statement, statement } from './statements.ts';
+import { drawnBy, drawnNumber, type Moment, type Numbered, selectLast, type Work } from './store.ts';
+import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 import { endsOf } from './times.ts';
 

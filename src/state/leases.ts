@@ -1,6 +1,8 @@
 import type { Lease } from './decide.ts';
 import type { Living } from './processes-present.ts';
-import { listOf, type Moment, piecesOf, type Row, type Statement, statement, text, type Work } from './store.ts';
+import { listOf, piecesOf, type Row, type Statement, statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+import { text } from './stored-values.ts';
 import { endsOf } from './times.ts';
 
 export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';

@@ -1,7 +1,9 @@
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import type { PetBefore, PetWrite, RecentWrite } from './history.ts';
 import { serviceByName } from './leases.ts';
-import { name, number, type Row, type Statement, type Store, statement, text } from './store.ts';
+import { type Row, type Statement, statement } from './statements.ts';
+import type { Store } from './store.ts';
+import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;

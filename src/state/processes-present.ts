@@ -4,22 +4,9 @@ import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
-import {
-  type Durability,
-  json,
-  justWrite,
-  look,
-  type Moment,
-  name,
-  number,
-  otherFolderHint,
-  type Row,
-  type Statement,
-  type Store,
-  statement,
-  text,
-  type Work,
-} from './store.ts';
+import { type Row, type Statement, statement } from './statements.ts';
+import { type Durability, justWrite, look, type Moment, otherFolderHint, type Store, type Work } from './store.ts';
+import { json, name, number, text } from './stored-values.ts';
 import { endsOf } from './times.ts';
 
 /** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */

@@ -7,7 +7,8 @@ import {
   recordedResults,
 } from '../inventory/run-records.ts';
 import type { RunFilter } from './history.ts';
-import { flag, json, name, number, type Row, text, texts, type Value } from './store.ts';
+import type { Row, Value } from './statements.ts';
+import { flag, json, name, number, text, texts } from './stored-values.ts';
 
 /** The columns of a run, with the name of its service. */
 export const runColumns =

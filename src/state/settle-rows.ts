@@ -1,21 +1,9 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
-import {
-  type Answers,
-  drawnNumber,
-  listOf,
-  type Moment,
-  type Numbered,
-  number,
-  piecesOf,
-  type Statement,
-  statement,
-  text,
-  texts,
-  type Value,
-  type Work,
-} from './store.ts';
+import { type Answers, listOf, piecesOf, type Statement, statement, type Value } from './statements.ts';
+import { drawnNumber, type Moment, type Numbered, type Work } from './store.ts';
+import { number, text, texts } from './stored-values.ts';
 
 /** A run in the tables, with their numbers of it and of its service. */
 export interface RunInTables {

@@ -1,38 +1,5 @@
 import { randomBytes } from '../shared/random-bytes.ts';
-import { plainName } from '../shared/sanitize.ts';
-
-/** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
-export type Value = string | number | bigint | null;
-/** Booleans and integers come as each engine has them: read them with `integer`, `text` and `flag`. */
-export type Row = Readonly<Record<string, string | number | boolean | null>>;
-
-/** A statement in the SQL that all engines share: `?` for each value, and tables by their schema: `petstock.rows`. */
-export interface Statement {
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
-
-export function statement(sql: string, ...values: readonly Value[]): Statement {
-  return { sql, values };
-}
-
-/** Splits into pieces of 64, 32, 16, and so on down to one, so that statements over several rows have few texts, and are prepared once. */
-export function piecesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
-  const pieces: (readonly Item[])[] = [];
-  for (let from = 0, size = 64; from < items.length; from += size) {
-    while (size > items.length - from) size /= 2;
-    pieces.push(items.slice(from, from + size));
-  }
-  return pieces;
-}
-
-/** `(?,?,?)`, for so many values. */
-export function listOf({ length }: readonly unknown[]): string {
-  return `(${'?,'.repeat(length).slice(0, -1)})`;
-}
-
-/** Rows of each statement that was yielded, in their order. */
-export type Answers = readonly (readonly Row[])[];
+import { type Answers, type Statement, statement } from './statements.ts';
 
 /**
  * A work in rounds: yields statements that are asked together, is given their rows, decides, and leaves what is to be written in `Moment.writes`. A
@@ -152,40 +119,6 @@ export function statementsOf(writes: Moment['writes']): Statement[] {
 /** Returns a name that nothing else has. Not by the context: numbers of a test may come again. */
 export function uniqueName(): string {
   return randomBytes(9).toString('base64url');
-}
-
-export function text(value: Row[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
-}
-
-/** Returns a name that another process has stored, for messages: whoever can write to the state can put anything there. */
-export function name(value: Row[string] | undefined): string {
-  return plainName(String(value));
-}
-
-/** Returns the texts of a JSON array that another process has stored; none if it is anything else. */
-export function texts(value: Row[string] | undefined): string[] {
-  const stored: unknown = json(value);
-  return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
-}
-
-/** Returns JSON that another process has stored, of any shape; undefined if it is none: it must not end a command. */
-export function json(value: Row[string] | undefined): unknown {
-  try {
-    return JSON.parse(String(value));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A number of any kind; a bigint of PostgreSQL comes as text. */
-export function number(value: Row[string] | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
-}
-
-export function flag(value: Row[string] | undefined): boolean | undefined {
-  if (value === null || value === undefined) return undefined;
-  return value === true || value === 't' || value === 'true' || Number(value) === 1;
 }
 
 /** Commands for a POSIX shell that move the state to a folder that can be used: hints. */

@@ -17,19 +17,10 @@ import {
   runRecordOf,
 } from './records.ts';
 import { onlyRun, readRunId } from './run-id.ts';
-import {
-  look,
-  type Moment,
-  number,
-  type Row,
-  type Statement,
-  statement,
-  text,
-  uniqueName,
-  type Value,
-  type Work,
-} from './store.ts';
+import { type Row, type Statement, statement, type Value } from './statements.ts';
+import { look, type Moment, uniqueName, type Work } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
+import { number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 import { endsOf } from './times.ts';
 

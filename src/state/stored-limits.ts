@@ -3,7 +3,9 @@ import { decodeState, emptyState, encodeState, forget, type KeyState } from '../
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { asksToWait } from '../rate-limit/observation.ts';
 import type { LimitRecord } from '../rate-limit/records.ts';
-import { type Row, type Statement, type Store, statement, text } from './store.ts';
+import { type Row, type Statement, statement } from './statements.ts';
+import type { Store } from './store.ts';
+import { text } from './stored-values.ts';
 
 /** A state as a version of its row has it, by the clock of the database. */
 export interface Known {

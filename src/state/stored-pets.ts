@@ -3,7 +3,9 @@ import type { Busy, RecentWrite } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import { justWrite, look, type Moment, number, selectLast, statement, text, uniqueName, type Work } from './store.ts';
+import { statement } from './statements.ts';
+import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
+import { number, text } from './stored-values.ts';
 
 /** What this state knows of pets right before their stock is read. */
 export interface PetsSeen {

@@ -7,7 +7,8 @@ import { type RunKey, type Writing, type Written, writing, writingLoads } from '
 import { OutcomeBuffer } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import { type Durability, type Moment, statement, uniqueName, type Work } from './store.ts';
+import { statement } from './statements.ts';
+import { type Durability, type Moment, uniqueName, type Work } from './store.ts';
 import type { Place } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */

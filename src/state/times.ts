@@ -1,5 +1,7 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
-import { type Moment, number, type Row, type Statement, statement, text, type Work } from './store.ts';
+import { type Row, type Statement, statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+import { number, text } from './stored-values.ts';
 
 /** How far a time lay ahead that does not say so, in milliseconds. */
 const longest = 120_000;

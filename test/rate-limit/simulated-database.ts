@@ -9,7 +9,7 @@ import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
 import { PostgresStore } from '../../src/state/postgres/postgres-store.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
-import { type Answers, type Statement, statement } from '../../src/state/store.ts';
+import { type Answers, type Statement, statement } from '../../src/state/statements.ts';
 import { createTestClock } from '../support/clock.ts';
 import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';

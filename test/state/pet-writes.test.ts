@@ -7,7 +7,7 @@ import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
-import type { Row, Value } from '../../src/state/store.ts';
+import type { Row, Value } from '../../src/state/statements.ts';
 import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service, temporaryFolder } from './rig.ts';
 
 /** Keeps the queries that it is asked. */

@@ -4,7 +4,7 @@ import { selectNow } from '../../src/state/postgres/connection.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
-import { statement } from '../../src/state/store.ts';
+import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import type { FakeProcesses } from './rig.ts';
 

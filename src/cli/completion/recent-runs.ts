@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { effectiveUser } from '../../shared/account.ts';
 import { type Engine, loadEngine, stateFile } from '../../state/sqlite/engine.ts';
-import type { Row } from '../../state/store.ts';
+import type { Row } from '../../state/statements.ts';
 
 /** The facts by which a person knows a run. */
 export interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {

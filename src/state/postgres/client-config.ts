@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
-import { type Statement, statement } from '../store.ts';
+import { type Statement, statement } from '../statements.ts';
 
 /** One of the hosts of an address. */
 export type DatabaseServer = DatabaseAddress & DatabaseHost;

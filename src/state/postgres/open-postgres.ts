@@ -1,7 +1,7 @@
 import { parseDatabaseUrl } from '../../shared/database-url.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { State, type StateOptions } from '../state.ts';
-import { type Row, statement } from '../store.ts';
+import { type Row, statement } from '../statements.ts';
 import { type Ask, PostgresConnection } from './connection.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { PostgresStore } from './postgres-store.ts';

@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../store.ts';
+import type { Row, Statement } from '../statements.ts';
 
 /** The part of the inside of `pg` that is used: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
 export interface Protocol {

@@ -1,7 +1,7 @@
 import { emptyState, type KeyState } from '../../rate-limit/key-state.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
-import { statement } from '../store.ts';
+import { statement } from '../statements.ts';
 import { type Change, StoredLimits } from '../stored-limits.ts';
 import { type Ask, commit, type PostgresConnection } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';

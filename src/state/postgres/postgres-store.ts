@@ -1,15 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
-import {
-  type Answers,
-  type Durability,
-  type Moment,
-  number,
-  type Statement,
-  type Store,
-  statement,
-  statementsOf,
-  type Work,
-} from '../store.ts';
+import { type Answers, type Statement, statement } from '../statements.ts';
+import { type Durability, type Moment, type Store, statementsOf, type Work } from '../store.ts';
+import { number } from '../stored-values.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
 

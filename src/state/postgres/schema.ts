@@ -1,5 +1,6 @@
 import { FailureError } from '../../shared/errors.ts';
-import { flag, number, type Statement, statement } from '../store.ts';
+import { type Statement, statement } from '../statements.ts';
+import { flag, number } from '../stored-values.ts';
 import { makingTables, requireReadable, schemaVersion } from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Submittable } from 'pg';
 import { UnavailableError } from '../../shared/errors.ts';
-import type { Answers, Row, Statement } from '../store.ts';
+import type { Answers, Row, Statement } from '../statements.ts';
 import { configOf, type DatabaseServer, isSocket, tlsOptions } from './client-config.ts';
 import { Pipeline, type Protocol } from './pipeline.ts';
 

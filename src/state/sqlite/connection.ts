@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { FailureError } from '../../shared/errors.ts';
-import type { Row, Value } from '../store.ts';
+import type { Row, Value } from '../statements.ts';
 import type { Database, Engine, Statement } from './engine.ts';
 import { inWords, isBusy } from './sqlite-errors.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
-import type { Row, Value } from '../store.ts';
+import type { Row, Value } from '../statements.ts';
 
 /**
  * The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. It waits for another process for as long as

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { ProcessIdentity } from '../../shared/processes.ts';
 import { State, type StateOptions } from '../state.ts';
-import { statement } from '../store.ts';
+import { statement } from '../statements.ts';
 import type { Connection } from './connection.ts';
 import { DamagedState } from './sqlite-errors.ts';
 import { SqliteLimits } from './sqlite-limits.ts';

@@ -1,17 +1,8 @@
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
-import {
-  type Answers,
-  type Durability,
-  type Moment,
-  type Row,
-  type Statement,
-  type StateTime,
-  type Store,
-  statementsOf,
-  type Work,
-} from '../store.ts';
+import type { Answers, Row, Statement } from '../statements.ts';
+import { type Durability, type Moment, type StateTime, type Store, statementsOf, type Work } from '../store.ts';
 import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
