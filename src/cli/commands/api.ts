@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import type { Command } from 'commander';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
@@ -7,8 +6,8 @@ import { readErrorReason, systemCode } from '../../shared/file-error.ts';
 import { readInput } from '../../shared/read-input.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import type { Input } from '../context.ts';
-import type { Invocation, Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { define } from './command.ts';
 import { collect, requireFileName } from './values.ts';
 
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -22,58 +21,52 @@ interface ApiOptions {
 
 type AnswerFacts = Pick<AnswerHead, 'status' | 'headers'>;
 
-export function defineApi(command: Command, run: Run): void {
-  command
-    .argument('<method>', methods.join(', '))
-    .argument('<path>', 'what follows /v1 in the address, such as /inventory')
-    .description(
-      'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
-        'Takes one request.',
-    )
-    .option('--data <json>', 'the body; @file reads it from a file, - from stdin')
-    .option('-H, --header <header>', "one more header, 'name: value'; may be given several times", collect)
-    .option('-i, --include', 'show the status and the headers of the answer before its body')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock api GET /inventory'],
-        [`petstock api PATCH /inventory/7 --data '{"quantity":3}'`],
-        ['petstock api GET /inventory -i', 'with status and headers'],
-        ["petstock api GET /inventory -H 'accept: text/csv'"],
-      ]),
-    )
-    .action(
-      run<ApiOptions>(async (invocation, { data, include, header = [] }, methodText, pathText) => {
-        const method = methodOf(methodText);
-        const path = pathOf(pathText);
-        const headers = headersOf(header);
-        if (data !== undefined && readingMethods.has(method)) {
-          throw new UsageError(`A ${method} has no body: leave --data out`);
-        }
-        const body = data === undefined ? undefined : await bodyOf(invocation, data);
-        const { client } = readingMethods.has(method)
-          ? await invocation.service.connect()
-          : await invocation.service.beginWrite(`Send ${method} ${path}?`);
-        const printer = bodyPrinter(invocation);
-        // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
-        const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
-        let isHeadShown = !include;
-        const showHead = async (head: AnswerFacts) => {
-          if (!isHeadShown) await printHead(invocation, head);
-          isHeadShown = true;
-        };
-        const head = await client.stream({ method, path, body, headers }, async (chunk, facts) => {
-          if (!isShown(facts.status)) return;
-          await showHead(facts);
-          await printer.print(chunk);
-        });
-        if (isShown(head.status)) await showHead(head);
-        await printer.finish();
-        if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
-        if (head.failure) throw worded(head.failure);
-      }),
-    );
-}
+export const defineApi = define<ApiOptions>({
+  operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },
+  description:
+    'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
+    'Takes one request.',
+  options: [
+    ['--data <json>', 'the body; @file reads it from a file, - from stdin'],
+    ['-H, --header <header>', "one more header, 'name: value'; may be given several times", collect],
+    ['-i, --include', 'show the status and the headers of the answer before its body'],
+  ],
+  examples: [
+    ['petstock api GET /inventory'],
+    [`petstock api PATCH /inventory/7 --data '{"quantity":3}'`],
+    ['petstock api GET /inventory -i', 'with status and headers'],
+    ["petstock api GET /inventory -H 'accept: text/csv'"],
+  ],
+  action: async (invocation, { data, include, header = [] }, methodText, pathText) => {
+    const method = methodOf(methodText);
+    const path = pathOf(pathText);
+    const headers = headersOf(header);
+    if (data !== undefined && readingMethods.has(method)) {
+      throw new UsageError(`A ${method} has no body: leave --data out`);
+    }
+    const body = data === undefined ? undefined : await bodyOf(invocation, data);
+    const { client } = readingMethods.has(method)
+      ? await invocation.service.connect()
+      : await invocation.service.beginWrite(`Send ${method} ${path}?`);
+    const printer = bodyPrinter(invocation);
+    // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
+    const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
+    let isHeadShown = !include;
+    const showHead = async (head: AnswerFacts) => {
+      if (!isHeadShown) await printHead(invocation, head);
+      isHeadShown = true;
+    };
+    const head = await client.stream({ method, path, body, headers }, async (chunk, facts) => {
+      if (!isShown(facts.status)) return;
+      await showHead(facts);
+      await printer.print(chunk);
+    });
+    if (isShown(head.status)) await showHead(head);
+    await printer.finish();
+    if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
+    if (head.failure) throw worded(head.failure);
+  },
+});
 
 /** Here a 404 is about the path, not about a pet. */
 function worded(failure: PetstockError): PetstockError {

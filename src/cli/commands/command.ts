@@ -1,12 +1,50 @@
-import { Command, type HelpContext } from 'commander';
+import { Command, type HelpContext, Option } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { Run } from '../invocation/invocation.ts';
+import type { Action, Run } from '../invocation/invocation.ts';
 import { collect } from './values.ts';
 
-/** Adds to a command what only its own help and its run need: operands, description, options, examples, action. */
+/** Adds to a command what only its own help and its run need. */
 export type Define = (command: Command, run: Run) => void;
+
+/** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
+export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
+
+/** A command line and, if it needs one, what it does. */
+type Example = readonly [command: string, does?: string];
+
+export interface Definition<Options extends object> {
+  /** Default: what Commander makes of the operands. */
+  readonly usage?: string;
+  /** What each operand is: `'<petId>'`, `'[file]'`. */
+  readonly operands?: Readonly<Record<string, string>>;
+  readonly description: string;
+  readonly options?: readonly OptionRow[];
+  /** Texts before and after the examples. */
+  readonly before?: string;
+  readonly examples: readonly Example[];
+  readonly after?: string;
+  readonly action: Action<Options>;
+}
+
+export function define<Options extends object = object>(definition: Definition<Options>): Define {
+  const { usage, operands = {}, description, options = [], before = '', after = '', action } = definition;
+  return (command, run) => {
+    if (usage !== undefined) command.usage(usage);
+    for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
+    for (const [flags, about, read] of options) command.addOption(optionOf(flags, about, read));
+    command
+      .description(description)
+      .addHelpText('after', `${before}${examples(definition.examples)}${after}`)
+      .action(run(action));
+  };
+}
+
+function optionOf(flags: string, about: string, read: OptionRow[2]): Option {
+  const option = new Option(flags, about);
+  return read === undefined ? option : option.argParser(read as (text: string, earlier: unknown) => unknown);
+}
 
 /** The line of a command in the help of its parent, and where the rest of it is. */
 export interface VerbOutline {
@@ -127,10 +165,10 @@ export function commandPath(command: Command): string {
 }
 
 /** An option of every command that prints a list: `results.print` applies it. */
-export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
+export const fieldsOption: OptionRow = ['--fields <f,…>', 'only these columns, in this order', collect];
 
-/** The examples under a command's help. Each is a command line and, if it needs one, what it does above it. */
-export function examples(lines: readonly (readonly [command: string, does?: string])[]): string {
+/** Returns the examples under a command's help, each with what it does above it. */
+export function examples(lines: readonly Example[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');
 }

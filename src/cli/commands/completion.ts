@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
 import { type ShellName, shellNames } from '../completion/table.ts';
-import type { Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
+import { define } from './command.ts';
 
 const installation = `
 Install, for every shell that starts from then on:
@@ -18,37 +16,27 @@ Install, for every shell that starts from then on:
     petstock completion powershell | Out-String | Invoke-Expression
 `;
 
-export function defineCompletion(command: Command, run: Run): void {
-  command
-    .argument('<shell>', shellNames.join(', '))
-    .description(
-      'Prints a script with which a shell completes petstock at TAB: commands, options and their values, the latest runs and the ' +
-        'pets in them, stores, sessions of stock-takes, files. A TAB reads what is on this machine; it sends nothing and needs ' +
-        'no key. The script asks the petstock that is in the PATH, so it need not be generated again for a later version.',
-    )
-    .addHelpText(
-      'after',
-      installation +
-        examples([
-          ['petstock completion bash', 'look at it'],
-          ['source <(petstock completion bash)', 'try it in this shell'],
-        ]),
-    )
-    .action(
-      run(async ({ results }, _options, shell) => {
-        const name = shellNames.find((known) => known === shell);
-        if (name === undefined) {
-          throw new UsageError(
-            `There is no completion for the shell "${shell}"; there is for ${shellNames.join(', ')}`,
-            {
-              hint: 'petstock completion --help',
-            },
-          );
-        }
-        await results.write(scripts[name]);
-      }),
-    );
-}
+export const defineCompletion = define({
+  operands: { '<shell>': shellNames.join(', ') },
+  description:
+    'Prints a script with which a shell completes petstock at TAB: commands, options and their values, the latest runs and the ' +
+    'pets in them, stores, sessions of stock-takes, files. A TAB reads what is on this machine; it sends nothing and needs ' +
+    'no key. The script asks the petstock that is in the PATH, so it need not be generated again for a later version.',
+  before: installation,
+  examples: [
+    ['petstock completion bash', 'look at it'],
+    ['source <(petstock completion bash)', 'try it in this shell'],
+  ],
+  action: async ({ results }, _options, shell) => {
+    const name = shellNames.find((known) => known === shell);
+    if (name === undefined) {
+      throw new UsageError(`There is no completion for the shell "${shell}"; there is for ${shellNames.join(', ')}`, {
+        hint: 'petstock completion --help',
+      });
+    }
+    await results.write(scripts[name]);
+  },
+});
 
 /** For bash. The words go over to petstock as arguments, and what comes back is never evaluated. */
 export const bashScript = `# bash completion for petstock

@@ -1,7 +1,43 @@
-import { examples, type Outline, type VerbOutline } from './command.ts';
+import type { Command } from 'commander';
+import { type Define, examples, type Outline, type VerbOutline } from './command.ts';
 import type { HelpOptions } from './help/help.ts';
 
-const verb = (usage: string, summary: string, load: VerbOutline['load']): VerbOutline => ({ usage, summary, load });
+/** Returns the outline of a command. @param file imports the one that has its definition under `name` */
+function verb<Name extends string>(
+  usage: string,
+  summary: string,
+  file: () => Promise<Readonly<Record<Name, Define>>>,
+  name: Name,
+): VerbOutline {
+  return { usage, summary, load: async () => (await file())[name] };
+}
+
+const stockList = () => import('./inventory/list.ts');
+const stockGet = () => import('./inventory/get.ts');
+const stockWrite = () => import('./inventory/set.ts');
+const apply = () => import('./inventory/apply.ts');
+const stockExport = () => import('./inventory/export.ts');
+const count = () => import('./inventory/count.ts');
+const diff = () => import('./inventory/diff.ts');
+const watch = () => import('./inventory/watch.ts');
+const historyShow = () => import('./history/show.ts');
+const historyExport = () => import('./history/export.ts');
+const prune = () => import('./history/prune.ts');
+const undo = () => import('./undo.ts');
+const limits = () => import('./limits.ts');
+const status = () => import('./status.ts');
+const state = () => import('./state.ts');
+const configKey = () => import('./config/set-key.ts');
+const configSet = () => import('./config/set.ts');
+const configShow = () => import('./config/show.ts');
+const payloads = () => import('./payloads.ts');
+const api = () => import('./api.ts');
+const serve = () => import('./sandbox/serve.ts');
+const sandboxInfo = () => import('./sandbox/info.ts');
+const sandboxFiles = () => import('./sandbox/files.ts');
+const sandboxKeys = () => import('./sandbox/keys.ts');
+const completion = () => import('./completion.ts');
+const licenses = () => import('./licenses.ts');
 
 /** All commands but `help`, in the order of `petstock --help`. */
 export const commandOutlines: readonly Outline[] = [
@@ -10,47 +46,15 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'look at and change stock levels',
     description: 'Looks at and changes the stock levels of the pets in the store.',
     commands: [
-      verb('list', 'list the stock levels of all pets', async () => (await import('./inventory/list.ts')).defineList),
-      verb(
-        'get [petId...]',
-        'show the stock level of one pet or several',
-        async () => (await import('./inventory/get.ts')).defineGet,
-      ),
-      verb(
-        'set <petId> [quantity...]',
-        'set the stock of one pet or several',
-        async () => (await import('./inventory/set.ts')).defineSet,
-      ),
-      verb(
-        'adjust <petId> [delta...]',
-        'add to the stock of one pet, or take from it',
-        async () => (await import('./inventory/set.ts')).defineAdjust,
-      ),
-      verb(
-        'apply [file]',
-        'write the stock levels that a file asks for',
-        async () => (await import('./inventory/apply.ts')).defineApply,
-      ),
-      verb(
-        'export [file]',
-        'write all stock levels to a file to edit and apply',
-        async () => (await import('./inventory/export.ts')).defineExport,
-      ),
-      verb(
-        'count [session]',
-        'count the shop with a scanner, and set the stock to it',
-        async () => (await import('./inventory/count.ts')).defineCount,
-      ),
-      verb(
-        'diff <left> <right>',
-        'compare the stock of two environments or files',
-        async () => (await import('./inventory/diff.ts')).defineDiff,
-      ),
-      verb(
-        'watch',
-        'show changes of the stock as they happen',
-        async () => (await import('./inventory/watch.ts')).defineWatch,
-      ),
+      verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
+      verb('get [petId...]', 'show the stock level of one pet or several', stockGet, 'defineGet'),
+      verb('set <petId> [quantity...]', 'set the stock of one pet or several', stockWrite, 'defineSet'),
+      verb('adjust <petId> [delta...]', 'add to the stock of one pet, or take from it', stockWrite, 'defineAdjust'),
+      verb('apply [file]', 'write the stock levels that a file asks for', apply, 'defineApply'),
+      verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
+      verb('count [session]', 'count the shop with a scanner, and set the stock to it', count, 'defineCount'),
+      verb('diff <left> <right>', 'compare the stock of two environments or files', diff, 'defineDiff'),
+      verb('watch', 'show changes of the stock as they happen', watch, 'defineWatch'),
     ],
   },
   {
@@ -58,48 +62,24 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'what this machine has changed',
     description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
     commands: [
-      verb(
-        'list',
-        'list the runs, the latest first',
-        async () => (await import('./history/show.ts')).defineHistoryList,
-      ),
-      verb('show <run>', 'show the rows of a run', async () => (await import('./history/show.ts')).defineHistoryShow),
-      verb(
-        'export [file]',
-        'write every row of every run as NDJSON',
-        async () => (await import('./history/export.ts')).defineHistoryExport,
-      ),
-      verb('prune', 'remove old runs', async () => (await import('./history/prune.ts')).defineHistoryPrune),
+      verb('list', 'list the runs, the latest first', historyShow, 'defineHistoryList'),
+      verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),
+      verb('export [file]', 'write every row of every run as NDJSON', historyExport, 'defineHistoryExport'),
+      verb('prune', 'remove old runs', prune, 'defineHistoryPrune'),
     ],
   },
-  verb('undo [run]', 'take back what a run has written', async () => (await import('./undo.ts')).defineUndo),
-  verb(
-    'limits',
-    'show what is left of the rate limit, without a request',
-    async () => (await import('./limits.ts')).defineLimits,
-  ),
-  verb(
-    'status',
-    'check the environment, its address and its key',
-    async () => (await import('./status.ts')).defineStatus,
-  ),
+  verb('undo [run]', 'take back what a run has written', undo, 'defineUndo'),
+  verb('limits', 'show what is left of the rate limit, without a request', limits, 'defineLimits'),
+  verb('status', 'check the environment, its address and its key', status, 'defineStatus'),
   {
     usage: 'state',
     summary: 'what petstock keeps on this machine',
     description:
       'What petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
     commands: [
-      verb(
-        'info',
-        'show where it is, how large, and who uses it',
-        async () => (await import('./state.ts')).defineStateInfo,
-      ),
-      verb('check', 'check whether it is sound', async () => (await import('./state.ts')).defineStateCheck),
-      verb(
-        'grant',
-        'print the rights that a role needs of a shared state',
-        async () => (await import('./state.ts')).defineStateGrant,
-      ),
+      verb('info', 'show where it is, how large, and who uses it', state, 'defineStateInfo'),
+      verb('check', 'check whether it is sound', state, 'defineStateCheck'),
+      verb('grant', 'print the rights that a role needs of a shared state', state, 'defineStateGrant'),
     ],
   },
   {
@@ -112,122 +92,66 @@ export const commandOutlines: readonly Outline[] = [
       ['petstock config list'],
     ]),
     commands: [
-      verb(
-        'set-key',
-        'store the key of one environment',
-        async () => (await import('./config/set-key.ts')).defineSetKey,
-      ),
-      verb(
-        'unset-key',
-        'forget the key of one environment',
-        async () => (await import('./config/set-key.ts')).defineUnsetKey,
-      ),
-      verb(
-        'set-url <url>',
-        'store the base URL of one environment',
-        async () => (await import('./config/set.ts')).defineSetUrl,
-      ),
-      verb('set <name> [value]', 'change a setting', async () => (await import('./config/set.ts')).defineSet),
-      verb('get <name>', 'print one value', async () => (await import('./config/show.ts')).defineGet),
-      verb('unset <name>', 'remove a setting or URL', async () => (await import('./config/set.ts')).defineUnset),
-      verb(
-        'list',
-        'show everything that is set, and where it comes from',
-        async () => (await import('./config/show.ts')).defineList,
-      ),
-      verb('path', 'print where the configuration file is', async () => (await import('./config/show.ts')).definePath),
+      verb('set-key', 'store the key of one environment', configKey, 'defineSetKey'),
+      verb('unset-key', 'forget the key of one environment', configKey, 'defineUnsetKey'),
+      verb('set-url <url>', 'store the base URL of one environment', configSet, 'defineSetUrl'),
+      verb('set <name> [value]', 'change a setting', configSet, 'defineSet'),
+      verb('get <name>', 'print one value', configShow, 'defineGet'),
+      verb('unset <name>', 'remove a setting or URL', configSet, 'defineUnset'),
+      verb('list', 'show everything that is set, and where it comes from', configShow, 'defineList'),
+      verb('path', 'print where the configuration file is', configShow, 'definePath'),
     ],
   },
   {
     usage: 'pets',
     summary: 'look at pet records (deprecated by the service)',
     description: 'Looks at pet records. The service has deprecated this operation.',
-    commands: [
-      verb('get <petId>', 'show the record of one pet', async () => (await import('./payloads.ts')).definePetsGet),
-    ],
+    commands: [verb('get <petId>', 'show the record of one pet', payloads, 'definePetsGet')],
   },
   {
     usage: 'orders',
     summary: 'look at store orders',
     description: 'Looks at store orders.',
-    commands: [verb('list', 'list the store orders', async () => (await import('./payloads.ts')).defineOrdersList)],
+    commands: [verb('list', 'list the store orders', payloads, 'defineOrdersList')],
   },
-  verb(
-    'api <method> <path>',
-    'send any request, with the key and within the rate limit',
-    async () => (await import('./api.ts')).defineApi,
-  ),
+  verb('api <method> <path>', 'send any request, with the key and within the rate limit', api, 'defineApi'),
   {
     usage: 'sandbox',
     summary: 'the embedded service, to try things and to test against',
     description: 'The embedded service: a real one, on this machine alone. `--env sandbox` starts it for one command.',
     commands: [
-      verb(
-        'serve',
-        'serve the embedded service on a port, for any client',
-        async () => (await import('./sandbox/serve.ts')).defineServe,
-      ),
-      verb(
-        'reset',
-        'throw the stock of the sandbox away and seed a fresh one',
-        async () => (await import('./sandbox/info.ts')).defineReset,
-      ),
-      verb(
-        'info',
-        'show where the sandbox is kept, its key and its plan',
-        async () => (await import('./sandbox/info.ts')).defineInfo,
-      ),
+      verb('serve', 'serve the embedded service on a port, for any client', serve, 'defineServe'),
+      verb('reset', 'throw the stock of the sandbox away and seed a fresh one', sandboxInfo, 'defineReset'),
+      verb('info', 'show where the sandbox is kept, its key and its plan', sandboxInfo, 'defineInfo'),
       verb(
         'import <file>',
         'put a stock of your own in the place of the one that is there',
-        async () => (await import('./sandbox/files.ts')).defineImport,
+        sandboxFiles,
+        'defineImport',
       ),
-      verb(
-        'export [file]',
-        'write the stock as CSV or JSON',
-        async () => (await import('./sandbox/files.ts')).defineExport,
-      ),
-      verb(
-        'backup <file>',
-        'copy the database, while it is served or not',
-        async () => (await import('./sandbox/files.ts')).defineBackup,
-      ),
+      verb('export [file]', 'write the stock as CSV or JSON', sandboxFiles, 'defineExport'),
+      verb('backup <file>', 'copy the database, while it is served or not', sandboxFiles, 'defineBackup'),
       {
         usage: 'keys',
         summary: 'issue, list and revoke keys of the embedded service',
         description: 'Issues, lists and revokes keys of the embedded service, while it is served or not.',
         commands: [
-          verb('create', 'issue a key', async () => (await import('./sandbox/keys.ts')).defineCreate),
-          verb('list', 'list all keys', async () => (await import('./sandbox/keys.ts')).defineList),
-          verb(
-            'revoke <id>',
-            'end the validity of a key',
-            async () => (await import('./sandbox/keys.ts')).defineRevoke,
-          ),
+          verb('create', 'issue a key', sandboxKeys, 'defineCreate'),
+          verb('list', 'list all keys', sandboxKeys, 'defineList'),
+          verb('revoke <id>', 'end the validity of a key', sandboxKeys, 'defineRevoke'),
         ],
       },
-      verb(
-        'openapi',
-        'print the contract of the service as an OpenAPI document',
-        async () => (await import('./sandbox/info.ts')).defineOpenApi,
-      ),
+      verb('openapi', 'print the contract of the service as an OpenAPI document', sandboxInfo, 'defineOpenApi'),
     ],
   },
-  verb(
-    'completion <shell>',
-    'print a script that completes commands at TAB',
-    async () => (await import('./completion.ts')).defineCompletion,
-  ),
-  verb(
-    'licenses',
-    'show the licences of petstock and of what goes with it',
-    async () => (await import('./licenses.ts')).defineLicenses,
-  ),
+  verb('completion <shell>', 'print a script that completes commands at TAB', completion, 'defineCompletion'),
+  verb('licenses', 'show the licences of petstock and of what goes with it', licenses, 'defineLicenses'),
 ];
 
 export function helpOutline(options: HelpOptions): VerbOutline {
-  return verb('help [words...]', 'show help for a command or a topic', async () => {
+  const load = async () => {
     const { defineHelp } = await import('./help/help.ts');
-    return (command) => defineHelp(command, options);
-  });
+    return (command: Command) => defineHelp(command, options);
+  };
+  return { usage: 'help [words...]', summary: 'show help for a command or a topic', load };
 }

@@ -1,13 +1,11 @@
-import type { Command } from 'commander';
-import type { Invocation, Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { define } from './command.ts';
 
-export function defineLicenses(command: Command, run: Run): void {
-  command
-    .description('Prints the licences of petstock and of all the software that goes with it, as text.')
-    .addHelpText('after', examples([['petstock licenses'], ['petstock licenses > LICENSES.txt']]))
-    .action(run(printLicences));
-}
+export const defineLicenses = define({
+  description: 'Prints the licences of petstock and of all the software that goes with it, as text.',
+  examples: [['petstock licenses'], ['petstock licenses > LICENSES.txt']],
+  action: printLicences,
+});
 
 async function printLicences({ context, results }: Invocation): Promise<void> {
   const text = await context.licences();

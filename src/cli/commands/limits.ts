@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type LimitFacts, limitsView } from '../../output/limits-view.ts';
 import { localTime } from '../../output/time.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
@@ -11,39 +10,35 @@ import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
-import type { Invocation, Run } from '../invocation/invocation.ts';
+import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
-import { examples, fieldsOption } from './command.ts';
+import { type Define, define, fieldsOption } from './command.ts';
 
-export function defineLimits(command: Command, run: Run): void {
-  command
-    .description(
-      'Shows what is left of the rate limit of each key, as far as its last answers said. Of every environment, unless ' +
-        '--env names one. Sends nothing.',
-    )
-    .option('--refresh', 'ask the service first, for the chosen environment; takes one request')
-    .option(...fieldsOption)
-    .addHelpText(
-      'after',
-      examples([['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']]),
-    )
-    .action(
-      run<{ readonly refresh?: boolean }>(async (invocation, { refresh }) => {
-        const { clock } = invocation.context;
-        const keys = nameKeys(
-          invocation,
-          await (refresh ? refreshedKeys(invocation) : withExistingState(invocation, listed, 'limits')),
-        );
-        const known = knownWindows(keys, invocation);
-        if (known.length === 0) {
-          await invocation.messages.note('No limits are known: the service states them with its next answer.');
-        }
-        for (const line of gateLines(keys, clock.now())) await invocation.messages.note(line);
-        await invocation.results.print(limitsView(known, clock.now()), { sayWhenEmpty: false });
-      }),
+export const defineLimits: Define = (command, run) => {
+  limits(command, run);
+  clear(command.command('clear').summary('forget what the service said of a key'), run);
+};
+
+const limits = define<{ readonly refresh?: boolean }>({
+  description:
+    'Shows what is left of the rate limit of each key, as far as its last answers said. Of every environment, unless ' +
+    '--env names one. Sends nothing.',
+  options: [['--refresh', 'ask the service first, for the chosen environment; takes one request'], fieldsOption],
+  examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
+  action: async (invocation, { refresh }) => {
+    const { clock } = invocation.context;
+    const keys = nameKeys(
+      invocation,
+      await (refresh ? refreshedKeys(invocation) : withExistingState(invocation, listed, 'limits')),
     );
-  defineLimitsClear(command.command('clear').summary('forget what the service said of a key'), run);
-}
+    const known = knownWindows(keys, invocation);
+    if (known.length === 0) {
+      await invocation.messages.note('No limits are known: the service states them with its next answer.');
+    }
+    for (const line of gateLines(keys, clock.now())) await invocation.messages.note(line);
+    await invocation.results.print(limitsView(known, clock.now()), { sayWhenEmpty: false });
+  },
+});
 
 async function listed(state: State | undefined): Promise<readonly KnownKey[]> {
   return (await state?.limits.list()) ?? [];
@@ -66,43 +61,39 @@ function knownWindows(keys: readonly NamedKey[], { context }: Invocation): reado
   return currentLimits(keys, context.clock).map((limit) => ({ ...limit, key: keyOf.get(limit.scope) ?? '' }));
 }
 
-function defineLimitsClear(command: Command, run: Run): void {
-  command
-    .description(
-      'Forgets what the service said of a key, once you have agreed: what is left, and until when nothing may be sent. Of ' +
-        'every key, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
-    )
-    .addHelpText('after', examples([['petstock limits clear'], ['petstock limits clear --env production --yes']]))
-    .action(
-      run(async (invocation) => {
-        const { messages, questions, globals, where: place, context } = invocation;
-        await withExistingState(
-          invocation,
-          async (state) => {
-            const known = nameKeys(invocation, await listed(state));
-            const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
-            const chosen = keys.filter(({ facts }) => facts.length > 0);
-            if (state === undefined || chosen.length === 0) {
-              const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
-              return messages.note(`There is nothing to forget${where}.`);
-            }
-            const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
-            const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
-            await messages.show(() => lines, { always: questions.willAsk() });
-            await questions.confirm({
-              question: `Forget ${what}? A service that is called too early may ban the key.`,
-              look: 'petstock limits',
-              undone: 'Nothing was forgotten',
-            });
-            for (const { scope } of chosen) await state.limits.clear(scope);
-            const names = chosen.map(({ name }) => name).join(', ');
-            await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
-          },
-          'limits',
-        );
-      }),
+const clear = define({
+  description:
+    'Forgets what the service said of a key, once you have agreed: what is left, and until when nothing may be sent. Of ' +
+    'every key, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
+  examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
+  action: async (invocation) => {
+    const { messages, questions, globals, where: place, context } = invocation;
+    await withExistingState(
+      invocation,
+      async (state) => {
+        const known = nameKeys(invocation, await listed(state));
+        const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
+        const chosen = keys.filter(({ facts }) => facts.length > 0);
+        if (state === undefined || chosen.length === 0) {
+          const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
+          return messages.note(`There is nothing to forget${where}.`);
+        }
+        const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
+        const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
+        await messages.show(() => lines, { always: questions.willAsk() });
+        await questions.confirm({
+          question: `Forget ${what}? A service that is called too early may ban the key.`,
+          look: 'petstock limits',
+          undone: 'Nothing was forgotten',
+        });
+        for (const { scope } of chosen) await state.limits.clear(scope);
+        const names = chosen.map(({ name }) => name).join(', ');
+        await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
+      },
+      'limits',
     );
-}
+  },
+});
 
 /** Returns what would be forgotten of a key, for people. */
 function factsOf(key: NamedKey, clock: Clock): string[] {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { damagedSessions } from '../../counts/sessions.ts';
 import { grouped } from '../../inventory/values.ts';
 import { isoTime, localTime } from '../../output/time.ts';
@@ -7,18 +6,15 @@ import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
-import type { Invocation, Run } from '../invocation/invocation.ts';
+import type { Invocation } from '../invocation/invocation.ts';
 import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state.ts';
-import { examples } from './command.ts';
+import { define } from './command.ts';
 
-export function defineStateInfo(command: Command, run: Run): void {
-  command
-    .description(
-      'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
-    )
-    .addHelpText('after', examples([['petstock state info'], ['petstock state info --json']]))
-    .action(run<object>(info));
-}
+export const defineStateInfo = define({
+  description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
+  examples: [['petstock state info'], ['petstock state info --json']],
+  action: info,
+});
 
 async function info(invocation: Invocation): Promise<void> {
   await withExistingState(invocation, async (state) => {
@@ -98,14 +94,12 @@ function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-export function defineStateCheck(command: Command, run: Run): void {
-  command
-    .description(
-      'Reads all of the state and says whether it is sound; exit 1 where it is not. Changes and sends nothing.',
-    )
-    .addHelpText('after', examples([['petstock state check']]))
-    .action(run<object>(check));
-}
+export const defineStateCheck = define({
+  description:
+    'Reads all of the state and says whether it is sound; exit 1 where it is not. Changes and sends nothing.',
+  examples: [['petstock state check']],
+  action: check,
+});
 
 async function check(invocation: Invocation): Promise<void> {
   const { results, messages } = invocation;
@@ -153,16 +147,14 @@ interface GrantOptions {
   readonly print?: string;
 }
 
-export function defineStateGrant(command: Command, run: Run): void {
-  command
-    .description(
-      'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
-        'whoever has run the first command by it. Sends nothing.',
-    )
-    .option('--print <role>', 'the role that commands of other machines connect as')
-    .addHelpText('after', examples([['petstock state grant --print till1 | psql "$OWNER_URL"']]))
-    .action(run<GrantOptions>(grant));
-}
+export const defineStateGrant = define<GrantOptions>({
+  description:
+    'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
+    'whoever has run the first command by it. Sends nothing.',
+  options: [['--print <role>', 'the role that commands of other machines connect as']],
+  examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
+  action: grant,
+});
 
 async function grant(invocation: Invocation, { print: role }: GrantOptions): Promise<void> {
   if (role === undefined || role === '') {

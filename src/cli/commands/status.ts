@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { grouped } from '../../inventory/values.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, Scalar, View } from '../../output/view.ts';
@@ -8,52 +7,46 @@ import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../set
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { whereOptions } from '../../shared/where.ts';
 import type { Diagnosis } from '../diagnosis/diagnose.ts';
-import type { Invocation, Run } from '../invocation/invocation.ts';
+import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
-import { examples } from './command.ts';
+import { define } from './command.ts';
 
-export function defineStatus(command: Command, run: Run): void {
-  command
-    .description(
-      'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
-        'key. Takes one request.',
-    )
-    .option('--offline', 'send nothing')
-    .option('--verbose', 'what a report of a fault needs: program, folders, state, clock, TLS, terminal; no secret')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock status'],
-        ['petstock status --env production --json'],
-        ['petstock status --verbose', 'for a report of a fault'],
-      ]),
-    )
-    .action(
-      run<{ readonly offline?: boolean; readonly verbose?: boolean }>(async (invocation, { offline, verbose }) => {
-        for (const line of describeShadows(invocation.context.env, invocation.config))
-          await invocation.messages.warn(line);
-        // A state that can't be opened is one of the findings.
-        const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
-          if (verbose) return null;
-          throw failure;
-        });
-        const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
-        const print = async (found: StatusReport) => {
-          const details = verbose ? await describeDetails(invocation, offline) : undefined;
-          await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
-        };
-        if (offline) {
-          await print(report);
-          return { showedRateLimit: true };
-        }
-        const { findings, error } = await probe(invocation);
-        // With JSON an error is all that there is, unless a report of a fault is wanted.
-        if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
-        if (error !== undefined) throw hinted(error, invocation, report, verbose);
-        return { showedRateLimit: invocation.context.stdout.isTerminal };
-      }),
-    );
-}
+export const defineStatus = define<{ readonly offline?: boolean; readonly verbose?: boolean }>({
+  description:
+    'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
+    'key. Takes one request.',
+  options: [
+    ['--offline', 'send nothing'],
+    ['--verbose', 'what a report of a fault needs: program, folders, state, clock, TLS, terminal; no secret'],
+  ],
+  examples: [
+    ['petstock status'],
+    ['petstock status --env production --json'],
+    ['petstock status --verbose', 'for a report of a fault'],
+  ],
+  action: async (invocation, { offline, verbose }) => {
+    for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
+    // A state that can't be opened is one of the findings.
+    const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
+      if (verbose) return null;
+      throw failure;
+    });
+    const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
+    const print = async (found: StatusReport) => {
+      const details = verbose ? await describeDetails(invocation, offline) : undefined;
+      await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
+    };
+    if (offline) {
+      await print(report);
+      return { showedRateLimit: true };
+    }
+    const { findings, error } = await probe(invocation);
+    // With JSON an error is all that there is, unless a report of a fault is wanted.
+    if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
+    if (error !== undefined) throw hinted(error, invocation, report, verbose);
+    return { showedRateLimit: invocation.context.stdout.isTerminal };
+  },
+});
 
 /** Late: few want it. */
 async function describeDetails(invocation: Invocation, offline: boolean | undefined): Promise<Details> {

@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
 import { UsageError } from '../../shared/errors.ts';
-import type { Run } from '../invocation/invocation.ts';
-import { examples } from './command.ts';
-import { type BulkFlags, bulkFlags, parseBulkFlags } from './values.ts';
+import { define } from './command.ts';
+import { type BulkFlags, bulkOptions, parseBulkFlags } from './values.ts';
 
 interface UndoFlags extends BulkFlags {
   readonly last?: boolean;
@@ -10,40 +8,33 @@ interface UndoFlags extends BulkFlags {
   readonly ref?: string;
 }
 
-export function defineUndo(command: Command, run: Run): void {
-  command
-    .argument('[run]', 'the run, as history list shows it')
-    .description(
-      'Takes back what a run has written: sets each stock to what it was before, but only if it is still what the run ' +
-        'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
-        'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
-    )
-    .option(
+export const defineUndo = define<UndoFlags>({
+  operands: { '[run]': 'the run, as history list shows it' },
+  description:
+    'Takes back what a run has written: sets each stock to what it was before, but only if it is still what the run ' +
+    'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
+    'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
+  options: [
+    [
       '--last',
       'the latest run of this environment that can be taken back; it says which runs it passes over. With a shared state, of yours on this machine',
-    )
-    .option('--reason <text>', 'why, for the history')
-    .option('--ref <text>', 'a number or name of your own, for the history');
-  bulkFlags(command)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock undo --last', 'shows which run that is, and asks'],
-        ['petstock undo --last --dry-run', 'see what it would do'],
-        ['petstock undo <run>', 'the last four characters of its id are enough'],
-      ]),
-    )
-    .action(
-      run<UndoFlags>(async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
-        if (last === (runId !== undefined)) {
-          const message = last
-            ? 'A run and --last are both given: leave one out'
-            : 'Missing run: name one, or pass --last';
-          throw new UsageError(message, { hint: 'petstock history list' });
-        }
-        const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref };
-        const { undoLastRun, undoRun } = await import('../runs/undo.ts');
-        await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
-      }),
-    );
-}
+    ],
+    ['--reason <text>', 'why, for the history'],
+    ['--ref <text>', 'a number or name of your own, for the history'],
+    ...bulkOptions,
+  ],
+  examples: [
+    ['petstock undo --last', 'shows which run that is, and asks'],
+    ['petstock undo --last --dry-run', 'see what it would do'],
+    ['petstock undo <run>', 'the last four characters of its id are enough'],
+  ],
+  action: async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
+    if (last === (runId !== undefined)) {
+      const message = last ? 'A run and --last are both given: leave one out' : 'Missing run: name one, or pass --last';
+      throw new UsageError(message, { hint: 'petstock history list' });
+    }
+    const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref };
+    const { undoLastRun, undoRun } = await import('../runs/undo.ts');
+    await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
+  },
+});

@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
+import type { OptionRow } from './command.ts';
 
 /** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
@@ -68,16 +68,15 @@ export interface BulkFlags {
 const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
-export function bulkFlags(command: Command): Command {
-  return command
-    .option('--dry-run', 'show the plan and write nothing')
-    .option('--exit-code', 'with --dry-run: exit with code 3 if anything would be written')
-    .option('--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)')
-    .option('--max-zero <n>', 'refuse a plan that sets more rows to 0 or below than this (setting max-zero)')
-    .option('--fail-fast', 'stop after the first row that cannot be written')
-    .option('--changed', 'leave rows that need no change out of the report')
-    .option('--concurrency <n>', `requests in flight at once, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`);
-}
+export const bulkOptions: readonly OptionRow[] = [
+  ['--dry-run', 'show the plan and write nothing'],
+  ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
+  ['--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)'],
+  ['--max-zero <n>', 'refuse a plan that sets more rows to 0 or below than this (setting max-zero)'],
+  ['--fail-fast', 'stop after the first row that cannot be written'],
+  ['--changed', 'leave rows that need no change out of the report'],
+  ['--concurrency <n>', `requests in flight at once, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`],
+];
 
 /** Reports whether an option is given that a plan has, and a single write has not. */
 export function isPlanned(flags: BulkFlags): boolean {

@@ -8,8 +8,8 @@ import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { type Define, define } from '../command.ts';
 import { readSecret, remotePlace } from './entry-names.ts';
 import { requireBaseUrl } from './set.ts';
 
@@ -20,15 +20,7 @@ interface SetKeyOptions {
   readonly check?: boolean;
 }
 
-const help = `${examples([
-  ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
-  ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
-  ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
-  [
-    "petstock config set-key -e production --command 'pass show petstock'",
-    'stores no key: each command asks pass for it',
-  ],
-])}
+const commands = `
 
 Commands that print a key:
   GNOME Keyring, KWallet: secret-tool lookup service petstock
@@ -39,31 +31,38 @@ Commands that print a key:
   Windows Credential Manager, with the module CredentialManager of PowerShell:
   powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
-export function defineSetKey(command: Command, run: Run): void {
-  const store = run<SetKeyOptions>(storeKey);
-  command
-    .description(
-      'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
-        'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
-        'by every process. The key is sent to the address in force when it is stored, and to no other origin. With --command ' +
-        'no key is stored, but what prints it: each petstock command that needs the key runs it once.',
-    )
-    .option('--url <url>', 'store this address too: it is the one that the key belongs to')
-    .option('--command <command>', 'store a command that prints the key; it is run without a shell')
-    .option(
-      '--check',
-      'ask the service with the key first, which takes one request, and store it only if it is accepted',
-    )
-    .option('--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work')
-    .addHelpText('after', help)
-    // Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves.
-    .allowExcessArguments(true)
-    .allowUnknownOption(true)
-    .action(async (...args: unknown[]) => {
-      if (command.args.length > 0) throw keyAsArgument(command);
-      await store(...args);
-    });
-}
+/** Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves. */
+export const defineSetKey: Define = (command, run) => {
+  setKeyOf(command.allowExcessArguments(true).allowUnknownOption(true), (action) => async (...args) => {
+    if (command.args.length > 0) throw keyAsArgument(command);
+    await run(action)(...args);
+  });
+};
+
+const setKeyOf = define<SetKeyOptions>({
+  description:
+    'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
+    'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
+    'by every process. The key is sent to the address in force when it is stored, and to no other origin. With --command ' +
+    'no key is stored, but what prints it: each petstock command that needs the key runs it once.',
+  options: [
+    ['--url <url>', 'store this address too: it is the one that the key belongs to'],
+    ['--command <command>', 'store a command that prints the key; it is run without a shell'],
+    ['--check', 'ask the service with the key first, which takes one request, and store it only if it is accepted'],
+    ['--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work'],
+  ],
+  examples: [
+    ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
+    ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
+    ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
+    [
+      "petstock config set-key -e production --command 'pass show petstock'",
+      'stores no key: each command asks pass for it',
+    ],
+  ],
+  after: commands,
+  action: storeKey,
+});
 
 async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise<void> {
   const { context, config, messages } = invocation;
@@ -174,14 +173,12 @@ function keyAsArgument(command: Command): UsageError {
   );
 }
 
-export function defineUnsetKey(command: Command, run: Run): void {
-  command
-    .description(
-      'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
-    )
-    .addHelpText('after', examples([['petstock config unset-key --env production']]))
-    .action(run(forgetKey));
-}
+export const defineUnsetKey = define({
+  description:
+    'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
+  examples: [['petstock config unset-key --env production']],
+  action: forgetKey,
+});
 
 async function forgetKey(invocation: Invocation): Promise<void> {
   const { context, config, messages } = invocation;

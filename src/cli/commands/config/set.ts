@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { configFile, storedStore } from '../../../settings/config-file.ts';
 import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import { describeShadow, isKnownStore } from '../../../settings/resolve.ts';
@@ -17,40 +16,34 @@ import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define } from '../command.ts';
 import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './entry-names.ts';
 import { shownSetting } from './show.ts';
 
-function settingsHelp(): string {
-  const lines = settingNames.map((name) => {
-    const { values, meaning, defaultValue } = definitionOf(name);
-    const fallback = defaultValue === undefined ? '' : ` (default: ${defaultValue})`;
-    return `  ${name.padEnd(14)}  ${values}\n${' '.repeat(18)}${meaning}${fallback}`;
-  });
-  return `\nSettings:\n${lines.join('\n')}\n`;
-}
+const settingLines = settingNames.map((name) => {
+  const { values, meaning, defaultValue } = definitionOf(name);
+  const fallback = defaultValue === undefined ? '' : ` (default: ${defaultValue})`;
+  return `  ${name.padEnd(14)}  ${values}\n${' '.repeat(18)}${meaning}${fallback}`;
+});
+const settingsHelp = `\nSettings:\n${settingLines.join('\n')}\n`;
 
-export function defineSet(command: Command, run: Run): void {
-  const shown = examples([
+export const defineSet = define({
+  operands: {
+    '<name>': 'the setting',
+    '[value]': 'its value; state-url, which may hold a password, is asked for or read from stdin if it is missing',
+  },
+  description: 'Changes a setting of petstock on this machine; with --store, for that store alone.',
+  before: settingsHelp,
+  examples: [
     ['petstock config set default-env production'],
     ['petstock config set confirm always'],
     ['petstock config set max-zero 10'],
     ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
-  ]);
-  command
-    .argument('<name>', 'the setting')
-    .argument(
-      '[value]',
-      'its value; state-url, which may hold a password, is asked for or read from stdin if it is missing',
-    )
-    .description('Changes a setting of petstock on this machine; with --store, for that store alone.')
-    .addHelpText(
-      'after',
-      `${settingsHelp()}${shown}\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.`,
-    )
-    .action(run((invocation, _options, name, value) => storeSetting(invocation, name, value)));
-}
+  ],
+  after: '\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.',
+  action: (invocation, _options, name, value) => storeSetting(invocation, name, value),
+});
 
 async function storeSetting(invocation: Invocation, text: string, given: string | undefined): Promise<void> {
   const { context, where } = invocation;
@@ -93,17 +86,14 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   );
 }
 
-export function defineUnset(command: Command, run: Run): void {
-  const shown = examples([['petstock config unset max-zero'], ['petstock config unset url --env staging']]);
-  command
-    .argument('<name>', 'the setting, or url')
-    .description('Removes a setting, or the URL of an environment, from the configuration file.')
-    .addHelpText(
-      'after',
-      `${settingsHelp()}  url             the stored URL of the chosen environment; also url.staging, url.production\n${shown}\n\nKeys have a command of their own: petstock config unset-key.`,
-    )
-    .action(run((invocation, _options, name) => forget(invocation, name)));
-}
+export const defineUnset = define({
+  operands: { '<name>': 'the setting, or url' },
+  description: 'Removes a setting, or the URL of an environment, from the configuration file.',
+  before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
+  examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
+  after: '\n\nKeys have a command of their own: petstock config unset-key.',
+  action: (invocation, _options, name) => forget(invocation, name),
+});
 
 async function forget(invocation: Invocation, text: string): Promise<void> {
   const { value } = invocation.environment;
@@ -143,27 +133,19 @@ async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentN
   }
 }
 
-export function defineSetUrl(command: Command, run: Run): void {
-  command
-    .argument('<url>', 'the address of the service, up to and including /v1')
-    .description(
-      'Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it. ' +
-        'A stored key belongs to the origin that it was stored for: another origin takes set-key --url.',
-    )
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock config set-url https://stock.example.com/v1 --env production'],
-        ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
-        [
-          'petstock config set-url https://north.example.com/v1 --store north -e production',
-          'of one of several stores',
-        ],
-        ['petstock config unset url --env staging', 'removes it'],
-      ]),
-    )
-    .action(run((invocation, _options, url) => storeUrl(invocation, url)));
-}
+export const defineSetUrl = define({
+  operands: { '<url>': 'the address of the service, up to and including /v1' },
+  description:
+    'Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it. ' +
+    'A stored key belongs to the origin that it was stored for: another origin takes set-key --url.',
+  examples: [
+    ['petstock config set-url https://stock.example.com/v1 --env production'],
+    ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
+    ['petstock config set-url https://north.example.com/v1 --store north -e production', 'of one of several stores'],
+    ['petstock config unset url --env staging', 'removes it'],
+  ],
+  action: (invocation, _options, url) => storeUrl(invocation, url),
+});
 
 async function storeUrl(invocation: Invocation, text: string): Promise<void> {
   const place = remotePlace(invocation, 'URL');

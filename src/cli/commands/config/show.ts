@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Column, Scalar } from '../../../output/view.ts';
 import { type ConfigFile, configFile, configOf } from '../../../settings/config-file.ts';
 import { maskKey } from '../../../settings/key-and-url.ts';
@@ -8,8 +7,8 @@ import type { Environment, Sourced } from '../../../settings/variables.ts';
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples, fieldsOption } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define, fieldsOption } from '../command.ts';
 import { type EntryName, entryName, entryNames, environmentOf, isSetting, keyNames, urlNames } from './entry-names.ts';
 
 /** A row of `config list`. Keys and passwords are masked already. */
@@ -33,20 +32,15 @@ interface EntryRef {
   readonly name: EntryName;
 }
 
-export function defineList(command: Command, run: Run): void {
-  command
-    .description(
-      'Shows each setting, URL and key, of all stores unless --store names one, and where it comes from: an environment ' +
-        'variable, the configuration file or the default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
-        'named on stderr.',
-    )
-    .option(...fieldsOption)
-    .addHelpText(
-      'after',
-      examples([['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]]),
-    )
-    .action(run(listEntries));
-}
+export const defineList = define({
+  description:
+    'Shows each setting, URL and key, of all stores unless --store names one, and where it comes from: an environment ' +
+    'variable, the configuration file or the default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
+    'named on stderr.',
+  options: [fieldsOption],
+  examples: [['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]],
+  action: listEntries,
+});
 
 async function listEntries(invocation: Invocation): Promise<void> {
   const { context, configFile, globals, store } = invocation;
@@ -111,23 +105,18 @@ function fullName({ store, name }: EntryRef): string {
   return store === undefined ? name : `${store}/${name}`;
 }
 
-export function defineGet(command: Command, run: Run): void {
-  const shown = examples([
+export const defineGet = define({
+  operands: { '<name>': 'a setting, url.<env> or key.<env>' },
+  description:
+    'Prints the value in effect: from the environment, the configuration file, or the default. Not set: exit 1.',
+  before: `\nNames: ${entryNames.join(', ')};\n\`url\` and \`key\` alone are those of the chosen environment. Of a key, only the last 4 characters are shown.\n`,
+  examples: [
     ['petstock config get default-env'],
     ['petstock config get url --env production'],
     ['petstock config get low-stock --json', 'name, value and source as JSON'],
-  ]);
-  command
-    .argument('<name>', 'a setting, url.<env> or key.<env>')
-    .description(
-      'Prints the value in effect: from the environment, the configuration file, or the default. Not set: exit 1.',
-    )
-    .addHelpText(
-      'after',
-      `\nNames: ${entryNames.join(', ')};\n\`url\` and \`key\` alone are those of the chosen environment. Of a key, only the last 4 characters are shown.\n${shown}`,
-    )
-    .action(run((invocation, _options, name) => printEntry(invocation, name)));
-}
+  ],
+  action: (invocation, _options, name) => printEntry(invocation, name),
+});
 
 async function printEntry(invocation: Invocation, text: string): Promise<void> {
   const { context, configFile, environment, store, results } = invocation;
@@ -149,15 +138,12 @@ function notSet(ref: EntryRef): FailureError {
   return new FailureError(`${fullName(ref)} is not set`, { hint });
 }
 
-export function definePath(command: Command, run: Run): void {
-  command
-    .description('Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.')
-    .addHelpText('after', examples([['petstock config path'], ['ls -l "$(petstock config path)"']]))
-    .action(
-      run(async ({ context, results }) => {
-        const path = configFile(context.folders.config);
-        if (!results.wantsJson) return results.write(`${path}\n`);
-        await results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
-      }),
-    );
-}
+export const definePath = define({
+  description: 'Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.',
+  examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
+  action: async ({ context, results }) => {
+    const path = configFile(context.folders.config);
+    if (!results.wantsJson) return results.write(`${path}\n`);
+    await results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
+  },
+});

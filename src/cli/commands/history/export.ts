@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { loadRenderer } from '../../../output/renderers.ts';
 import { createPaint } from '../../../output/terminal.ts';
@@ -7,9 +6,9 @@ import { UsageError } from '../../../shared/errors.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { examples } from '../command.ts';
+import { define } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../values.ts';
 import { chosenPlace, parseDate } from './selection.ts';
@@ -24,36 +23,30 @@ interface ExportOptions {
   readonly force?: boolean;
 }
 
-export function defineHistoryExport(command: Command, run: Run): void {
-  command
-    .argument('[file]', 'where to write it; without one, stdout')
-    .description(
-      'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
-        'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
-        'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
-        'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
-    )
-    .option(
-      '--since <date>',
-      'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago',
-    )
-    .option('--until <date>', 'only rows settled up to this time')
-    .option('--after <cursor>', 'only rows after the one with this seq')
-    .option('--pet <id>', 'only rows of this pet')
-    .option('--ref <text>', 'only rows with this ref')
-    .option('--user <name>', 'only rows that this user wrote')
-    .option(...forceOption)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock history export history.ndjson'],
-        ['petstock history export history.csv -o csv', 'for a spreadsheet'],
-        ['petstock history export --after 1200', 'what came since the last time'],
-        [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
-      ]),
-    )
-    .action(run<ExportOptions>(exportHistory));
-}
+export const defineHistoryExport = define<ExportOptions>({
+  operands: { '[file]': 'where to write it; without one, stdout' },
+  description:
+    'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
+    'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
+    'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
+    'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
+  options: [
+    ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+    ['--until <date>', 'only rows settled up to this time'],
+    ['--after <cursor>', 'only rows after the one with this seq'],
+    ['--pet <id>', 'only rows of this pet'],
+    ['--ref <text>', 'only rows with this ref'],
+    ['--user <name>', 'only rows that this user wrote'],
+    forceOption,
+  ],
+  examples: [
+    ['petstock history export history.ndjson'],
+    ['petstock history export history.csv -o csv', 'for a spreadsheet'],
+    ['petstock history export --after 1200', 'what came since the last time'],
+    [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
+  ],
+  action: exportHistory,
+});
 
 async function exportHistory(invocation: Invocation, options: ExportOptions, file?: string): Promise<void> {
   const { context, globals } = invocation;

@@ -1,13 +1,12 @@
-import type { Command } from 'commander';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { examples } from '../command.ts';
+import { define } from '../command.ts';
 import { wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
@@ -17,22 +16,19 @@ interface PruneOptions {
   readonly incomplete?: boolean;
 }
 
-export function defineHistoryPrune(command: Command, run: Run): void {
-  command
-    .description(
-      'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
-        'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
-        'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
-    )
-    .option('--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days')
-    .option('--keep <n>', 'all but the latest n runs')
-    .option('--incomplete', 'those that are not complete, too')
-    .addHelpText(
-      'after',
-      examples([['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']]),
-    )
-    .action(run<PruneOptions>(prune));
-}
+export const defineHistoryPrune = define<PruneOptions>({
+  description:
+    'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
+    'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
+    'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
+  options: [
+    ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
+    ['--keep <n>', 'all but the latest n runs'],
+    ['--incomplete', 'those that are not complete, too'],
+  ],
+  examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
+  action: prune,
+});
 
 async function prune(invocation: Invocation, { before, keep, incomplete = false }: PruneOptions): Promise<void> {
   const days = invocation.config.settings['keep-history'];

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { RecordedResult, RecordedRow, RunRecord } from '../../../inventory/run-records.ts';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
@@ -8,9 +7,9 @@ import { NotFoundError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
-import { examples, fieldsOption } from '../command.ts';
+import { define, fieldsOption } from '../command.ts';
 import { collect, oneOf, petIdOf, wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
@@ -31,35 +30,32 @@ const shownOnTerminal = 20;
 /** The values of `--state`. */
 export const runStates = ['running', 'incomplete', 'done'] as const;
 
-export function defineHistoryList(command: Command, run: Run): void {
-  command
-    .description(
-      'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
-        'environment, unless --env names one. Sends nothing.',
-    )
-    .option('--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`)
-    .option('--pet <id>', 'only runs that changed this pet')
-    .option('--ref <text>', 'only runs that have a row with this ref')
-    .option('--user <name>', 'only runs of this user')
-    .option('--mine', 'only runs of the user who asks, from any machine')
-    .option('--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago')
-    .option('--until <date>', 'only runs up to this time')
-    .option('--state <state>', `only runs that are ${runStates.join(', ')}`)
-    .option('--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20')
-    .option(...fieldsOption)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock history list'],
-        ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
-        ['petstock history list --state incomplete', 'which ones can be resumed?'],
-        ['petstock history list --mine --since 7d', 'what have I written this week?'],
-        ['petstock history list --env production --json'],
-        ['petstock history list --since 7d -o html > week.html', 'a page to print'],
-      ]),
-    )
-    .action(run<ListOptions>(list));
-}
+export const defineHistoryList = define<ListOptions>({
+  description:
+    'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
+    'environment, unless --env names one. Sends nothing.',
+  options: [
+    ['--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`],
+    ['--pet <id>', 'only runs that changed this pet'],
+    ['--ref <text>', 'only runs that have a row with this ref'],
+    ['--user <name>', 'only runs of this user'],
+    ['--mine', 'only runs of the user who asks, from any machine'],
+    ['--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+    ['--until <date>', 'only runs up to this time'],
+    ['--state <state>', `only runs that are ${runStates.join(', ')}`],
+    ['--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20'],
+    fieldsOption,
+  ],
+  examples: [
+    ['petstock history list'],
+    ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
+    ['petstock history list --state incomplete', 'which ones can be resumed?'],
+    ['petstock history list --mine --since 7d', 'what have I written this week?'],
+    ['petstock history list --env production --json'],
+    ['petstock history list --since 7d -o html > week.html', 'a page to print'],
+  ],
+  action: list,
+});
 
 async function list(invocation: Invocation, options: ListOptions): Promise<void> {
   const { context, messages, results } = invocation;
@@ -154,23 +150,18 @@ interface ShowOptions {
 /** The values of `--state`. */
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
-export function defineHistoryShow(command: Command, run: Run): void {
-  command
-    .argument('<run>', 'the run, as history list shows it')
-    .description('Shows each row of a run: the stock before and after it, and its result. Sends nothing.')
-    .option('--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect)
-    .option(...fieldsOption)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock history show <run>'],
-        ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
-        ['petstock history show <run> -o csv'],
-        ['petstock history show <run> -o html > run.html', 'a page to print'],
-      ]),
-    )
-    .action(run<ShowOptions>(show));
-}
+export const defineHistoryShow = define<ShowOptions>({
+  operands: { '<run>': 'the run, as history list shows it' },
+  description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
+  options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],
+  examples: [
+    ['petstock history show <run>'],
+    ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
+    ['petstock history show <run> -o csv'],
+    ['petstock history show <run> -o html > run.html', 'a page to print'],
+  ],
+  action: show,
+});
 
 async function show(invocation: Invocation, options: ShowOptions, text = ''): Promise<void> {
   const chosen: readonly RecordedResult[] | undefined = options.state

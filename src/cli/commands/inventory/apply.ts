@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
-import { type BulkFlags, bulkFlags, collect, parseBulkFlags } from '../values.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define } from '../command.ts';
+import { type BulkFlags, bulkOptions, collect, parseBulkFlags } from '../values.ts';
 
 interface ApplyOptions extends BulkFlags {
   readonly format?: string;
@@ -21,60 +20,51 @@ interface ApplyOptions extends BulkFlags {
 
 const help = 'petstock inventory apply --help';
 
-export function defineApply(command: Command, run: Run): void {
-  command
-    .argument('[file]', 'a CSV, TSV, JSON or NDJSON file; - reads stdin')
-    .description(
-      'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
-        'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
-        'and taken back. Takes one request, and one for each row that changes.\n\n' +
-        'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
-        'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
-        'conflict, and is not written.',
-    )
-    .option('--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content')
-    .option(
-      '--column <field=name>',
-      'the column that has a field, such as petId=SKU; may be given several times',
-      collect,
-    )
-    .option('--ignore-columns', 'ignore unknown columns, except those that look like `expected`')
-    .option('--skip-unknown', 'skip pets that the service does not have, instead of refusing the file')
-    .option('--failed-out <file>', 'write the rows that were not written to a file that apply takes again')
-    .option('--force', 'let --failed-out replace a file that petstock did not write, or that was changed since')
-    .option(
+export const defineApply = define<ApplyOptions>({
+  operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
+  description:
+    'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
+    'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
+    'and taken back. Takes one request, and one for each row that changes.\n\n' +
+    'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
+    'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
+    'conflict, and is not written.',
+  options: [
+    ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
+    ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
+    ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
+    ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
+    ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
+    ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
+    [
       '--resume <run>',
       'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
-    )
-    .option('--again', 'apply a file with deltas once more, though a run of it has finished')
-    .option('--reason <text>', 'why, for the history: for rows without a reason of their own')
-    .option('--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own');
-  bulkFlags(command)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock inventory export counts.csv', 'a file to edit'],
-        ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
-        ['petstock inventory apply counts.csv'],
-        ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
-        [
-          'petstock inventory apply delivery.csv --column petId=SKU --column delta=Pieces --ignore-columns',
-          'as a supplier sends it',
-        ],
-        ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
-        ['petstock undo --last', 'take it all back'],
-      ]),
-    )
-    .action(
-      run<ApplyOptions>(async (invocation, options, file?: string) => {
-        if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
-        if (file === undefined) {
-          throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
-        }
-        await applyFile(invocation, file, options);
-      }),
-    );
-}
+    ],
+    ['--again', 'apply a file with deltas once more, though a run of it has finished'],
+    ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
+    ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
+    ...bulkOptions,
+  ],
+  examples: [
+    ['petstock inventory export counts.csv', 'a file to edit'],
+    ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
+    ['petstock inventory apply counts.csv'],
+    ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
+    [
+      'petstock inventory apply delivery.csv --column petId=SKU --column delta=Pieces --ignore-columns',
+      'as a supplier sends it',
+    ],
+    ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
+    ['petstock undo --last', 'take it all back'],
+  ],
+  action: async (invocation, options, file?: string) => {
+    if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
+    if (file === undefined) {
+      throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
+    }
+    await applyFile(invocation, file, options);
+  },
+});
 
 async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
   const { format, ignoreColumns = false, skipUnknown = false, again = false, force = false } = options;

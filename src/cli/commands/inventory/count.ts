@@ -1,61 +1,54 @@
-import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples, fieldsOption } from '../command.ts';
-import { bulkFlags } from '../values.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define, fieldsOption } from '../command.ts';
+import { bulkOptions } from '../values.ts';
 import { type CountFlags, parseCountFlags } from './count/count-options.ts';
 
-export function defineCount(command: Command, run: Run): void {
-  command
-    .argument('[session]', 'an unfinished session to go on with')
-    .description(
-      'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
-        'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
-        'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
-        'a shelf at a time. With --add or --take the sums are added to the stock or taken from it, which is safe beside other tills. ' +
-        'Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
-        'A line is one of:\n' +
-        '  42        counts one of pet 42, or of the pet of a bar code\n' +
-        '  42 x3     three, and 42*3 too\n' +
-        '  -         takes the last line back\n' +
-        '  = 42 7    seven of pet 42 in all\n' +
-        '            a blank line shows the sum\n' +
-        '  done      ends the count, as Ctrl-D does\n\n' +
-        'An unknown code beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
-        'Without a terminal, scans come from stdin, and --yes or --to is needed.',
-    )
-    .option('--new', 'begin another session, even if one is not finished')
-    .option('--add', 'what is scanned has come in: the sums are added to the stock')
-    .option('--take', 'what is scanned has gone out: the sums are taken from the stock')
-    .option(
-      '--merge <session...>',
-      'make one session of several: what each has counted is added up, settings (=) included',
-    )
-    .option('--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)')
-    .option('--all', 'count what was not scanned as 0')
-    .option('--to <file>', 'write a file for apply instead of the stock; - is stdout')
-    .option('--force', 'let --to replace a file that petstock did not write, or that was changed since')
-    .option('--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)')
-    .option('--ref <text>', 'a number or name of your own, for the history')
-    .option('--list', 'list the sessions of this machine; sends nothing')
-    .option(...fieldsOption)
-    .option('--discard <session>', 'give a session up, after a question; remove one that is finished or damaged');
-  bulkFlags(command)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock inventory count', 'scan or type, then done'],
-        ['petstock inventory count --codes codes.csv', 'with bar codes'],
-        ['petstock inventory count --new --add --ref N-881', 'a delivery'],
-        ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
-        ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
-        ['petstock inventory count --list', 'which sessions are there?'],
-        ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
-        ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
-      ]),
-    )
-    .action(run<CountFlags>(count));
-}
+export const defineCount = define<CountFlags>({
+  operands: { '[session]': 'an unfinished session to go on with' },
+  description:
+    'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
+    'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
+    'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
+    'a shelf at a time. With --add or --take the sums are added to the stock or taken from it, which is safe beside other tills. ' +
+    'Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
+    'A line is one of:\n' +
+    '  42        counts one of pet 42, or of the pet of a bar code\n' +
+    '  42 x3     three, and 42*3 too\n' +
+    '  -         takes the last line back\n' +
+    '  = 42 7    seven of pet 42 in all\n' +
+    '            a blank line shows the sum\n' +
+    '  done      ends the count, as Ctrl-D does\n\n' +
+    'An unknown code beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
+    'Without a terminal, scans come from stdin, and --yes or --to is needed.',
+  options: [
+    ['--new', 'begin another session, even if one is not finished'],
+    ['--add', 'what is scanned has come in: the sums are added to the stock'],
+    ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
+    ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
+    ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
+    ['--all', 'count what was not scanned as 0'],
+    ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
+    ['--force', 'let --to replace a file that petstock did not write, or that was changed since'],
+    ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
+    ['--ref <text>', 'a number or name of your own, for the history'],
+    ['--list', 'list the sessions of this machine; sends nothing'],
+    fieldsOption,
+    ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
+    ...bulkOptions,
+  ],
+  examples: [
+    ['petstock inventory count', 'scan or type, then done'],
+    ['petstock inventory count --codes codes.csv', 'with bar codes'],
+    ['petstock inventory count --new --add --ref N-881', 'a delivery'],
+    ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
+    ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
+    ['petstock inventory count --list', 'which sessions are there?'],
+    ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
+    ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
+  ],
+  action: count,
+});
 
 async function count(invocation: Invocation, flags: CountFlags, session?: string): Promise<void> {
   const { list = false, discard } = flags;

@@ -1,12 +1,11 @@
 import { basename } from 'node:path';
-import type { Command } from 'commander';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
 import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { counted, grouped } from '../../../inventory/values.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples, fieldsOption } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define, fieldsOption } from '../command.ts';
 import { oneOf } from '../values.ts';
 import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
@@ -17,39 +16,36 @@ interface DiffOptions {
   readonly changes?: boolean;
 }
 
-export function defineDiff(command: Command, run: Run): void {
-  command
-    .argument('<left>', 'an environment, store/environment, a file, or - for stdin')
-    .argument('<right>', 'what it is compared with')
-    .description(
-      'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
-        '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (only right has it), removed (only left ' +
-        'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
-    )
-    .option('--only <field>', 'of pets that both sides have, compare only quantity or status')
-    .option('--exit-code', 'exit 3 where they differ')
-    .option(...fieldsOption)
-    .option('--changes', 'print a change file (CSV) that makes left like right')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock inventory diff staging production'],
-        ['petstock inventory diff north/production south/production', 'of two stores'],
-        ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
-        ['petstock inventory diff staging stock.csv --changes > back.csv', 'what takes it back to that'],
-        ['petstock inventory apply back.csv --dry-run'],
-        ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
-      ]),
-    )
-    .action(
-      run<DiffOptions>(async (invocation, options, leftName, rightName) => {
-        const [left, right] = [sideOf(leftName), sideOf(rightName)];
-        const only = options.only === undefined ? undefined : oneOf('--only', options.only, ['quantity', 'status']);
-        requireSense(invocation, { ...options, only }, [left, right]);
-        await diff(invocation, [left, right], { ...options, only });
-      }),
-    );
-}
+export const defineDiff = define<DiffOptions>({
+  operands: {
+    '<left>': 'an environment, store/environment, a file, or - for stdin',
+    '<right>': 'what it is compared with',
+  },
+  description:
+    'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
+    '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (only right has it), removed (only left ' +
+    'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
+  options: [
+    ['--only <field>', 'of pets that both sides have, compare only quantity or status'],
+    ['--exit-code', 'exit 3 where they differ'],
+    fieldsOption,
+    ['--changes', 'print a change file (CSV) that makes left like right'],
+  ],
+  examples: [
+    ['petstock inventory diff staging production'],
+    ['petstock inventory diff north/production south/production', 'of two stores'],
+    ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
+    ['petstock inventory diff staging stock.csv --changes > back.csv', 'what takes it back to that'],
+    ['petstock inventory apply back.csv --dry-run'],
+    ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
+  ],
+  action: async (invocation, options, leftName, rightName) => {
+    const [left, right] = [sideOf(leftName), sideOf(rightName)];
+    const only = options.only === undefined ? undefined : oneOf('--only', options.only, ['quantity', 'status']);
+    requireSense(invocation, { ...options, only }, [left, right]);
+    await diff(invocation, [left, right], { ...options, only });
+  },
+});
 
 /**
  * Returns what a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
@@ -6,8 +5,8 @@ import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireFileName } from '../values.ts';
 import { scanStock, UnreadablePets } from './stock.ts';
@@ -18,26 +17,23 @@ interface ExportFlags {
   readonly force?: boolean;
 }
 
-export function defineExport(command: Command, run: Run): void {
-  command
-    .argument('[file]', 'where to write it; without one, stdout')
-    .description(
-      'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
-        'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
-        'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
-    )
-    .option('--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids')
-    .option('--delimiter <d>', 'what stands between two cells: , ; | or tab')
-    .option(...forceOption)
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
-        ['petstock inventory apply stock.csv'],
-      ]),
-    )
-    .action(run<ExportFlags>(exportStock));
-}
+export const defineExport = define<ExportFlags>({
+  operands: { '[file]': 'where to write it; without one, stdout' },
+  description:
+    'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
+    'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
+    'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
+  options: [
+    ['--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids'],
+    ['--delimiter <d>', 'what stands between two cells: , ; | or tab'],
+    forceOption,
+  ],
+  examples: [
+    ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
+    ['petstock inventory apply stock.csv'],
+  ],
+  action: exportStock,
+});
 
 async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-'): Promise<void> {
   const format = formatFor(invocation, file);

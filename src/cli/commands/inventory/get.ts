@@ -1,50 +1,41 @@
-import type { Command } from 'commander';
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples, fieldsOption } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define, fieldsOption } from '../command.ts';
 import { collect, petIdOf } from '../values.ts';
 import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 
-export function defineGet(command: Command, run: Run): void {
-  command
-    .argument('[petId...]', 'the pets, by their ids')
-    .description(
-      'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +
-        'in the list, after the others. JSON is an object for one pet, and an array for several.',
-    )
-    .option('--code <bar code>', 'a pet by its bar code (setting codes)', collect)
-    .option(...fieldsOption)
-    .addHelpText(
-      'after',
-      examples([['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']]),
-    )
-    .action(
-      run<{ readonly code?: readonly string[] }>(async (invocation, { code = [] }, ...texts) => {
-        const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
-        if (petIds.length === 0) {
-          throw new UsageError('The petId is missing: name a pet by its id, or by its bar code with --code', {
-            hint: 'petstock inventory get 4',
-          });
-        }
-        const { client } = await invocation.service.connectToRead();
-        const asked = new Set(petIds);
-        const unreadable = new UnreadablePets();
-        const items = await findItems(invocation, client, asked, unreadable);
-        const found = petIds.flatMap((petId) => items.get(petId) ?? []);
-        const options = await stockViewOptions(invocation);
-        const [first] = found;
-        if (petIds.length > 1) {
-          await invocation.results.print(inventoryListView([found], options), { sayWhenEmpty: false });
-        } else if (first !== undefined) {
-          await invocation.results.print(inventoryItemView(first, options));
-        }
-        const error = unreadable.error(invocation.where, ({ petId }) => asked.has(petId));
-        const missing = [...asked].filter((petId) => !items.has(petId) && !unreadable.has(petId));
-        requireWhole(invocation, error, missing);
-      }),
-    );
-}
+export const defineGet = define<{ readonly code?: readonly string[] }>({
+  operands: { '[petId...]': 'the pets, by their ids' },
+  description:
+    'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +
+    'in the list, after the others. JSON is an object for one pet, and an array for several.',
+  options: [['--code <bar code>', 'a pet by its bar code (setting codes)', collect], fieldsOption],
+  examples: [['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']],
+  action: async (invocation, { code = [] }, ...texts) => {
+    const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
+    if (petIds.length === 0) {
+      throw new UsageError('The petId is missing: name a pet by its id, or by its bar code with --code', {
+        hint: 'petstock inventory get 4',
+      });
+    }
+    const { client } = await invocation.service.connectToRead();
+    const asked = new Set(petIds);
+    const unreadable = new UnreadablePets();
+    const items = await findItems(invocation, client, asked, unreadable);
+    const found = petIds.flatMap((petId) => items.get(petId) ?? []);
+    const options = await stockViewOptions(invocation);
+    const [first] = found;
+    if (petIds.length > 1) {
+      await invocation.results.print(inventoryListView([found], options), { sayWhenEmpty: false });
+    } else if (first !== undefined) {
+      await invocation.results.print(inventoryItemView(first, options));
+    }
+    const error = unreadable.error(invocation.where, ({ petId }) => asked.has(petId));
+    const missing = [...asked].filter((petId) => !items.has(petId) && !unreadable.has(petId));
+    requireWhole(invocation, error, missing);
+  },
+});
 
 async function petIdsOfCodes(invocation: Invocation, codes: readonly string[]): Promise<bigint[]> {
   if (codes.length === 0) return [];

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
@@ -11,8 +10,8 @@ import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../..
 import { inventoryFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
-import { examples } from '../command.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { define } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
@@ -30,71 +29,67 @@ interface ListOptions {
   readonly name?: string;
 }
 
-export function defineList(command: Command, run: Run): void {
-  command
-    .description('Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.')
-    .option('--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect)
-    .option('--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect)
-    .option('--name <text>', 'only pets with this in their name (setting codes)')
-    .option('--min-quantity <n>', 'only a stock of n or more')
-    .option('--max-quantity <n>', 'only a stock of n or less')
-    .option('--low', 'only what is running out: available, and at or below the setting low-stock')
-    .option('--sort <field>', sortKeys.join(', '))
-    .option('--desc', 'sort from the highest to the lowest')
-    .option('--limit <n>', 'at most n pets')
-    .option(
+export const defineList = define<ListOptions>({
+  description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
+  options: [
+    ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
+    ['--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect],
+    ['--name <text>', 'only pets with this in their name (setting codes)'],
+    ['--min-quantity <n>', 'only a stock of n or more'],
+    ['--max-quantity <n>', 'only a stock of n or less'],
+    ['--low', 'only what is running out: available, and at or below the setting low-stock'],
+    ['--sort <field>', sortKeys.join(', ')],
+    ['--desc', 'sort from the highest to the lowest'],
+    ['--limit <n>', 'at most n pets'],
+    [
       '--fields <f,…>',
       'only these columns, in this order: petId, quantity, status, and name where there are names',
       collect,
-    )
-    .option('--summary', 'count pets and units by status, and in all')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock inventory list'],
-        ['petstock inventory list --low --sort quantity', 'what to order'],
-        ['petstock inventory list -o csv > stock.csv'],
-        ['petstock inventory list --summary --json'],
-      ]),
-    )
-    .action(
-      run<ListOptions>(async (invocation, options) => {
-        const hasNames = invocation.config.settings.codes !== undefined;
-        const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
-        const { client } = await invocation.service.connectToRead();
-        const unreadable = new UnreadablePets();
-        const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
-        const missing = new Set(selection.petIds);
-        const criteria = [
-          selection.criteria,
-          ...(options.low ? [lowCriteria(invocation)] : []),
-          ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
-        ];
-        const found = filtered(withoutFound(scanned, missing), criteria);
-        if (options.summary) {
-          await invocation.results.print(summaryView(await summarize(found)));
-        } else {
-          const { fields } = selection;
-          const viewOptions = { ...(await stockViewOptions(invocation)), fields };
-          const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
-          const arranged = arrange(found, selection);
-          const items = isCopyable(selection, options)
-            ? {
-                [Symbol.asyncIterator]: () => arranged[Symbol.asyncIterator](),
-                copied: (writer: ItemWriter) =>
-                  copyStock(invocation, client, writer, { unreadable, statuses: selection.criteria.statuses }),
-              }
-            : arranged;
-          const view = inventoryColumnsView(items, { ...viewOptions, page });
-          await invocation.results.print(view);
-        }
-        const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
-        // Unreadable or not: a pet that the answer names is there.
-        const notThere = [...missing].filter((petId) => !unreadable.has(petId));
-        requireWhole(invocation, error, notThere);
-      }),
-    );
-}
+    ],
+    ['--summary', 'count pets and units by status, and in all'],
+  ],
+  examples: [
+    ['petstock inventory list'],
+    ['petstock inventory list --low --sort quantity', 'what to order'],
+    ['petstock inventory list -o csv > stock.csv'],
+    ['petstock inventory list --summary --json'],
+  ],
+  action: async (invocation, options) => {
+    const hasNames = invocation.config.settings.codes !== undefined;
+    const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
+    const { client } = await invocation.service.connectToRead();
+    const unreadable = new UnreadablePets();
+    const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
+    const missing = new Set(selection.petIds);
+    const criteria = [
+      selection.criteria,
+      ...(options.low ? [lowCriteria(invocation)] : []),
+      ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
+    ];
+    const found = filtered(withoutFound(scanned, missing), criteria);
+    if (options.summary) {
+      await invocation.results.print(summaryView(await summarize(found)));
+    } else {
+      const { fields } = selection;
+      const viewOptions = { ...(await stockViewOptions(invocation)), fields };
+      const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
+      const arranged = arrange(found, selection);
+      const items = isCopyable(selection, options)
+        ? {
+            [Symbol.asyncIterator]: () => arranged[Symbol.asyncIterator](),
+            copied: (writer: ItemWriter) =>
+              copyStock(invocation, client, writer, { unreadable, statuses: selection.criteria.statuses }),
+          }
+        : arranged;
+      const view = inventoryColumnsView(items, { ...viewOptions, page });
+      await invocation.results.print(view);
+    }
+    const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
+    // Unreadable or not: a pet that the answer names is there.
+    const notThere = [...missing].filter((petId) => !unreadable.has(petId));
+    requireWhole(invocation, error, notThere);
+  },
+});
 
 /** Reports whether items are shown in their order, and chosen by nothing but their status. */
 function isCopyable({ criteria, sort, limit }: Selection, { low, name, summary }: ListOptions): boolean {

@@ -1,99 +1,79 @@
 import { existsSync } from 'node:fs';
 import { link, open, rm } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { grouped } from '../../../inventory/values.ts';
 import type { Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
-import type { Run } from '../../invocation/invocation.ts';
 import { storeError } from '../../sandbox.ts';
-import { examples } from '../command.ts';
+import { define } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { oneOf, requireFileName } from '../values.ts';
 import { readStockFile } from './stock-file.ts';
-import {
-  chosenStore,
-  nameOfStore,
-  printRecord,
-  type StoreChoice,
-  withStore,
-  withStoreOptions,
-} from './store-access.ts';
+import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 
-export function defineImport(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .argument('<file>', 'CSV or JSON; - is stdin')
-    .description(
-      'Puts a stock of your own in the place of the one that is there, all at once, also while it is served. CSV has the columns petId, ' +
-        'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}: what GET /pets/{petId} and ' +
-        'GET /store/orders answer, as it is. Keys and what they have used stay.',
-    )
-    .option('--merge', 'keep what is there, and add or change the pets of the file')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock sandbox import stock.csv --merge'],
-        ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
-      ]),
-    )
-    .action(
-      run<StoreChoice & { readonly merge?: boolean }>(async (invocation, { merge = false, ...choice }, file = '') => {
-        const { messages, questions } = invocation;
-        requireFileName(file, 'sandbox import');
-        const stock = await readStockFile(file, invocation.context);
-        const chosen = chosenStore(invocation, choice);
-        const name = nameOfStore(chosen);
-        if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);
-        const pets = [...stock.items].length;
-        await withStore(invocation, chosen, (store) =>
-          merge ? store.put(stock.items) : store.replace(stock, { forgetsUsage: false }),
-        );
-        const orders = merge ? 0 : stock.orders.length;
-        await messages.note(
-          `${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`,
-        );
-        await printRecord(invocation, { store: name, pets, orders });
-      }),
+export const defineImport = define<StoreChoice & { readonly merge?: boolean }>({
+  operands: { '<file>': 'CSV or JSON; - is stdin' },
+  description:
+    'Puts a stock of your own in the place of the one that is there, all at once, also while it is served. CSV has the columns petId, ' +
+    'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}: what GET /pets/{petId} and ' +
+    'GET /store/orders answer, as it is. Keys and what they have used stay.',
+  options: [...storeOptions, ['--merge', 'keep what is there, and add or change the pets of the file']],
+  examples: [
+    ['petstock sandbox import stock.csv --merge'],
+    ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
+  ],
+  action: async (invocation, { merge = false, ...choice }, file = '') => {
+    const { messages, questions } = invocation;
+    requireFileName(file, 'sandbox import');
+    const stock = await readStockFile(file, invocation.context);
+    const chosen = chosenStore(invocation, choice);
+    const name = nameOfStore(chosen);
+    if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);
+    const pets = [...stock.items].length;
+    await withStore(invocation, chosen, (store) =>
+      merge ? store.put(stock.items) : store.replace(stock, { forgetsUsage: false }),
     );
-}
+    const orders = merge ? 0 : stock.orders.length;
+    await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`);
+    await printRecord(invocation, { store: name, pets, orders });
+  },
+});
 
 const formats = ['csv', 'json'] as const;
 
-export function defineExport(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .argument('[file]', 'where to write it; without one, stdout')
-    .description('Writes the stock in a form that `petstock sandbox import` reads. Takes no request.')
-    .option(
+export const defineExport = define<StoreChoice & { readonly format?: string; readonly force?: boolean }>({
+  operands: { '[file]': 'where to write it; without one, stdout' },
+  description: 'Writes the stock in a form that `petstock sandbox import` reads. Takes no request.',
+  options: [
+    ...storeOptions,
+    [
       '--format <format>',
       'csv, or json, which has records of pets and orders too (default: by the name of the file, else csv)',
-    )
-    .option(...forceOption)
-    .addHelpText('after', examples([['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']]))
-    .action(
-      run<StoreChoice & { readonly format?: string; readonly force?: boolean }>(
-        async (invocation, { format, force = false, ...choice }, file?: string) => {
-          if (file !== undefined) requireFileName(file, 'sandbox export');
-          const isJson =
-            format === undefined
-              ? file?.toLowerCase().endsWith('.json') === true
-              : oneOf('--format', format, formats) === 'json';
-          await withStore(invocation, chosenStore(invocation, choice), async (store) => {
-            const text = isJson ? jsonOf(store) : csvOf(store);
-            if (file === undefined || file === '-') {
-              for await (const piece of text) await invocation.results.write(piece);
-            } else {
-              await exportTo(invocation, file, text, { force });
-            }
-            const [orders, records] = [await store.orders(), await store.records()];
-            if (!isJson && orders.length + records.length > 0) {
-              await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
-            }
-          });
-        },
-      ),
-    );
-}
+    ],
+    forceOption,
+  ],
+  examples: [['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']],
+  action: async (invocation, { format, force = false, ...choice }, file?: string) => {
+    if (file !== undefined) requireFileName(file, 'sandbox export');
+    const isJson =
+      format === undefined
+        ? file?.toLowerCase().endsWith('.json') === true
+        : oneOf('--format', format, formats) === 'json';
+    await withStore(invocation, chosenStore(invocation, choice), async (store) => {
+      const text = isJson ? jsonOf(store) : csvOf(store);
+      if (file === undefined || file === '-') {
+        for await (const piece of text) await invocation.results.write(piece);
+      } else {
+        await exportTo(invocation, file, text, { force });
+      }
+      const [orders, records] = [await store.orders(), await store.records()];
+      if (!isJson && orders.length + records.length > 0) {
+        await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
+      }
+    });
+  },
+});
 
 async function* csvOf(store: Store): AsyncGenerator<string> {
   yield 'petId,quantity,status\r\n';
@@ -112,30 +92,27 @@ async function* jsonOf(store: Store): AsyncGenerator<string> {
   yield `],\n"pets":[${(await store.records()).join(',\n')}],\n"orders":[${(await store.orders()).join(',\n')}]}\n`;
 }
 
-export function defineBackup(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .argument('<file>', 'where to write it; nothing may be there')
-    .description(
-      'Copies the database file as it is at one moment, with stock, keys and what they have used, also while it is served. ' +
-        'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
-    )
-    .addHelpText('after', examples([['petstock sandbox backup monday.db']]))
-    .action(
-      run<StoreChoice>(async (invocation, choice, target = '') => {
-        requireFileName(target, 'sandbox backup');
-        const chosen = chosenStore(invocation, choice);
-        if ('database' in chosen) {
-          throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
-        }
-        if (existsSync(target)) throw new UsageError(`${target} is there already; name another file`);
-        const pets = await copy(chosen.file, target);
-        await invocation.messages.note(
-          `Written to ${target}. To serve it: petstock sandbox serve --file ${shellWord(target)}`,
-        );
-        await printRecord(invocation, { file: target, pets });
-      }),
+export const defineBackup = define<StoreChoice>({
+  operands: { '<file>': 'where to write it; nothing may be there' },
+  description:
+    'Copies the database file as it is at one moment, with stock, keys and what they have used, also while it is served. ' +
+    'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
+  options: storeOptions,
+  examples: [['petstock sandbox backup monday.db']],
+  action: async (invocation, choice, target = '') => {
+    requireFileName(target, 'sandbox backup');
+    const chosen = chosenStore(invocation, choice);
+    if ('database' in chosen) {
+      throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
+    }
+    if (existsSync(target)) throw new UsageError(`${target} is there already; name another file`);
+    const pets = await copy(chosen.file, target);
+    await invocation.messages.note(
+      `Written to ${target}. To serve it: petstock sandbox serve --file ${shellWord(target)}`,
     );
-}
+    await printRecord(invocation, { file: target, pets });
+  },
+});
 
 /** Under another name until it is whole, so that what breaks off leaves nothing that looks like a backup. */
 async function copy(file: string, target: string): Promise<number> {

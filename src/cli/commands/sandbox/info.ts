@@ -1,24 +1,15 @@
-import type { Command } from 'commander';
 import type { Store } from '../../../service/index.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
-import { examples } from '../command.ts';
-import { addOptions, defaultPort, type Values } from './sandbox-options.ts';
-import {
-  chosenStore,
-  nameOfStore,
-  printRecord,
-  type StoreChoice,
-  withStore,
-  withStoreOptions,
-} from './store-access.ts';
+import { define } from '../command.ts';
+import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
+import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 
-export function defineInfo(command: Command, run: Run): void {
-  command
-    .description('Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.')
-    .addHelpText('after', examples([['petstock sandbox info'], ['petstock sandbox info --json']]))
-    .action(run(printInfo));
-}
+export const defineInfo = define({
+  description: 'Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.',
+  examples: [['petstock sandbox info'], ['petstock sandbox info --json']],
+  action: printInfo,
+});
 
 /** `{"file","key","plan","pets"}` */
 async function printInfo(invocation: Invocation): Promise<void> {
@@ -30,46 +21,37 @@ async function printInfo(invocation: Invocation): Promise<void> {
   await printRecord(invocation, { file, key, plan, pets: inspectDatabase(file)?.pets ?? 0 });
 }
 
-export function defineReset(command: Command, run: Run): void {
-  addOptions(withStoreOptions(command), ['pets', 'seed', 'ids'])
-    .description(
-      'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
-    )
-    .addHelpText(
-      'after',
-      examples([['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']]),
-    )
-    .action(
-      run<StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>>(async (invocation, options) => {
-        const { adoptKey, seededStock } = await import('../../../service/index.ts');
-        const stock = seededStock(options);
-        const chosen = chosenStore(invocation, options);
-        const isOwn = 'file' in chosen && chosen.isOwn;
-        const name = nameOfStore(chosen);
-        if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
-        const fill = async (store: Store) => {
-          await store.replace(stock, { forgetsUsage: true });
-          const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
-          if (key !== undefined) await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
-        };
-        // Services that have the file open continue with it.
-        await withStore(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
-        await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
-        if (isOwn) await printInfo(invocation);
-        else await printRecord(invocation, { store: name, pets: [...stock.items].length });
-      }),
-    );
-}
+export const defineReset = define<StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>>({
+  description:
+    'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
+  options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
+  examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
+  action: async (invocation, options) => {
+    const { adoptKey, seededStock } = await import('../../../service/index.ts');
+    const stock = seededStock(options);
+    const chosen = chosenStore(invocation, options);
+    const isOwn = 'file' in chosen && chosen.isOwn;
+    const name = nameOfStore(chosen);
+    if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
+    const fill = async (store: Store) => {
+      await store.replace(stock, { forgetsUsage: true });
+      const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
+      if (key !== undefined) await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
+    };
+    // Services that have the file open continue with it.
+    await withStore(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
+    await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
+    if (isOwn) await printInfo(invocation);
+    else await printRecord(invocation, { store: name, pets: [...stock.items].length });
+  },
+});
 
-export function defineOpenApi(command: Command, run: Run): void {
-  command
-    .description('Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.')
-    .addHelpText('after', examples([['petstock sandbox openapi > openapi.json']]))
-    .action(
-      run(async (invocation) => {
-        const { openApiDocument } = await import('../../../service/index.ts');
-        const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
-        await invocation.results.write(`${JSON.stringify(document, null, 2)}\n`);
-      }),
-    );
-}
+export const defineOpenApi = define({
+  description: 'Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.',
+  examples: [['petstock sandbox openapi > openapi.json']],
+  action: async (invocation) => {
+    const { openApiDocument } = await import('../../../service/index.ts');
+    const document = openApiDocument(`http://127.0.0.1:${defaultPort}/v1`);
+    await invocation.results.write(`${JSON.stringify(document, null, 2)}\n`);
+  },
+});

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { Column, Row } from '../../../output/view.ts';
 import type { Grant, KeyRecord } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
-import { examples, fieldsOption } from '../command.ts';
-import { addOptions, limitsOf, plans, type Values } from './sandbox-options.ts';
-import { chosenStore, type StoreChoice, withStore, withStoreOptions } from './store-access.ts';
+import { define, fieldsOption } from '../command.ts';
+import { limitsOf, plans, sandboxOptions, type Values } from './sandbox-options.ts';
+import { chosenStore, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 
 const columns: readonly Column[] = [
   { field: 'id', title: 'Id', whole: true },
@@ -29,68 +28,57 @@ function timeOf(milliseconds: number | null): string | null {
 
 type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'>;
 
-export function defineCreate(command: Command, run: Run): void {
-  addOptions(withStoreOptions(command), ['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') })
-    .description('Issues a key and shows it, this once: only its hash is kept.')
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock sandbox keys create --plan pro'],
-        ['petstock sandbox keys create --limit-minute 5000 --limit-day 1000000 --json'],
-      ]),
-    )
-    .action(
-      run<CreateOptions>(async (invocation, options) => {
-        const grant = grantOf(options);
-        const { issueKey } = await import('../../../service/index.ts');
-        const chosen = chosenStore(invocation, options);
-        const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant));
-        await invocation.messages.note('This is the only time that the key is shown.');
-        await invocation.results.print({
-          shape: 'one',
-          columns: [{ field: 'key', title: 'Key', whole: true }, ...columns],
-          rows: [[{ key, ...rowOf(record) }]],
-        });
-      }),
-    );
-}
+export const defineCreate = define<CreateOptions>({
+  description: 'Issues a key and shows it, this once: only its hash is kept.',
+  options: [...storeOptions, ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') })],
+  examples: [
+    ['petstock sandbox keys create --plan pro'],
+    ['petstock sandbox keys create --limit-minute 5000 --limit-day 1000000 --json'],
+  ],
+  action: async (invocation, options) => {
+    const grant = grantOf(options);
+    const { issueKey } = await import('../../../service/index.ts');
+    const chosen = chosenStore(invocation, options);
+    const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant));
+    await invocation.messages.note('This is the only time that the key is shown.');
+    await invocation.results.print({
+      shape: 'one',
+      columns: [{ field: 'key', title: 'Key', whole: true }, ...columns],
+      rows: [[{ key, ...rowOf(record) }]],
+    });
+  },
+});
 
-export function defineList(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .description(
-      'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
-    )
-    .option(...fieldsOption)
-    .addHelpText('after', examples([['petstock sandbox keys list'], ['petstock sandbox keys list --json']]))
-    .action(
-      run<StoreChoice>(async (invocation, choice) => {
-        const rows = (await keysIn(invocation, choice)).map(rowOf);
-        await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [rows] });
-      }),
-    );
-}
+export const defineList = define<StoreChoice>({
+  description:
+    'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
+  options: [...storeOptions, fieldsOption],
+  examples: [['petstock sandbox keys list'], ['petstock sandbox keys list --json']],
+  action: async (invocation, choice) => {
+    const rows = (await keysIn(invocation, choice)).map(rowOf);
+    await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [rows] });
+  },
+});
 
-export function defineRevoke(command: Command, run: Run): void {
-  withStoreOptions(command)
-    .description('Ends the validity of a key, at once and for good: requests with it are answered with 401.')
-    .argument('<id>', 'as `sandbox keys list` shows it')
-    .addHelpText('after', examples([['petstock sandbox keys revoke <id>']]))
-    .action(
-      run<StoreChoice>(async (invocation, choice, id = '') => {
-        const hint = 'petstock sandbox keys list';
-        const chosen = chosenStore(invocation, choice);
-        const { idOfKey } = await import('../../../service/index.ts');
-        const own = ownKey(invocation.context.folders.state);
-        if ('file' in chosen && chosen.isOwn && own !== undefined && idOfKey(own) === id) {
-          throw new UsageError("This is the sandbox's own key, which `--env sandbox` needs", { hint });
-        }
-        const known = await keysIn(invocation, choice);
-        if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
-        const record = await withStore(invocation, chosen, (store) => store.revoke(id));
-        await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
-      }),
-    );
-}
+export const defineRevoke = define<StoreChoice>({
+  operands: { '<id>': 'as `sandbox keys list` shows it' },
+  description: 'Ends the validity of a key, at once and for good: requests with it are answered with 401.',
+  options: storeOptions,
+  examples: [['petstock sandbox keys revoke <id>']],
+  action: async (invocation, choice, id = '') => {
+    const hint = 'petstock sandbox keys list';
+    const chosen = chosenStore(invocation, choice);
+    const { idOfKey } = await import('../../../service/index.ts');
+    const own = ownKey(invocation.context.folders.state);
+    if ('file' in chosen && chosen.isOwn && own !== undefined && idOfKey(own) === id) {
+      throw new UsageError("This is the sandbox's own key, which `--env sandbox` needs", { hint });
+    }
+    const known = await keysIn(invocation, choice);
+    if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
+    const record = await withStore(invocation, chosen, (store) => store.revoke(id));
+    await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
+  },
+});
 
 /** Looks without making anything: the sandbox's own store may not be there yet. */
 async function keysIn(invocation: Invocation, choice: StoreChoice): Promise<readonly KeyRecord[]> {

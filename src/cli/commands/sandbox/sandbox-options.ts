@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { type Command, Option } from 'commander';
 import { parseQuantity } from '../../../inventory/values.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import type { OptionRow } from '../command.ts';
 import { oneOf, required, requireFileName } from '../values.ts';
 
 export const defaultPort = 4010;
@@ -143,24 +143,20 @@ export function flagOf(name: Name): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Gives a command these options. @param abouts of those that are something else to this command */
-export function addOptions(
-  command: Command,
+/** Returns these options as a command takes them. @param abouts of those that are something else to this command */
+export function sandboxOptions(
   names: readonly Name[],
   abouts: Readonly<Partial<Record<Name, string>>> = {},
-): Command {
-  for (const name of names) {
+): readonly OptionRow[] {
+  return names.map((name) => {
     const option = options[name];
-    const [flag, about] = [flagOf(name), abouts[name] ?? (typeof option === 'string' ? option : option.about)];
-    if (typeof option === 'string') command.option(flag, about);
-    else {
-      const read: Read<unknown> = option.read;
-      const readFlag = (given: string, earlier: unknown): unknown =>
-        'separator' in option ? [earlier ?? [], read(given, flag)].flat() : read(given, flag);
-      command.addOption(new Option(`${flag} <${option.value}>`, about).argParser(readFlag));
-    }
-  }
-  return command;
+    const flag = flagOf(name);
+    if (typeof option === 'string') return [flag, abouts[name] ?? option];
+    const read: Read<unknown> = option.read;
+    const readFlag = (given: string, earlier: unknown): unknown =>
+      'separator' in option ? [earlier ?? [], read(given, flag)].flat() : read(given, flag);
+    return [`${flag} <${option.value}>`, abouts[name] ?? option.about, readFlag];
+  });
 }
 
 /** Returns the limits of an enterprise key; undefined if neither is given. */

@@ -1,37 +1,32 @@
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { RunningService, Stock } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
-import type { Invocation, Run } from '../../invocation/invocation.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey, startSandbox, storeError } from '../../sandbox.ts';
-import { examples } from '../command.ts';
-import { addOptions, flagOf, optionNames, readSecret, type Values } from './sandbox-options.ts';
+import { define } from '../command.ts';
+import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
 
 /** Seconds that a database which is being started is waited for. */
 const startPatience = 30;
 
-export function defineServe(command: Command, run: Run): void {
-  addOptions(command, optionNames)
-    .description(
-      'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
-    )
-    .addHelpText(
-      'after',
-      examples([
-        ['petstock sandbox serve'],
-        ['petstock sandbox serve --port 0 --file :memory: --json', 'for a script: one line with url and key'],
-        ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to see a rate limit at work'],
-        ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for a web page of your own'],
-      ]),
-    )
-    .action(run<Readonly<Record<string, unknown>>>(serve));
-}
+export const defineServe = define<Readonly<Record<string, unknown>>>({
+  description:
+    'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
+  options: sandboxOptions(optionNames),
+  examples: [
+    ['petstock sandbox serve'],
+    ['petstock sandbox serve --port 0 --file :memory: --json', 'for a script: one line with url and key'],
+    ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to see a rate limit at work'],
+    ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for a web page of your own'],
+  ],
+  action: serve,
+});
 
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
 interface Teller {

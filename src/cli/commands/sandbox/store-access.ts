@@ -1,24 +1,21 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
-import { addOptions, type Values } from './sandbox-options.ts';
+import { sandboxOptions, type Values } from './sandbox-options.ts';
 
 /** Which store a command is about: the sandbox's own if neither is given. */
 export type StoreChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStore = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
-export function withStoreOptions(command: Command): Command {
-  return addOptions(command, ['file', 'database'], {
-    file: 'database file (default: that of --env sandbox)',
-    database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
-  });
-}
+export const storeOptions = sandboxOptions(['file', 'database'], {
+  file: 'database file (default: that of --env sandbox)',
+  database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
+});
 
 /**
  * Returns the file or the database that is meant; a file other than the sandbox's own has to exist.
