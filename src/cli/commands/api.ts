@@ -13,15 +13,9 @@ import { collect, requireFileName } from './values.ts';
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-interface ApiOptions {
-  readonly data?: string;
-  readonly include?: boolean;
-  readonly header?: readonly string[];
-}
-
 type AnswerFacts = Pick<AnswerHead, 'status' | 'headers'>;
 
-export const defineApi = define<ApiOptions>({
+export const defineApi = define({
   operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },
   description:
     'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +

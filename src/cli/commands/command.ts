@@ -11,29 +11,55 @@ export type Define = (command: Command, run: Run) => void;
 /** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
 
+/** Returns the rows, whose type says what Commander makes of them: `OptionsOf<typeof rows>`. */
+export function optionRows<const Rows extends readonly OptionRow[]>(...rows: Rows): Rows {
+  return rows;
+}
+
+/** The values of options by their names: `minQuantity` of `--min-quantity <n>`, and `pager` of `--no-pager`. */
+export type OptionsOf<Rows extends readonly OptionRow[]> = {
+  readonly [Row in Rows[number] as NameOf<Row[0]>]?: ValueOf<Row>;
+};
+type NameOf<Flags extends string> = Flags extends `${string}--no-${infer Rest}`
+  ? CamelCase<FirstWord<Rest>>
+  : Flags extends `${string}--${infer Rest}`
+    ? CamelCase<FirstWord<Rest>>
+    : never;
+type FirstWord<Text extends string> = Text extends `${infer Word} ${string}` ? Word : Text;
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: never) => infer Value
+  ? Value
+  : Row[0] extends `${string}...>`
+    ? readonly string[]
+    : Row[0] extends `${string}>`
+      ? string
+      : boolean;
+
 /** A command line and, if it needs one, what it does. */
 type Example = readonly [command: string, does?: string];
 
-export interface Definition<Options extends object> {
+export interface Definition<Rows extends readonly OptionRow[]> {
   /** Default: what Commander makes of the operands. */
   readonly usage?: string;
   /** What each operand is: `'<petId>'`, `'[file]'`. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly description: string;
-  readonly options?: readonly OptionRow[];
+  readonly options?: Rows;
   /** Texts before and after the examples. */
   readonly before?: string;
   readonly examples: readonly Example[];
   readonly after?: string;
-  readonly action: Action<Options>;
+  readonly action: Action<OptionsOf<Rows>>;
 }
 
-export function define<Options extends object = object>(definition: Definition<Options>): Define {
-  const { usage, operands = {}, description, options = [], before = '', after = '', action } = definition;
+export function define<const Rows extends readonly OptionRow[] = []>(definition: Definition<Rows>): Define {
+  const { usage, operands = {}, description, options, before = '', after = '', action } = definition;
   return (command, run) => {
     if (usage !== undefined) command.usage(usage);
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
-    for (const [flags, about, read] of options) command.addOption(optionOf(flags, about, read));
+    for (const [flags, about, read] of options ?? []) command.addOption(optionOf(flags, about, read));
     command
       .description(description)
       .addHelpText('after', `${before}${examples(definition.examples)}${after}`)
@@ -165,7 +191,7 @@ export function commandPath(command: Command): string {
 }
 
 /** An option of every command that prints a list: `results.print` applies it. */
-export const fieldsOption: OptionRow = ['--fields <f,…>', 'only these columns, in this order', collect];
+export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
 
 /** Returns the examples under a command's help, each with what it does above it. */
 export function examples(lines: readonly Example[]): string {

@@ -19,7 +19,7 @@ export const defineLimits: Define = (command, run) => {
   clear(command.command('clear').summary('forget what the service said of a key'), run);
 };
 
-const limits = define<{ readonly refresh?: boolean }>({
+const limits = define({
   description:
     'Shows what is left of the rate limit of each key, as far as its last answers said. Of every environment, unless ' +
     '--env names one. Sends nothing.',

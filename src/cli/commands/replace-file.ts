@@ -7,14 +7,13 @@ import { UsageError } from '../../shared/errors.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
 import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import type { OptionRow } from './command.ts';
 import { requireFileName } from './values.ts';
 
 /** The option of every command that writes a file by name. */
-export const forceOption: OptionRow = [
+export const forceOption = [
   '--force',
   'replace a file that petstock did not write, or that was changed since',
-];
+] as const;
 
 export interface ReplacingOptions {
   /** It may be replaced. */

@@ -143,11 +143,7 @@ function checkView(problems: readonly string[]): View {
   };
 }
 
-interface GrantOptions {
-  readonly print?: string;
-}
-
-export const defineStateGrant = define<GrantOptions>({
+export const defineStateGrant = define({
   description:
     'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
     'whoever has run the first command by it. Sends nothing.',
@@ -156,7 +152,7 @@ export const defineStateGrant = define<GrantOptions>({
   action: grant,
 });
 
-async function grant(invocation: Invocation, { print: role }: GrantOptions): Promise<void> {
+async function grant(invocation: Invocation, { print: role }: { readonly print?: string }): Promise<void> {
   if (role === undefined || role === '') {
     throw new UsageError('Missing option: --print <role>', { hint: 'petstock state grant --print till1' });
   }

@@ -11,7 +11,7 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state.ts';
 import { define } from './command.ts';
 
-export const defineStatus = define<{ readonly offline?: boolean; readonly verbose?: boolean }>({
+export const defineStatus = define({
   description:
     'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
     'key. Takes one request.',

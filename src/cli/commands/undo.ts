@@ -1,14 +1,8 @@
 import { UsageError } from '../../shared/errors.ts';
 import { define } from './command.ts';
-import { type BulkFlags, bulkOptions, parseBulkFlags } from './values.ts';
+import { bulkOptions, parseBulkFlags } from './values.ts';
 
-interface UndoFlags extends BulkFlags {
-  readonly last?: boolean;
-  readonly reason?: string;
-  readonly ref?: string;
-}
-
-export const defineUndo = define<UndoFlags>({
+export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
   description:
     'Takes back what a run has written: sets each stock to what it was before, but only if it is still what the run ' +

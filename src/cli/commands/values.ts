@@ -2,7 +2,7 @@ import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.t
 import { UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
-import type { OptionRow } from './command.ts';
+import { type OptionsOf, optionRows } from './command.ts';
 
 /** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
@@ -54,21 +54,11 @@ export function oneOf<Word extends string>(option: string, text: string, words: 
   throw new UsageError(`${option} takes ${words.join(', ')}; not "${text}"`);
 }
 
-/** The options of every bulk write, as Commander gives them. */
-export interface BulkFlags {
-  readonly dryRun?: boolean;
-  readonly exitCode?: boolean;
-  readonly failFast?: boolean;
-  readonly concurrency?: string;
-  readonly maxChanges?: string;
-  readonly maxZero?: string;
-  readonly changed?: boolean;
-}
-
 const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
-export const bulkOptions: readonly OptionRow[] = [
+/** The options of every bulk write. */
+export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
   ['--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)'],
@@ -76,7 +66,8 @@ export const bulkOptions: readonly OptionRow[] = [
   ['--fail-fast', 'stop after the first row that cannot be written'],
   ['--changed', 'leave rows that need no change out of the report'],
   ['--concurrency <n>', `requests in flight at once, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`],
-];
+);
+export type BulkFlags = OptionsOf<typeof bulkOptions>;
 
 /** Reports whether an option is given that a plan has, and a single write has not. */
 export function isPlanned(flags: BulkFlags): boolean {

@@ -9,16 +9,9 @@ import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type Define, define } from '../command.ts';
+import { type Define, define, type OptionsOf, optionRows } from '../command.ts';
 import { readSecret, remotePlace } from './entry-names.ts';
 import { requireBaseUrl } from './set.ts';
-
-interface SetKeyOptions {
-  readonly url?: string;
-  readonly command?: string;
-  readonly shell?: boolean;
-  readonly check?: boolean;
-}
 
 const commands = `
 
@@ -39,18 +32,21 @@ export const defineSetKey: Define = (command, run) => {
   });
 };
 
-const setKeyOf = define<SetKeyOptions>({
+const setKeyOptions = optionRows(
+  ['--url <url>', 'store this address too: it is the one that the key belongs to'],
+  ['--command <command>', 'store a command that prints the key; it is run without a shell'],
+  ['--check', 'ask the service with the key first, which takes one request, and store it only if it is accepted'],
+  ['--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work'],
+);
+type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
+
+const setKeyOf = define({
   description:
     'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
     'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
     'by every process. The key is sent to the address in force when it is stored, and to no other origin. With --command ' +
     'no key is stored, but what prints it: each petstock command that needs the key runs it once.',
-  options: [
-    ['--url <url>', 'store this address too: it is the one that the key belongs to'],
-    ['--command <command>', 'store a command that prints the key; it is run without a shell'],
-    ['--check', 'ask the service with the key first, which takes one request, and store it only if it is accepted'],
-    ['--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work'],
-  ],
+  options: setKeyOptions,
   examples: [
     ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
     ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],

@@ -8,37 +8,30 @@ import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { define } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../values.ts';
 import { chosenPlace, parseDate } from './selection.ts';
 
-interface ExportOptions {
-  readonly since?: string;
-  readonly until?: string;
-  readonly after?: string;
-  readonly pet?: string;
-  readonly ref?: string;
-  readonly user?: string;
-  readonly force?: boolean;
-}
+const exportOptions = optionRows(
+  ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+  ['--until <date>', 'only rows settled up to this time'],
+  ['--after <cursor>', 'only rows after the one with this seq'],
+  ['--pet <id>', 'only rows of this pet'],
+  ['--ref <text>', 'only rows with this ref'],
+  ['--user <name>', 'only rows that this user wrote'],
+  forceOption,
+);
+type ExportOptions = OptionsOf<typeof exportOptions>;
 
-export const defineHistoryExport = define<ExportOptions>({
+export const defineHistoryExport = define({
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
     'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
     'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
     'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
     'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
-  options: [
-    ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
-    ['--until <date>', 'only rows settled up to this time'],
-    ['--after <cursor>', 'only rows after the one with this seq'],
-    ['--pet <id>', 'only rows of this pet'],
-    ['--ref <text>', 'only rows with this ref'],
-    ['--user <name>', 'only rows that this user wrote'],
-    forceOption,
-  ],
+  options: exportOptions,
   examples: [
     ['petstock history export history.ndjson'],
     ['petstock history export history.csv -o csv', 'for a spreadsheet'],

@@ -6,26 +6,23 @@ import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';
-import { define } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
-interface PruneOptions {
-  readonly before?: string;
-  readonly keep?: string;
-  readonly incomplete?: boolean;
-}
+const pruneOptions = optionRows(
+  ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
+  ['--keep <n>', 'all but the latest n runs'],
+  ['--incomplete', 'those that are not complete, too'],
+);
+type PruneOptions = OptionsOf<typeof pruneOptions>;
 
-export const defineHistoryPrune = define<PruneOptions>({
+export const defineHistoryPrune = define({
   description:
     'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
     'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
     'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
-  options: [
-    ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
-    ['--keep <n>', 'all but the latest n runs'],
-    ['--incomplete', 'those that are not complete, too'],
-  ],
+  options: pruneOptions,
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
   action: prune,
 });

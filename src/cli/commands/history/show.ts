@@ -9,43 +9,34 @@ import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
-import { define, fieldsOption } from '../command.ts';
+import { define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
 import { collect, oneOf, petIdOf, wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
-
-interface ListOptions {
-  readonly pet?: string;
-  readonly ref?: string;
-  readonly user?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly state?: string;
-  readonly mine?: boolean;
-  readonly limit?: string;
-  readonly pets?: string;
-}
 
 /** As many runs as a person looks through. */
 const shownOnTerminal = 20;
 /** The values of `--state`. */
 export const runStates = ['running', 'incomplete', 'done'] as const;
 
-export const defineHistoryList = define<ListOptions>({
+const listOptions = optionRows(
+  ['--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`],
+  ['--pet <id>', 'only runs that changed this pet'],
+  ['--ref <text>', 'only runs that have a row with this ref'],
+  ['--user <name>', 'only runs of this user'],
+  ['--mine', 'only runs of the user who asks, from any machine'],
+  ['--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+  ['--until <date>', 'only runs up to this time'],
+  ['--state <state>', `only runs that are ${runStates.join(', ')}`],
+  ['--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20'],
+  fieldsOption,
+);
+type ListOptions = OptionsOf<typeof listOptions>;
+
+export const defineHistoryList = define({
   description:
     'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
     'environment, unless --env names one. Sends nothing.',
-  options: [
-    ['--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`],
-    ['--pet <id>', 'only runs that changed this pet'],
-    ['--ref <text>', 'only runs that have a row with this ref'],
-    ['--user <name>', 'only runs of this user'],
-    ['--mine', 'only runs of the user who asks, from any machine'],
-    ['--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
-    ['--until <date>', 'only runs up to this time'],
-    ['--state <state>', `only runs that are ${runStates.join(', ')}`],
-    ['--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20'],
-    fieldsOption,
-  ],
+  options: listOptions,
   examples: [
     ['petstock history list'],
     ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
@@ -143,17 +134,19 @@ async function petsOf(history: History, run: string): Promise<readonly bigint[]>
   return pets;
 }
 
-interface ShowOptions {
-  readonly state?: readonly string[];
-}
-
 /** The values of `--state`. */
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
-export const defineHistoryShow = define<ShowOptions>({
+const showOptions = optionRows(
+  ['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect],
+  fieldsOption,
+);
+type ShowOptions = OptionsOf<typeof showOptions>;
+
+export const defineHistoryShow = define({
   operands: { '<run>': 'the run, as history list shows it' },
   description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
-  options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],
+  options: showOptions,
   examples: [
     ['petstock history show <run>'],
     ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],

@@ -2,25 +2,30 @@ import { fieldOf, type RowField, rowFields } from '../../../change-files/field-n
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
-import { type BulkFlags, bulkOptions, collect, parseBulkFlags } from '../values.ts';
-
-interface ApplyOptions extends BulkFlags {
-  readonly format?: string;
-  readonly column?: readonly string[];
-  readonly ignoreColumns?: boolean;
-  readonly skipUnknown?: boolean;
-  readonly failedOut?: string;
-  readonly force?: boolean;
-  readonly resume?: string;
-  readonly again?: boolean;
-  readonly reason?: string;
-  readonly ref?: string;
-}
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { bulkOptions, collect, parseBulkFlags } from '../values.ts';
 
 const help = 'petstock inventory apply --help';
 
-export const defineApply = define<ApplyOptions>({
+const applyOptions = optionRows(
+  ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
+  ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
+  ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
+  ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
+  ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
+  ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
+  [
+    '--resume <run>',
+    'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
+  ],
+  ['--again', 'apply a file with deltas once more, though a run of it has finished'],
+  ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
+  ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
+  ...bulkOptions,
+);
+type ApplyOptions = OptionsOf<typeof applyOptions>;
+
+export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
   description:
     'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
@@ -29,22 +34,7 @@ export const defineApply = define<ApplyOptions>({
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
     'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
     'conflict, and is not written.',
-  options: [
-    ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
-    ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
-    ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
-    ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
-    ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
-    ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
-    [
-      '--resume <run>',
-      'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
-    ],
-    ['--again', 'apply a file with deltas once more, though a run of it has finished'],
-    ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
-    ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
-    ...bulkOptions,
-  ],
+  options: applyOptions,
   examples: [
     ['petstock inventory export counts.csv', 'a file to edit'],
     ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],

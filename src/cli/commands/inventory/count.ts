@@ -1,10 +1,9 @@
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption } from '../command.ts';
-import { bulkOptions } from '../values.ts';
-import { type CountFlags, parseCountFlags } from './count/count-options.ts';
+import { define } from '../command.ts';
+import { type CountFlags, countOptions, parseCountFlags } from './count/count-options.ts';
 
-export const defineCount = define<CountFlags>({
+export const defineCount = define({
   operands: { '[session]': 'an unfinished session to go on with' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
@@ -21,22 +20,7 @@ export const defineCount = define<CountFlags>({
     '  done      ends the count, as Ctrl-D does\n\n' +
     'An unknown code beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed.',
-  options: [
-    ['--new', 'begin another session, even if one is not finished'],
-    ['--add', 'what is scanned has come in: the sums are added to the stock'],
-    ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
-    ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
-    ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
-    ['--all', 'count what was not scanned as 0'],
-    ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
-    ['--force', 'let --to replace a file that petstock did not write, or that was changed since'],
-    ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
-    ['--ref <text>', 'a number or name of your own, for the history'],
-    ['--list', 'list the sessions of this machine; sends nothing'],
-    fieldsOption,
-    ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
-    ...bulkOptions,
-  ],
+  options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],
     ['petstock inventory count --codes codes.csv', 'with bar codes'],

@@ -5,18 +5,20 @@ import { counted, grouped } from '../../../inventory/values.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption } from '../command.ts';
+import { define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
 import { oneOf } from '../values.ts';
 import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 
-interface DiffOptions {
-  readonly only?: string;
-  readonly exitCode?: boolean;
-  readonly changes?: boolean;
-}
+const diffOptions = optionRows(
+  ['--only <field>', 'of pets that both sides have, compare only quantity or status'],
+  ['--exit-code', 'exit 3 where they differ'],
+  fieldsOption,
+  ['--changes', 'print a change file (CSV) that makes left like right'],
+);
+type DiffOptions = OptionsOf<typeof diffOptions>;
 
-export const defineDiff = define<DiffOptions>({
+export const defineDiff = define({
   operands: {
     '<left>': 'an environment, store/environment, a file, or - for stdin',
     '<right>': 'what it is compared with',
@@ -25,12 +27,7 @@ export const defineDiff = define<DiffOptions>({
     'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
     '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (only right has it), removed (only left ' +
     'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
-  options: [
-    ['--only <field>', 'of pets that both sides have, compare only quantity or status'],
-    ['--exit-code', 'exit 3 where they differ'],
-    fieldsOption,
-    ['--changes', 'print a change file (CSV) that makes left like right'],
-  ],
+  options: diffOptions,
   examples: [
     ['petstock inventory diff staging production'],
     ['petstock inventory diff north/production south/production', 'of two stores'],

@@ -6,28 +6,25 @@ import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireFileName } from '../values.ts';
 import { scanStock, UnreadablePets } from './stock.ts';
 
-interface ExportFlags {
-  readonly spreadsheet?: boolean;
-  readonly delimiter?: string;
-  readonly force?: boolean;
-}
+const exportOptions = optionRows(
+  ['--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids'],
+  ['--delimiter <d>', 'what stands between two cells: , ; | or tab'],
+  forceOption,
+);
+type ExportFlags = OptionsOf<typeof exportOptions>;
 
-export const defineExport = define<ExportFlags>({
+export const defineExport = define({
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
     'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
     'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
     'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
-  options: [
-    ['--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids'],
-    ['--delimiter <d>', 'what stands between two cells: , ; | or tab'],
-    forceOption,
-  ],
+  options: exportOptions,
   examples: [
     ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
     ['petstock inventory apply stock.csv'],

@@ -5,7 +5,7 @@ import { define, fieldsOption } from '../command.ts';
 import { collect, petIdOf } from '../values.ts';
 import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 
-export const defineGet = define<{ readonly code?: readonly string[] }>({
+export const defineGet = define({
   operands: { '[petId...]': 'the pets, by their ids' },
   description:
     'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +

@@ -11,43 +11,32 @@ import { inventoryFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
 import { collect, listOf, quantityOf, required } from '../values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
-interface ListOptions {
-  readonly status?: readonly string[];
-  readonly pet?: readonly string[];
-  readonly minQuantity?: string;
-  readonly maxQuantity?: string;
-  readonly sort?: string;
-  readonly desc?: boolean;
-  readonly limit?: string;
-  readonly fields?: readonly string[];
-  readonly summary?: boolean;
-  readonly low?: boolean;
-  readonly name?: string;
-}
-
-export const defineList = define<ListOptions>({
-  description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
-  options: [
-    ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
-    ['--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect],
-    ['--name <text>', 'only pets with this in their name (setting codes)'],
-    ['--min-quantity <n>', 'only a stock of n or more'],
-    ['--max-quantity <n>', 'only a stock of n or less'],
-    ['--low', 'only what is running out: available, and at or below the setting low-stock'],
-    ['--sort <field>', sortKeys.join(', ')],
-    ['--desc', 'sort from the highest to the lowest'],
-    ['--limit <n>', 'at most n pets'],
-    [
-      '--fields <f,…>',
-      'only these columns, in this order: petId, quantity, status, and name where there are names',
-      collect,
-    ],
-    ['--summary', 'count pets and units by status, and in all'],
+const listOptions = optionRows(
+  ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
+  ['--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect],
+  ['--name <text>', 'only pets with this in their name (setting codes)'],
+  ['--min-quantity <n>', 'only a stock of n or more'],
+  ['--max-quantity <n>', 'only a stock of n or less'],
+  ['--low', 'only what is running out: available, and at or below the setting low-stock'],
+  ['--sort <field>', sortKeys.join(', ')],
+  ['--desc', 'sort from the highest to the lowest'],
+  ['--limit <n>', 'at most n pets'],
+  [
+    '--fields <f,…>',
+    'only these columns, in this order: petId, quantity, status, and name where there are names',
+    collect,
   ],
+  ['--summary', 'count pets and units by status, and in all'],
+);
+type ListOptions = OptionsOf<typeof listOptions>;
+
+export const defineList = define({
+  description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
+  options: listOptions,
   examples: [
     ['petstock inventory list'],
     ['petstock inventory list --low --sort quantity', 'what to order'],

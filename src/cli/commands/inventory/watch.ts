@@ -6,19 +6,9 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../command.ts';
 import { collect, listOf } from '../values.ts';
 
-interface WatchFlags {
-  readonly interval?: string;
-  readonly pet?: readonly string[];
-  readonly status?: readonly string[];
-  readonly low?: boolean;
-  readonly for?: string;
-  readonly first?: boolean;
-  readonly now?: boolean;
-}
-
 const defaultInterval = 15;
 
-export const defineWatch = define<WatchFlags>({
+export const defineWatch = define({
   description:
     'Looks at the stock again and again, and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. ' +
     'Takes one request a look, and never more than a tenth of the rate limit: if that is less, it looks less often and ' +

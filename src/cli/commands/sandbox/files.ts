@@ -12,7 +12,7 @@ import { oneOf, requireFileName } from '../values.ts';
 import { readStockFile } from './stock-file.ts';
 import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 
-export const defineImport = define<StoreChoice & { readonly merge?: boolean }>({
+export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
   description:
     'Puts a stock of your own in the place of the one that is there, all at once, also while it is served. CSV has the columns petId, ' +
@@ -23,7 +23,7 @@ export const defineImport = define<StoreChoice & { readonly merge?: boolean }>({
     ['petstock sandbox import stock.csv --merge'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
   ],
-  action: async (invocation, { merge = false, ...choice }, file = '') => {
+  action: async (invocation, { merge = false, ...choice }: StoreChoice & { readonly merge?: boolean }, file = '') => {
     const { messages, questions } = invocation;
     requireFileName(file, 'sandbox import');
     const stock = await readStockFile(file, invocation.context);
@@ -42,7 +42,12 @@ export const defineImport = define<StoreChoice & { readonly merge?: boolean }>({
 
 const formats = ['csv', 'json'] as const;
 
-export const defineExport = define<StoreChoice & { readonly format?: string; readonly force?: boolean }>({
+interface ExportOptions extends StoreChoice {
+  readonly format?: string;
+  readonly force?: boolean;
+}
+
+export const defineExport = define({
   operands: { '[file]': 'where to write it; without one, stdout' },
   description: 'Writes the stock in a form that `petstock sandbox import` reads. Takes no request.',
   options: [
@@ -54,7 +59,7 @@ export const defineExport = define<StoreChoice & { readonly format?: string; rea
     forceOption,
   ],
   examples: [['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']],
-  action: async (invocation, { format, force = false, ...choice }, file?: string) => {
+  action: async (invocation, { format, force = false, ...choice }: ExportOptions, file?: string) => {
     if (file !== undefined) requireFileName(file, 'sandbox export');
     const isJson =
       format === undefined
@@ -92,14 +97,14 @@ async function* jsonOf(store: Store): AsyncGenerator<string> {
   yield `],\n"pets":[${(await store.records()).join(',\n')}],\n"orders":[${(await store.orders()).join(',\n')}]}\n`;
 }
 
-export const defineBackup = define<StoreChoice>({
+export const defineBackup = define({
   operands: { '<file>': 'where to write it; nothing may be there' },
   description:
     'Copies the database file as it is at one moment, with stock, keys and what they have used, also while it is served. ' +
     'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
   options: storeOptions,
   examples: [['petstock sandbox backup monday.db']],
-  action: async (invocation, choice, target = '') => {
+  action: async (invocation, choice: StoreChoice, target = '') => {
     requireFileName(target, 'sandbox backup');
     const chosen = chosenStore(invocation, choice);
     if ('database' in chosen) {

@@ -21,12 +21,12 @@ async function printInfo(invocation: Invocation): Promise<void> {
   await printRecord(invocation, { file, key, plan, pets: inspectDatabase(file)?.pets ?? 0 });
 }
 
-export const defineReset = define<StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>>({
+export const defineReset = define({
   description:
     'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
-  action: async (invocation, options) => {
+  action: async (invocation, options: StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
     const { adoptKey, seededStock } = await import('../../../service/index.ts');
     const stock = seededStock(options);
     const chosen = chosenStore(invocation, options);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Column, Row } from '../../../output/view.ts';
 import type { Grant, KeyRecord } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
+import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
 import { define, fieldsOption } from '../command.ts';
@@ -28,14 +29,14 @@ function timeOf(milliseconds: number | null): string | null {
 
 type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'>;
 
-export const defineCreate = define<CreateOptions>({
+export const defineCreate = define({
   description: 'Issues a key and shows it, this once: only its hash is kept.',
   options: [...storeOptions, ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') })],
   examples: [
     ['petstock sandbox keys create --plan pro'],
     ['petstock sandbox keys create --limit-minute 5000 --limit-day 1000000 --json'],
   ],
-  action: async (invocation, options) => {
+  action: async (invocation, options: CreateOptions) => {
     const grant = grantOf(options);
     const { issueKey } = await import('../../../service/index.ts');
     const chosen = chosenStore(invocation, options);
@@ -49,23 +50,23 @@ export const defineCreate = define<CreateOptions>({
   },
 });
 
-export const defineList = define<StoreChoice>({
+export const defineList = define({
   description:
     'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
   options: [...storeOptions, fieldsOption],
   examples: [['petstock sandbox keys list'], ['petstock sandbox keys list --json']],
-  action: async (invocation, choice) => {
+  action: async (invocation, choice: StoreChoice & Pick<GlobalOptions, 'fields'>) => {
     const rows = (await keysIn(invocation, choice)).map(rowOf);
     await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [rows] });
   },
 });
 
-export const defineRevoke = define<StoreChoice>({
+export const defineRevoke = define({
   operands: { '<id>': 'as `sandbox keys list` shows it' },
   description: 'Ends the validity of a key, at once and for good: requests with it are answered with 401.',
   options: storeOptions,
   examples: [['petstock sandbox keys revoke <id>']],
-  action: async (invocation, choice, id = '') => {
+  action: async (invocation, choice: StoreChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
     const chosen = chosenStore(invocation, choice);
     const { idOfKey } = await import('../../../service/index.ts');

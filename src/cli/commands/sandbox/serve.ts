@@ -15,7 +15,7 @@ import { readStockFile } from './stock-file.ts';
 /** Seconds that a database which is being started is waited for. */
 const startPatience = 30;
 
-export const defineServe = define<Readonly<Record<string, unknown>>>({
+export const defineServe = define({
   description:
     'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
   options: sandboxOptions(optionNames),

@@ -24,7 +24,7 @@ export async function chooseSession(
   sessions: Sessions,
   options: CountOptions,
 ): Promise<Choice> {
-  const { session, isNew, merge, mode = 'count' } = options;
+  const { session, merge, mode = 'count' } = options;
   if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, options) };
   if (session !== undefined) {
     const found = sessions.find(session);
@@ -34,7 +34,7 @@ export async function chooseSession(
     requireMode(found, options);
     return { kind: 'continue', session: found };
   }
-  return isNew ? { kind: 'new', mode } : newOrUnfinished(invocation, sessions, options);
+  return options.new ? { kind: 'new', mode } : newOrUnfinished(invocation, sessions, options);
 }
 
 async function newOrUnfinished(invocation: Invocation, sessions: Sessions, options: CountOptions): Promise<Choice> {

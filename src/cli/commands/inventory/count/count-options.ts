@@ -3,39 +3,32 @@ import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { PlanOptions } from '../../../runs/perform.ts';
-import { type BulkFlags, parseBulkFlags, requireFileName } from '../../values.ts';
+import { fieldsOption, type OptionsOf, optionRows } from '../../command.ts';
+import { type BulkFlags, bulkOptions, parseBulkFlags, requireFileName } from '../../values.ts';
 
-/** The options of the command, as Commander gives them. */
-export interface CountFlags extends BulkFlags {
-  readonly new?: boolean;
-  readonly merge?: readonly string[];
-  readonly list?: boolean;
-  readonly discard?: string;
-  readonly add?: boolean;
-  readonly take?: boolean;
-  readonly codes?: string;
-  readonly all?: boolean;
-  readonly to?: string;
-  readonly force?: boolean;
-  readonly reason?: string;
-  readonly ref?: string;
-}
+export const countOptions = optionRows(
+  ['--new', 'begin another session, even if one is not finished'],
+  ['--add', 'what is scanned has come in: the sums are added to the stock'],
+  ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
+  ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
+  ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
+  ['--all', 'count what was not scanned as 0'],
+  ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
+  ['--force', 'let --to replace a file that petstock did not write, or that was changed since'],
+  ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
+  ['--ref <text>', 'a number or name of your own, for the history'],
+  ['--list', 'list the sessions of this machine; sends nothing'],
+  fieldsOption,
+  ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
+  ...bulkOptions,
+);
+export type CountFlags = OptionsOf<typeof countOptions>;
 
-export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
+type PlanFlags = Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>;
+export interface CountOptions extends Omit<CountFlags, keyof PlanFlags | keyof BulkFlags>, PlanFlags {
   readonly session: string | undefined;
-  readonly isNew: boolean;
-  readonly merge: readonly string[] | undefined;
   /** undefined: of a session that goes on, its own; of a new one `count`. */
   readonly mode: CountMode | undefined;
-  /** A file of bar codes. */
-  readonly codes: string | undefined;
-  /** Pets that were not scanned are counted as zero. */
-  readonly all: boolean;
-  /** A change file to write, instead of the stock. */
-  readonly to: string | undefined;
-  readonly force: boolean;
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
   /** The options for a hint, each with a blank before it: without them a command would make another plan. */
   readonly words: string;
   /** Those for a session that keeps its bar codes. */
@@ -46,9 +39,8 @@ export interface CountOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFa
 
 /** Throws UsageError for options that can't be used together. */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
-  const { merge, codes, all = false, to, force = false, reason, ref } = flags;
-  const isNew = flags.new === true;
-  if ([session !== undefined, isNew, merge !== undefined].filter(Boolean).length > 1) {
+  const { merge, codes, all } = flags;
+  if ([session !== undefined, flags.new, merge !== undefined].filter(Boolean).length > 1) {
     throw new UsageError('A session, --new and --merge cannot be used together: leave out all but one');
   }
   if (flags.add && flags.take) throw new UsageError('--add and --take cannot be used together: leave one out');
@@ -62,7 +54,7 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   const { codes: _codes, ...kept } = flags;
   const { all: _all, ...ofRest } = kept;
   const words = { words: wordsOf(flags), keptWords: wordsOf(kept), restWords: wordsOf(ofRest) };
-  return { ...bulk, session, isNew, merge, mode, codes, all, to, force, reason, ref, ...words };
+  return { ...flags, ...bulk, session, mode, ...words };
 }
 
 /** Returns the command that counts `chosen`, ` k3x9` or ` --new`, with options of this one. */
@@ -71,7 +63,7 @@ export function commandFor(chosen: string, words: string, place: string): string
 }
 
 /** Returns what the command was given to count. */
-export function chosenWords({ session, isNew, merge = [] }: CountOptions): string {
+export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): string {
   const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
   return chosen.map((word) => ` ${shellWord(word)}`).join('');
 }

@@ -55,7 +55,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
   const { unknowns, rows } = plan;
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
-  requireKnown(plan, options.all, lines);
+  requireKnown(plan, options.all === true, lines);
   await noteUnscanned(invocation, counting, rows, options);
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
   else {
@@ -175,7 +175,7 @@ async function writeStock(
 /** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */
 export async function changeFileWriter(
   invocation: Invocation,
-  { to, codes, force, dryRun }: Pick<CountOptions, 'to' | 'codes' | 'force' | 'dryRun'>,
+  { to, codes, force = false, dryRun }: Pick<CountOptions, 'to' | 'codes' | 'force' | 'dryRun'>,
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');

@@ -139,7 +139,7 @@ async function openChosen(
  * Returns the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
  * @param all they are all to be counted: without them that can't be
  */
-async function petIdsOf({ invocation, connection }: RunAccess, all: boolean): Promise<ReadonlySet<bigint> | undefined> {
+async function petIdsOf({ invocation, connection }: RunAccess, all = false): Promise<ReadonlySet<bigint> | undefined> {
   const petIds = new Set<bigint>();
   const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
   try {
