@@ -194,12 +194,13 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   await audience.ended?.();
   const unclosed = await endLog(log);
   const cause = progression.stoppedBy ?? unclosed;
-  const report = reportOf(site, plan, run, false);
+  // A run that is no longer in the history is no way on.
+  const isLost = run !== null && cause !== undefined && (await isLostRun(site, run));
+  const report = reportOf(site, plan, isLost ? null : run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
   const error = runErrorOf({ report, progression, cause, where: site.where, isSingle, isResumed });
-  if (error === undefined || run === null) return { report, progression, error };
-  return { report, progression, error: await withoutLostRun(site, error.with({ run }), run) };
+  return { report, progression, error: run === null ? error : error?.with({ run }) };
 }
 
 async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
@@ -263,12 +264,9 @@ async function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progre
   await log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]).catch(() => {});
 }
 
-/** A run that is no longer in the history is not named in a hint. */
-async function withoutLostRun({ state }: RunSite, error: PetstockError, run: string): Promise<PetstockError> {
-  if (error.hint?.includes(run) !== true) return error;
-  const isLost = await state.history.run(run).then(
+function isLostRun({ state }: RunSite, run: string): Promise<boolean> {
+  return state.history.run(run).then(
     () => false,
     (reason) => reason instanceof NotFoundError,
   );
-  return isLost ? error.with({ hint: undefined }) : error;
 }

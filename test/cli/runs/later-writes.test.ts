@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { nameOf } from '../../support/petstock.ts';
-import { andThen, answers, commitThenHang, hang, normally } from '../../support/scripted-actions.ts';
+import { andThen, answers, commitThenHang, hang, hold, normally } from '../../support/scripted-actions.ts';
 import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
@@ -45,6 +45,49 @@ describe('--resume asks the history what was written since', () => {
     const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
     expect({ code: resumed.code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 17 });
     expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict' }]);
+  });
+});
+
+describe('history prune removes nothing that a run still asks for', () => {
+  /** An apply whose first request waits for its answer. */
+  async function heldApply() {
+    const till = await openTill({ stock: tenEach(30) });
+    const first = hold();
+    till.service.next('PATCH /inventory/1', first.action);
+    const lines = Object.keys(tenEach(30)).map((petId) => `${petId},50\n`);
+    const file = till.file('a.csv', `petId,quantity\n${lines.join('')}`);
+    const applying = till.run(`inventory apply ${file} --yes --json --concurrency 1`);
+    await first.reached;
+    return { till, applying, first };
+  }
+
+  test('beside a run: what was written and pruned since its stock was read is not overwritten', async () => {
+    const { till, applying, first } = await heldApply();
+    await all(till, 'inventory adjust 30 +5', 'history prune --keep 0 --yes');
+    first.release();
+    const result = await applying;
+    expect({ code: result.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 15 });
+    expect((await till.rows(result)).at(-1)).toMatchObject({ petId: 30, result: 'conflict' });
+  });
+
+  test('before a resume: a delta whose answer the kill has lost is not doubled', async () => {
+    const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
+    await all(till, 'inventory adjust 1 -5', 'history prune --keep 0 --yes', `inventory apply --resume ${run} --yes`);
+    expect(stock()).toEqual([10, 15, 10, 10]);
+  });
+
+  test('unless it may: a run that was stopped, and removed meanwhile, sends nothing more and is no way on', async () => {
+    const { till, applying, first } = await heldApply();
+    till.clock.advance(60_000);
+    await all(till, 'history prune --keep 0 --incomplete --yes');
+    first.release();
+    const { code, stderr, stdout } = await applying;
+    expect({ code, run: JSON.parse(stdout).run, stock: till.service.stockOf(30) }).toEqual({
+      code: 8,
+      run: null,
+      stock: 10,
+    });
+    expect(stderr).not.toMatch(/petstock (undo|history|inventory apply)/);
   });
 });
 
