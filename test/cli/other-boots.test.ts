@@ -1,4 +1,5 @@
 import { hrtime } from 'node:process';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { serviceOf } from '../../src/settings/key-and-url.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
@@ -46,7 +47,7 @@ test('a run of another boot is running while its lease is renewed, and its reque
     expect(resume).toMatchObject({ code: 7, stderr: expect.stringContaining('still running') });
     // The process dies with its request on the way.
     Object.assign(log, { end: async () => {}, flush: async () => {} });
-  }).catch(() => {});
+  });
   const { code } = await shop.run('inventory adjust 4 +1', { host: 'box', clock: containerOf(shop, 'box') });
   expect(code).toBe(0);
   expect(shop.clock.monotonic() - sentAt).toBeGreaterThanOrEqual(30_000);
@@ -54,5 +55,10 @@ test('a run of another boot is running while its lease is renewed, and its reque
 
 /** While one process of it waits, those of others go on. */
 function renewing(shop: Shop, boot: string) {
-  return { ...containerOf(shop, boot), sleep: async (ms: number) => shop.clock.advance(ms) };
+  const sleep = async (ms: number) => {
+    await shop.clock.sleep(ms);
+    shop.clock.expireDeadlines(5000);
+    await setImmediate();
+  };
+  return { ...containerOf(shop, boot), sleep };
 }
