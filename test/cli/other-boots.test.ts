@@ -39,7 +39,7 @@ test('a run of another boot is running while its lease is renewed, and its reque
     sentAt = shop.clock.monotonic();
     await log.intend([{ row: 1, petId: 4n, expires: sentAt + 30_000 }], undefined);
     const elsewhere = { host: 'box', clock: containerOf(shop, 'box') };
-    expect(JSON.parse((await shop.run('history list --json', elsewhere)).stdout)).toMatchObject([{ state: 'running' }]);
+    expect(await shop.json('history list --json', elsewhere)).toMatchObject([{ state: 'running' }]);
     const resume = await shop.run(`inventory apply --resume ${log.run} --yes`, {
       ...elsewhere,
       clock: renewing(shop, 'box'),

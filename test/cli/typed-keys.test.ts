@@ -28,9 +28,7 @@ describe('a key on the command line is refused, and not repeated', () => {
     ['a path', ['api', 'GET', other, '--data', secret]],
     ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
   ] as const)('%s', async ([_name, args], { shop }) => {
-    const result = await shop.run(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } });
-    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(result.stderr).not.toMatch(/s3cret|ABCD|h7Qk/);
+    expect(await shop.refused(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } })).not.toMatch(/s3cret|ABCD|h7Qk/);
   });
 
   test('an ordinary mistake is repeated', async ({ shop }) => {
@@ -101,9 +99,7 @@ describe('a hint repeats what is no key', () => {
     const env = { PETSTOCK_API_KEY: 'plainkeys3cret' };
     for (const words of [['--reason', text], [`--ref=${text}`]]) {
       const args = ['inventory', 'count', '--new', '--to', file, ...words];
-      const { code, stderr } = await shop.run(args, { stdin: '4\n', env });
-      expect(code).toBe(2);
-      expect(stderr).not.toMatch(/s3cret|set-key/);
+      expect(await shop.refused(args, { stdin: '4\n', env })).not.toMatch(/s3cret|set-key/);
     }
   });
 

@@ -43,7 +43,7 @@ test('apply writes what differs, and undo takes it back; the command line knows 
   expect(undone).toMatchObject({ error: undefined, counts: { applied: 2 } });
   await client.close();
   expect((await shop.run('inventory get 1')).stdout).toMatch(/^1\t12\t/);
-  const listed = JSON.parse((await shop.run('history list --json')).stdout);
+  const listed = await shop.json('history list --json');
   expect(listed).toMatchObject([
     { run: undone.run, undoes: applied.run },
     { run: applied.run, env: 'staging' },

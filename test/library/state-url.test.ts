@@ -24,9 +24,9 @@ test('apply and undo of a program are in the history of all who share the databa
   expect(report).toMatchObject({ error: undefined, counts: { applied: 1 } });
   await client.close();
   const env = { PETSTOCK_STATE_URL: stateUrl };
-  expect(JSON.parse((await shop.run('history list --json', { env })).stdout)).toMatchObject([{ run: report.run }]);
+  expect(await shop.json('history list --json', { env })).toMatchObject([{ run: report.run }]);
   expect(await shop.run(`undo ${report.run} --yes`, { env })).toMatchObject({ code: 0 });
-  expect(JSON.parse((await shop.run('history list --json')).stdout)).toEqual([]);
+  expect(await shop.json('history list --json')).toEqual([]);
 });
 
 const unreachable = 'postgresql://ann:secret@127.0.0.1:1/pets';
@@ -91,5 +91,5 @@ test('a database that comes later is used from then on: its gates hold, and what
   await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited', status: undefined });
   await Promise.all([client.close(), other.close()]);
   const env = { PETSTOCK_STATE_URL: database };
-  expect(JSON.parse((await shop.run('history list --json', { env })).stdout)).toHaveLength(1);
+  expect(await shop.json('history list --json', { env })).toHaveLength(1);
 });

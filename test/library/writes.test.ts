@@ -46,9 +46,9 @@ test('updateInventory is a run as any other: others wait for it, and undo does n
   await shop.run('inventory adjust 4 +1');
   const written = await client.updateInventory(4, 12);
   expect(written).toEqual({ petId: 4n, quantity: 12, status: 'available', run: expect.any(String) });
-  const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+  const [run] = await shop.json('history list --json');
   expect(run).toMatchObject({ run: written.run, command: 'inventory set', counts: { applied: 1 } });
-  const [, earlier] = JSON.parse((await shop.run('history list --json')).stdout);
+  const [, earlier] = await shop.json('history list --json');
   const undone = await shop.run(`undo ${earlier.run} --yes`);
   expect(undone.code).toBe(7);
   expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { OvertakenError } from '../../src/rate-limit/governor.ts';
+import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { createRig, ok, refused, told, unaborted } from './rig.ts';
+import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
@@ -15,8 +15,7 @@ const day = 24 * hour;
 const fortySeconds = 40_009;
 
 test('nothing known: one request leaves, the others wait for its answer', async () => {
-  const clock = createVirtualClock();
-  const { governor, announced } = createRig({ clock });
+  const { clock, governor, announced } = createRig({ clock: createVirtualClock() });
   const probe = await governor.admit(unaborted);
   let admitted = 0;
   const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
@@ -29,8 +28,7 @@ test('nothing known: one request leaves, the others wait for its answer', async 
 });
 
 test('what an answer told is what was last seen', async () => {
-  const clock = createTestClock();
-  const { governor, ask } = createRig({ clock });
+  const { clock, governor, ask } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   await ask(ok(told(57, 40 * second, clock.now())));
   const seen = { limit: 60n, remaining: 57n, reset: 1_768_478_460, resetIn: 40_000, asOf: clock.now() };
@@ -39,15 +37,38 @@ test('what an answer told is what was last seen', async () => {
   expect(governor.lastSeen).toEqual(seen);
 });
 
-describe('a spent window', () => {
-  test('without Date it goes by the local clock', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock });
-    const { date: _date, ...headers } = told(0, 40 * second, clock.now());
-    const start = await ask(ok(headers));
-    expect((await ask(ok())) - start).toBe(fortySeconds);
-  });
+const start = Date.UTC(2026, 0, 15, 12, 0, 20);
+const at = (ms: number) => new Date(start + ms).toUTCString();
+const { date: _date, ...withoutDate } = told(0, 40 * second, start);
+const ofThousand = { 'x-ratelimit-limit': '1000' };
+const asking = (retryAfter: string | undefined, resetIn = 5 * second) =>
+  refused({ ...told(1, resetIn, start), 'retry-after': retryAfter });
 
+// These tests run under TZ=America/New_York.
+test.each<[string, ObservedAnswer, number]>([
+  ['a spent window', ok(told(0, 40 * second, start)), fortySeconds],
+  ['by the clock of the service, 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
+  ['by the clock of the service, a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
+  ['by the local clock where there is no Date', ok(withoutDate), fortySeconds],
+  ['a window that has ended already', ok(told(0, -10 * second, start)), 0],
+  ['a reset in the year 9999', ok({ ...told(0, 40 * second, start), 'x-ratelimit-reset': '253402300799' }), 0],
+  ['a limit of 1000 with a reset 45 s away: a minute', ok({ ...told(0, 45 * second, start), ...ofThousand }), 45_010],
+  ['a 429 without headers', refused(), 60_000],
+  ['Retry-After beside an earlier reset', asking('60'), 60_000],
+  ['Retry-After: 0', asking('0'), 1000],
+  ['a date', asking('Thu, 15 Jan 2026 12:01:20 GMT'), 60_000],
+  ['a date by the clock of the service', refused({ date: at(-day), 'retry-after': at(60_000 - day) }), 60_000],
+  ['a number that is none', asking('120.0'), 120_000],
+  ['garbage', asking('garbage'), 60_000],
+  ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
+  ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
+])('the next request waits behind %s', async (_what, answer, wait) => {
+  const { announced, waitAfter } = createRig({ maxWait: hour });
+  expect(await waitAfter(answer)).toBe(wait);
+  expect(announced.map(Math.ceil)).toEqual(wait === 0 ? [] : [wait]);
+});
+
+describe('a spent window', () => {
   test('never early: Date is cut to whole seconds', async () => {
     const clock = createTestClock(Date.UTC(2026, 0, 15, 12, 0, 20, 900));
     const { ask } = createRig({ clock });
@@ -57,17 +78,8 @@ describe('a spent window', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(reset);
   });
 
-  test('that has ended already is no reason to wait', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock });
-    await ask(ok(told(0, -10 * second, clock.now())));
-    await ask(ok());
-    expect(clock.sleeps).toEqual([]);
-  });
-
   test('a wait for the next day is not begun unless it is allowed', async () => {
-    const clock = createTestClock();
-    const { ask, governor } = createRig({ clock });
+    const { clock, governor, ask } = createRig();
     await ask(ok(told(0, 12 * hour, clock.now())));
     const day = { limit: 60, resetAt: clock.now() + 12 * hour };
     const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day };
@@ -77,21 +89,9 @@ describe('a spent window', () => {
 });
 
 describe('after a 429', () => {
-  test('a date in Retry-After goes by the clock of the service', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock });
-    const theirs = clock.now() - day;
-    const retryAfter = new Date(theirs + 60_000).toUTCString();
-    const first = await ask(refused({ ...told(1, 5 * second, theirs), 'retry-after': retryAfter }));
-    expect((await ask(ok())) - first).toBe(60_000);
-  });
-
   test('a reset that an earlier answer told is not taken for one of this answer', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock });
-    await ask(ok(told(5, 10 * second, clock.now())));
-    const first = await ask(refused());
-    expect((await ask(ok())) - first).toBe(60_000);
+    const { waitAfter } = await known(5);
+    expect(await waitAfter(refused())).toBe(60_000);
   });
 
   test('never sent inside the gate, whatever the jitter, and however the wall clock is stepped', async () => {
@@ -101,8 +101,7 @@ describe('after a 429', () => {
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         fc.integer({ min: -2 * day, max: 2 * day }),
         async (asked, chance, step) => {
-          const clock = createTestClock();
-          const { ask } = createRig({ clock, random: () => chance });
+          const { clock, ask } = createRig({ random: () => chance });
           const first = await ask(refused({ 'retry-after': String(asked) }));
           clock.step(step);
           const waited = (await ask(ok())) - first;
@@ -116,11 +115,7 @@ describe('after a 429', () => {
 
 describe('episodes', () => {
   /** A governor that knows of a large rest, so that many may be in flight. */
-  const busy = async (clock = createVirtualClock()) => {
-    const rig = createRig({ clock, maxWait: hour });
-    await rig.ask(ok(told(50, 40 * second, clock.now())));
-    return { ...rig, clock };
-  };
+  const busy = () => known(50, { clock: createVirtualClock(), maxWait: hour });
 
   test('429s of requests in flight are one episode', async () => {
     const { governor, ask, clock } = await busy();
@@ -139,8 +134,7 @@ describe('episodes', () => {
   });
 
   test('three in a row end it', async () => {
-    const clock = createTestClock();
-    const { governor, ask } = createRig({ clock });
+    const { clock, governor, ask } = createRig();
     for (let episode = 1; episode <= 3; episode += 1) await ask(refused({ 'retry-after': '5' }));
     expect(clock.sleeps).toEqual([5000, 5000]);
     await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
@@ -148,20 +142,16 @@ describe('episodes', () => {
   });
 
   test('three in a row end it for all processes, whichever of them sent', async () => {
-    const clock = createTestClock();
-    const store = new MemoryLimits();
-    for (let episode = 1; episode <= 3; episode += 1) {
-      await createRig({ clock, store }).ask(refused({ 'retry-after': '5' }));
-    }
-    const { governor } = createRig({ clock, store });
+    const { clock, beside } = createRig();
+    for (let episode = 1; episode <= 3; episode += 1) await beside().ask(refused({ 'retry-after': '5' }));
+    const { governor } = beside();
     await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 5 });
     clock.advance(5000);
     await governor.admit(unaborted);
   });
 
   test('an answer after the gate begins the count anew', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock, maxWait: hour });
+    const { clock, ask } = createRig({ maxWait: hour });
     for (let round = 1; round <= 3; round += 1) {
       await ask(refused({ 'retry-after': '5' }));
       await ask(refused({ 'retry-after': '5' }));
@@ -171,19 +161,17 @@ describe('episodes', () => {
   });
 
   test('an answer to a request that was in flight at the 429 does not', async () => {
-    const { governor, ask } = await busy();
+    const { governor, ask, waitAfter } = await busy();
     const slow = await governor.admit(unaborted);
     await ask(refused({ 'retry-after': '0' }));
     await slow.answered(ok()).written;
-    const second429 = await ask(refused({ 'retry-after': '0' }));
-    expect((await ask(ok())) - second429).toBe(2000);
+    expect(await waitAfter(refused({ 'retry-after': '0' }))).toBe(2000);
   });
 });
 
 describe('the longest total wait', () => {
   test('is summed up over waits that follow one another', async () => {
-    const clock = createTestClock();
-    const { governor, ask } = createRig({ clock, maxWait: 90 * second });
+    const { clock, governor, ask } = createRig({ maxWait: 90 * second });
     await ask(refused({ 'retry-after': '50' }));
     await ask(ok());
     await ask(refused({ 'retry-after': '41' }));
@@ -192,24 +180,21 @@ describe('the longest total wait', () => {
   });
 
   test('may be used up to its end', async () => {
-    const clock = createTestClock();
-    const { ask } = createRig({ clock, maxWait: 60 * second });
+    const { clock, ask } = createRig({ maxWait: 60 * second });
     await ask(refused({ 'retry-after': '60' }));
     await ask(ok());
     expect(clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
   });
 
   test('of 0 waits for nothing', async () => {
-    const clock = createTestClock();
-    const { governor, ask } = createRig({ clock, maxWait: 0 });
+    const { clock, governor, ask } = createRig({ maxWait: 0 });
     await ask(ok(told(0, second, clock.now())));
     await expect(governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
     expect(clock.sleeps).toEqual([]);
   });
 
   test('counts a time once, however many requests wait through it', async () => {
-    const clock = createVirtualClock();
-    const { governor, ask } = createRig({ clock });
+    const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
     await ask(refused({ 'retry-after': '40' }));
     const start = clock.monotonic();
     const probe = governor.admit(unaborted);
@@ -224,22 +209,19 @@ describe('an abort', () => {
   const reason = new Error('Ctrl-C');
 
   test('before there is anything to wait for', async () => {
-    const { governor } = createRig({ clock: createTestClock() });
+    const { governor } = createRig();
     await expect(governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
   test('leaves the next request its place', async () => {
-    const clock = createTestClock();
-    const { governor, ask } = createRig({ clock });
-    await ask(ok(told(1, 40 * second, clock.now())));
+    const { clock, governor } = await known(1);
     await governor.admit(AbortSignal.abort(reason)).catch(() => {});
     await governor.admit(unaborted);
     expect(clock.sleeps).toEqual([]);
   });
 
   test('ends a whole line that waits, at once', async () => {
-    const clock = createVirtualClock();
-    const { governor, ask } = createRig({ clock });
+    const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
@@ -252,11 +234,10 @@ describe('an abort', () => {
   });
 
   test('ends a wait for what another process has in flight', async () => {
-    const clock = createVirtualClock();
-    const store = new MemoryLimits();
-    await createRig({ clock, store }).governor.admit(unaborted);
+    const { clock, governor, beside } = createRig({ clock: createVirtualClock() });
+    await governor.admit(unaborted);
     const controller = new AbortController();
-    const waiting = createRig({ clock, store }).governor.admit(controller.signal);
+    const waiting = beside().governor.admit(controller.signal);
     const ended = waiting.catch((error) => error);
     await clock.sleep(1000);
     controller.abort(reason);
@@ -267,12 +248,8 @@ describe('an abort', () => {
 
 describe('a permit, when its request is about to leave', () => {
   const permitOf = async () => {
-    const clock = createVirtualClock();
-    const store = new MemoryLimits();
-    const rig = createRig({ clock, store });
-    const other = createRig({ clock, store });
-    await rig.ask(ok(told(50, 40 * second, clock.now())));
-    return { clock, other, permit: await rig.governor.admit(unaborted) };
+    const { clock, governor, beside } = await known(50, { clock: createVirtualClock() });
+    return { clock, other: beside(), permit: await governor.admit(unaborted) };
   };
 
   test('holds', async () => {
@@ -294,9 +271,7 @@ describe('a permit, when its request is about to leave', () => {
   });
 
   test('that is given back takes no place', async () => {
-    const clock = createVirtualClock();
-    const { governor, ask } = createRig({ clock });
-    await ask(ok(told(1, 40 * second, clock.now())));
+    const { clock, governor } = await known(1, { clock: createVirtualClock() });
     for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).unsent();
     expect(clock.monotonic()).toBe(0);
     await (await governor.admit(unaborted)).lost();
@@ -306,47 +281,33 @@ describe('a permit, when its request is about to leave', () => {
 });
 
 describe('two governors with one store', () => {
-  test('the second one waits behind the gate of the first', async () => {
-    const store = new MemoryLimits();
-    const clock = createTestClock();
-    const open = () => createRig({ clock, store });
-    const first = await open().ask(refused({ 'retry-after': '60' }));
-    expect((await open().ask(ok())) - first).toBe(60_000);
-  });
-
-  test('the second one, too impatient, sends nothing', async () => {
-    const store = new MemoryLimits();
-    const clock = createTestClock();
-    await createRig({ clock, store }).ask(refused({ 'retry-after': '50400' }));
-    const { governor } = createRig({ clock, store });
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 50_400 });
+  test('the second one waits behind the gate of the first, or, too impatient, sends nothing', async () => {
+    const { ask, beside } = createRig();
+    const first = await ask(refused({ 'retry-after': '60' }));
+    const refusal = { kind: 'rate-limited', retryAfterSeconds: 60 };
+    await expect(beside({ maxWait: 59_000 }).governor.admit(unaborted)).rejects.toMatchObject(refusal);
+    expect((await beside().ask(ok())) - first).toBe(60_000);
   });
 
   test('a gate that is raised while the other one waits holds it as well', async () => {
-    const store = new MemoryLimits();
-    const clock = createVirtualClock();
-    const [one, other] = [createRig({ clock, store }), createRig({ clock, store })];
-    await one.ask(ok(told(50, 40 * second, clock.now())));
-    const slow = await other.governor.admit(unaborted);
-    await one.ask(refused({ 'retry-after': '30' }));
-    const next = one.ask(ok());
+    const { clock, ask, beside } = await known(50, { clock: createVirtualClock() });
+    const slow = await beside().governor.admit(unaborted);
+    await ask(refused({ 'retry-after': '30' }));
+    const next = ask(ok());
     await clock.sleep(10_000);
     await slow.answered(refused({ 'retry-after': '70' })).written;
     expect(await next).toBe(80_000);
   });
 
   test('the second one waits for a window that the first one has spent', async () => {
-    const store = new MemoryLimits();
-    const clock = createTestClock();
-    const open = () => createRig({ clock, store });
-    const first = await open().ask(ok(told(0, 40 * second, clock.now() - day)));
-    expect((await open().ask(ok())) - first).toBe(fortySeconds);
+    const { ask, beside } = createRig();
+    const first = await ask(ok(told(0, 40 * second, start - day)));
+    expect((await beside().ask(ok())) - first).toBe(fortySeconds);
   });
 });
 
 test('10,000 at once: each is admitted, in the order in which they came, and none is kept for long', async () => {
-  const clock = createVirtualClock();
-  const { governor, ask } = createRig({ clock });
+  const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
   await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
   const order: number[] = [];
   const one = async (n: number) => {
@@ -359,15 +320,10 @@ test('10,000 at once: each is admitted, in the order in which they came, and non
 });
 
 describe('several at once', () => {
-  const known = async (remaining: number, changes: Partial<Parameters<typeof createRig>[0]> = {}) => {
-    const clock = createVirtualClock();
-    const rig = createRig({ clock, ...changes });
-    await rig.ask(ok(told(remaining, 40 * second, clock.now())));
-    return { ...rig, clock };
-  };
+  const left = (remaining: number) => known(remaining, { clock: createVirtualClock() });
 
   test('as many as there is room for, at most as many as were wanted', async () => {
-    const { governor } = await known(7);
+    const { governor } = await left(7);
     expect(await governor.admitSeveral({ least: 1, most: 5 }, unaborted)).toHaveLength(5);
     expect(await governor.admitSeveral({ least: 1, most: 5 }, unaborted)).toHaveLength(2);
   });
@@ -378,13 +334,13 @@ describe('several at once', () => {
   });
 
   test('a pair waits where only one is left, and one goes then as a probe', async () => {
-    const { governor, clock } = await known(1);
+    const { clock, governor } = await left(1);
     expect(await governor.admitSeveral({ least: 2, most: 2 }, unaborted)).toHaveLength(1);
     expect(clock.monotonic()).toBe(fortySeconds);
   });
 
   test('a pair waits for the answers that are on their way', async () => {
-    const { governor, clock } = await known(3);
+    const { clock, governor } = await left(3);
     const [first, second, third] = await governor.admitSeveral({ least: 1, most: 3 }, unaborted);
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted);
     await clock.sleep(100);
@@ -397,7 +353,7 @@ describe('several at once', () => {
   });
 
   test('who came first is first', async () => {
-    const { governor, clock } = await known(1);
+    const { clock, governor } = await left(1);
     const order: string[] = [];
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
       order.push('pair');
@@ -428,17 +384,15 @@ describe('what is written when', () => {
     };
   };
   const started = async () => {
-    const clock = createTestClock();
     const { store, log, failing } = watched();
-    const rig = createRig({ clock, store });
-    await rig.ask(ok(told(50, 40 * second, clock.now())));
+    const rig = await known(50, { store });
     log.length = 0;
-    return { ...rig, clock, log, failing };
+    return { ...rig, log, failing };
   };
 
   test('the first admission begins with the start, and the last answer is written at once', async () => {
     const { store, log } = watched();
-    const { ask } = createRig({ clock: createTestClock(), store });
+    const { ask } = createRig({ store });
     await ask(ok());
     await ask(ok());
     expect(log).toEqual(['start intent', 'answer', 'intent', 'answer']);
@@ -492,9 +446,8 @@ describe('what is written when', () => {
 });
 
 test('a process that may not send any more', async () => {
-  const clock = createTestClock();
   const may = { leave: true };
-  const { governor } = createRig({ clock, mayLeave: () => may.leave });
+  const { governor } = createRig({ mayLeave: () => may.leave });
   const permit = await governor.admit(unaborted);
   permit.leave();
   may.leave = false;

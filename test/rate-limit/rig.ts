@@ -5,19 +5,26 @@ import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
 
-export interface RigOptions extends Partial<Omit<GovernorOptions, 'clock'>> {
-  readonly clock: Clock;
+export interface RigOptions<Time extends Clock> extends Partial<Omit<GovernorOptions, 'clock'>> {
+  /** Default: one of the test. */
+  readonly clock?: Time;
 }
 
 /** A governor with what it said about its waits. */
-export interface Rig {
+export interface Rig<Time extends Clock> {
   readonly governor: Governor;
+  readonly clock: Time;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
   readonly store: LimitsStore;
   /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ObservedAnswer): Promise<number>;
+  /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */
+  waitAfter(answer: ObservedAnswer): Promise<number>;
+  /** Another process, which has the same clock and the same store. */
+  beside(changes?: RigOptions<Time>): Rig<Time>;
 }
 
 export const scope = '1'.repeat(32);
@@ -41,7 +48,11 @@ export function named(limits: LimitsStore, name: string): LimitsStore {
   };
 }
 
-export function createRig({ clock, store = new MemoryLimits(), ...changes }: RigOptions): Rig {
+export function createRig<Time extends Clock = TestClock>({
+  clock = createTestClock() as Clock as Time,
+  store = new MemoryLimits(),
+  ...changes
+}: RigOptions<Time> = {}): Rig<Time> {
   const announced: number[] = [];
   const warnings: string[] = [];
   const governor = createGovernor({
@@ -57,18 +68,25 @@ export function createRig({ clock, store = new MemoryLimits(), ...changes }: Rig
     onUnbelievable: (line) => warnings.push(line),
     ...changes,
   });
-  return {
-    governor,
-    announced,
-    warnings,
-    store,
-    ask: async (answer) => {
-      const permit = await governor.admit(unaborted);
-      const sentAt = clock.monotonic();
-      await permit.answered(answer).written;
-      return sentAt;
-    },
+  const ask = async (answer: ObservedAnswer) => {
+    const permit = await governor.admit(unaborted);
+    const sentAt = clock.monotonic();
+    await permit.answered(answer).written;
+    return sentAt;
   };
+  const waitAfter = async (answer: ObservedAnswer) => {
+    const first = await ask(answer);
+    return (await ask(ok())) - first;
+  };
+  const beside = (others: RigOptions<Time> = {}) => createRig<Time>({ clock, store, ...others });
+  return { governor, clock, announced, warnings, store, ask, waitAfter, beside };
+}
+
+/** A governor that was told how many are left of a window that ends in 40 s. */
+export async function known<Time extends Clock = TestClock>(left: number, options?: RigOptions<Time>) {
+  const rig = createRig(options);
+  await rig.ask(ok(told(left, 40_000, rig.clock.now())));
+  return rig;
 }
 
 /** What an answer says of a window that ends `resetIn` ms after `now`, both by the clock of the service. */

@@ -26,10 +26,10 @@ describe('a store of its own', () => {
     });
     const set = await shop.run('inventory adjust 4 +1 --store north');
     expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining(`▸ north/staging · ${shop.service.url}`) });
-    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+    const [run] = await shop.json('history list --json');
     expect(run).toMatchObject({ env: 'staging', store: 'north' });
     expect((await shop.run('history list --store default --json')).stdout.trim()).toBe('[]');
-    expect(JSON.parse((await shop.run('history list --store north --json')).stdout)).toHaveLength(1);
+    expect(await shop.json('history list --store north --json')).toHaveLength(1);
   });
 
   test.each([
@@ -38,13 +38,13 @@ describe('a store of its own', () => {
   ])('is chosen by %j or a variable, else by the setting', async (option, env) => {
     const shop = await shopWithNorth();
     const command = `status --offline --json ${option}`.trim();
-    expect(JSON.parse((await shop.run(command, { env })).stdout)).toMatchObject({ store: 'north' });
+    expect(await shop.json(command, { env })).toMatchObject({ store: 'north' });
     await shop.run('config set default-store north');
-    expect(JSON.parse((await shop.run('status --offline --json')).stdout)).toMatchObject({
+    expect(await shop.json('status --offline --json')).toMatchObject({
       store: 'north',
       storeSource: 'config file',
     });
-    const unnamed = JSON.parse((await shop.run('status --offline --json --store default')).stdout);
+    const unnamed = await shop.json('status --offline --json --store default');
     expect(unnamed).toMatchObject({ store: null, urlSource: 'PETSTOCK_URL_STAGING' });
   });
 
@@ -95,7 +95,7 @@ describe('a store of its own', () => {
   test('a run is resumed and undone in its own store alone', async () => {
     const shop = await shopWithNorth();
     await shop.run('inventory adjust 4 +1 --store north');
-    const [{ run }] = JSON.parse((await shop.run('history list --json')).stdout);
+    const [{ run }] = await shop.json('history list --json');
     const elsewhere = await shop.run(`undo ${run} --yes`);
     expect(elsewhere).toMatchObject({ code: 2, requests: [] });
     expect(elsewhere.stderr).toContain(`Hint: petstock undo ${run} --store north --env staging`);
@@ -151,7 +151,7 @@ describe('a store of its own', () => {
     const shop = await shopWithNorth();
     await shop.run('inventory list');
     await shop.run('inventory list --store north');
-    const envOf = async (command: string) => JSON.parse((await shop.run(command)).stdout)[0].env;
+    const envOf = async (command: string) => (await shop.json(command))[0].env;
     expect(await envOf('limits --json')).toBe('staging');
     expect(await envOf('limits --json --store north')).toBe('north/staging');
     const watch = await shop.run('inventory watch --for 1 --store north');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished, test as plain } from 'vitest';
+import { expect, onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
@@ -19,6 +19,11 @@ export interface Shop {
   readonly env: Readonly<Record<string, string>>;
   /** Runs `petstock` with the words of a command line, or with the arguments as they are. */
   run(command: string | readonly string[], options?: ShopRunOptions): Promise<RunResult>;
+  /** Runs it, whatever its exit code. @returns what it has printed as JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what is in it
+  json(command: string | readonly string[], options?: ShopRunOptions): Promise<any>;
+  /** Runs it. @returns its stderr @throws unless it is exit 2, has printed nothing, and has sent nothing */
+  refused(command: string | readonly string[], options?: ShopRunOptions): Promise<string>;
 }
 
 /** Opens a shop on a service in memory; it closes when the test is finished. */
@@ -28,18 +33,25 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   onTestFinished(() => service.close());
   const folders = await temporaryFolders();
   const env = { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key };
+  const run: Shop['run'] = (command, run = {}) =>
+    runMain(typeof command === 'string' ? command.split(' ') : command, {
+      clock,
+      folders,
+      ...run,
+      env: { ...env, ...run.env },
+    });
   return {
     service,
     clock,
     folders,
     env,
-    run: (command, run = {}) =>
-      runMain(typeof command === 'string' ? command.split(' ') : command, {
-        clock,
-        folders,
-        ...run,
-        env: { ...env, ...run.env },
-      }),
+    run,
+    json: async (command, options) => JSON.parse((await run(command, options)).stdout),
+    refused: async (command, options) => {
+      const { code, stdout, stderr, requests } = await run(command, options);
+      expect({ code, stdout, requests, stderr }).toEqual({ code: 2, stdout: '', requests: [], stderr });
+      return stderr;
+    },
   };
 }
 

@@ -46,7 +46,7 @@ test('--pets all lists every pet of a run; the first 20 are said to be so', asyn
   const all = await shop.run('history list --json --pets all');
   expect(JSON.parse(all.stdout)[0].pets).toEqual(rows.map(({ petId }) => Number(petId)));
   expect(all.stderr).toBe('');
-  const by = async (option: string) => JSON.parse((await shop.run(`history list --json ${option}`)).stdout).length;
+  const by = async (option: string) => (await shop.json(`history list --json ${option}`)).length;
   expect([await by('--ref N-881'), await by('--ref N-8'), await by('--user anna'), await by('--user bob')]).toEqual([
     1, 0, 1, 0,
   ]);
@@ -88,7 +88,7 @@ test('reports and the history have them too', async ({ shop }) => {
   for (const command of ['history list --json', 'history list -o ndjson']) {
     expect((await shop.run(`${command} --string-ids`)).stdout).toContain(`"pets":["4","${largest}"]`);
   }
-  const [run] = JSON.parse((await shop.run('history list --json')).stdout) as { run: string }[];
+  const [run] = (await shop.json('history list --json')) as { run: string }[];
   for (const command of [`history show ${run?.run} --json`, 'history export']) {
     expect(idsIn((await shop.run(`${command} --string-ids`)).stdout)).toEqual(['"4"', `"${largest}"`]);
     expect(idsIn((await shop.run(command)).stdout)).toEqual(['4', largest]);

@@ -113,7 +113,7 @@ describe('history list', () => {
   test('of a fresh machine is empty, and makes no state', async ({ shop }) => {
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
-    expect(JSON.parse((await shop.run('state info --json')).stdout)).toMatchObject({
+    expect(await shop.json('state info --json')).toMatchObject({
       engine: null,
       runs: 0,
       present: [],
@@ -400,7 +400,7 @@ describe('history prune', () => {
     }));
     await recordRun(shop, rows);
     await recordRun(shop, [applied(4n, 1, 2)]);
-    const bytes = async () => JSON.parse((await shop.run('state info --json')).stdout).bytes as number;
+    const bytes = async () => (await shop.json('state info --json')).bytes as number;
     const full = await bytes();
     await shop.run('history prune --keep 1 --yes');
     expect(await bytes()).toBeLessThan(full / 4);

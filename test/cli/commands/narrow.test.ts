@@ -101,10 +101,7 @@ test('at 60 columns the reason of a failure stands whole under its row', async (
   const at60 = { terminal: 60, env: { NO_COLOR: '1' } };
   const applied = await shop.run(['inventory', 'apply', file, '--yes'], at60);
   expect(applied.stdout).toMatch(/Result\n +3 .* applied\n +2 .* conflict\n {2}│ the stock is 39, not 38\n$/);
-  const { stdout } = await shop.run(
-    `history show ${JSON.parse((await shop.run('history list --json')).stdout)[0].run}`,
-    at60,
-  );
+  const { stdout } = await shop.run(`history show ${(await shop.json('history list --json'))[0].run}`, at60);
   expect(stdout).toMatch(/ conflict .*\n {2}│ the stock is 39, not 38\n/);
   expectNarrow(stdout, 60);
 });

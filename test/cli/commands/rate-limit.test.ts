@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { answering } from '../../support/answering.ts';
-import { scriptedService } from '../../support/scripted-service.ts';
 import { apply, errorJson, openShop, sent, test } from '../../support/shop.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
@@ -87,28 +86,6 @@ describe('a 429', () => {
     expect(shop.clock.sleeps).toEqual([]);
     const long = await shop.run('inventory get 1', { env });
     expect(long.stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
-  });
-
-  // A Date alone makes no wait shorter: one that is ahead may be wrong.
-  test.each([
-    [-3600, 300],
-    [3600, 3900],
-  ])('that is a date, with a Date that is %i s off, is waited for', async (off, seconds) => {
-    const shop = await openShop();
-    const service = await scriptedService();
-    const { env } = service;
-    const now = shop.clock.now() + off * 1000;
-    const body = '{"code":"slow_down","message":"Too many.","status":429}';
-    const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 300_000).toUTCString() };
-    service.always('GET', ({ answer }) => answer(429, body, headers));
-    const first = await shop.run('inventory get 1 --max-wait 20 --json', { env });
-    expect(first.code).toBe(6);
-    const { retryAfterSeconds } = errorJson(first.stderr).error;
-    expect(retryAfterSeconds).toBeGreaterThanOrEqual(seconds - 1);
-    expect(retryAfterSeconds).toBeLessThanOrEqual(seconds + 10);
-    shop.clock.advance(295_000);
-    expect((await shop.run('inventory get 1 --max-wait 1', { env })).code).toBe(6);
-    expect(service.requests).toHaveLength(1);
   });
 
   test('three in a row end the command with exit 6', async () => {

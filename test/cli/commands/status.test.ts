@@ -116,7 +116,7 @@ describe('--verbose says what a report of a fault needs', () => {
   });
 
   test('for programs', async ({ shop }) => {
-    const { details, ...rest } = JSON.parse((await shop.run('status --verbose --json')).stdout);
+    const { details, ...rest } = await shop.json('status --verbose --json');
     expect(rest).toMatchObject({ reachable: true, keyAccepted: true });
     expect(details).toMatchObject({
       program: { version, isExecutable: false },
@@ -126,7 +126,7 @@ describe('--verbose says what a report of a fault needs', () => {
       terminal: { streams: [], columns: null, color: false },
       completion: [],
     });
-    expect(JSON.parse((await shop.run('status --json')).stdout).details).toBe(undefined);
+    expect((await shop.json('status --json')).details).toBe(undefined);
   });
 
   test('makes nothing and sends nothing with --offline', async ({ shop }) => {

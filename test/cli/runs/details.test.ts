@@ -24,7 +24,7 @@ describe('rows that nobody has edited', () => {
     expect(counts).toMatchObject({ applied: 1, notEdited: 23, unchanged: 0, conflict: 0 });
     expect(rows).toHaveLength(24);
     expect(result.stderr).toContain('1 change, 23 not edited.');
-    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+    const [run] = await shop.json('history list --json');
     expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
   });
 
@@ -121,8 +121,8 @@ describe('undo --last', () => {
   test('gives the reason that it was given', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
     await shop.run(['undo', '--last', '--yes', '--reason', 'wrong shelf', '--ref', 'X-1']);
-    const [run] = JSON.parse((await shop.run('history list --json')).stdout);
-    const { rows } = JSON.parse((await shop.run(`history show ${run.run} --json`)).stdout);
+    const [run] = await shop.json('history list --json');
+    const { rows } = await shop.json(`history show ${run.run} --json`);
     expect(rows).toMatchObject([{ petId: 4, reason: 'wrong shelf', ref: 'N-881' }]);
   });
 });
@@ -211,7 +211,7 @@ describe('the question has in it what is at stake', () => {
 test('what can not be written is listed once', async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
-  const [, first] = JSON.parse((await shop.run('history list --json')).stdout);
+  const [, first] = await shop.json('history list --json');
   const { options } = person();
   const one = await shop.run(`undo ${first.run}`, options);
   expect([one.code, one.stdout.match(/conflict/g)?.length]).toEqual([7, 1]);

@@ -227,7 +227,7 @@ describe('a file is its rows', () => {
 
 describe('what undo hints at where a sale came after an increment', () => {
   const hintOf = async (shop: Shop, write: string, later: string) => {
-    const { run } = JSON.parse((await shop.run(`${write} --json`)).stdout);
+    const { run } = await shop.json(`${write} --json`);
     if (later !== '') await shop.run(later);
     return (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
   };

@@ -37,7 +37,7 @@ describe('a row whose outcome is not known is looked at', () => {
     const { hint, message } = errorJson(down.stderr).error;
     expect(message).toContain('1 of 2 changes was written; 1 failed');
     expect(hint).toBe(`petstock inventory apply --resume ${down.report.run} --env staging`);
-    const recorded = JSON.parse((await shop.run(`history show ${down.report.run} --json`)).stdout);
+    const recorded = await shop.json(`history show ${down.report.run} --json`);
     expect(recorded).toMatchObject({
       state: 'incomplete',
       rows: [{ result: 'applied' }, { result: 'pending', error }],
@@ -123,7 +123,7 @@ describe('Ctrl-C', () => {
     });
     expect(stopped.code).toBe(130);
     expect(stopped.stderr.indexOf('Stopping after')).toBeLessThan(stopped.stderr.indexOf(' not attempted.'));
-    const shown = JSON.parse((await shop.run(['history', 'show', stopped.report.run, '--json'])).stdout);
+    const shown = await shop.json(['history', 'show', stopped.report.run, '--json']);
     const states = new Set(shown.rows.map(({ result }: { result: string }) => result));
     expect(states).toEqual(new Set(['applied', 'pending']));
   });

@@ -105,7 +105,7 @@ describe('the history', () => {
     expect(await shop.run('inventory set 5 3')).toMatchObject({ code: 8, stdout: '' });
     // The export has what is settled.
     expect(await outcomes(shop)).toEqual(['failed']);
-    const [unknown] = JSON.parse((await shop.run('history list --json')).stdout);
+    const [unknown] = await shop.json('history list --json');
     expect(unknown).toMatchObject({ state: 'incomplete', counts: { unknown: 1 } });
   });
 

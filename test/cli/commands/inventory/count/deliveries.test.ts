@@ -8,7 +8,7 @@ test('--add adds what is scanned to the stock of the end, and --take takes it aw
   const added = await count(shop, '4 x3\n5\n', '--add --yes --json');
   expect(added.code).toBe(0);
   expect(writes(added)).toEqual(['4 {"quantity":42}', '5 {"quantity":2}']);
-  const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+  const [run] = await shop.json('history list --json');
   expect(run).toMatchObject({ reason: 'scanned in', state: 'done' });
   expect(writes(await count(shop, '4 x2\n', '--take --yes --json'))).toEqual(['4 {"quantity":40}']);
   const both = await count(shop, '4\n', '--add --take --yes');

@@ -35,7 +35,7 @@ test('scans after the end, as of a second file, are refused, and those before it
 test('it is a run of the history, and can be taken back', async ({ shop }) => {
   const before = await stockOf(shop);
   expect((await count(shop, '4\n')).code).toBe(0);
-  const [run] = JSON.parse((await shop.run('history list --json')).stdout);
+  const [run] = await shop.json('history list --json');
   expect(run).toMatchObject({ command: 'inventory count', reason: 'stock-take', state: 'done' });
   expect((await shop.run('undo --last --yes')).code).toBe(0);
   expect(await stockOf(shop)).toEqual(before);

@@ -100,7 +100,7 @@ test('--list shows the sessions, and --discard gives one up after a question', a
   ]);
   expect((await shop.run(`inventory count --discard ${name}`)).code).toBe(2);
   expect((await shop.run(`inventory count --discard ${name} --yes`)).code).toBe(0);
-  expect(JSON.parse((await shop.run('inventory count --list --json')).stdout)[0].state).toBe('discarded');
+  expect((await shop.json('inventory count --list --json'))[0].state).toBe('discarded');
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
