@@ -152,9 +152,7 @@ describe('sudo with the folders of the user who ran it', () => {
   });
 });
 
-test('without owners and modes, as on Windows, a folder that is open to all will do', async ({
-  shop: { run, folders },
-}) => {
+test('without owners and modes, as on Windows, any folder will do', async ({ shop: { run, folders } }) => {
   for (const folder of Object.values(folders)) {
     mkdirSync(folder);
     chmodSync(folder, 0o777);

@@ -24,7 +24,7 @@ test('containers that each have a boot of their own add up on one pet', async ({
   expect(await stockOf(shop)).toBe(before + 5);
 });
 
-test('a run of another boot is running while its lease is renewed, and its request is waited for once it is killed', async ({
+test('a run of another boot is running while its lease is renewed, and waited for once it is killed', async ({
   shop,
 }) => {
   const before = await stockOf(shop);

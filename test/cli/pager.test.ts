@@ -89,14 +89,11 @@ test('a line that is wider than the terminal counts as the lines that it takes',
   expect(pager.text().trimEnd().split('\n').length).toBeLessThan(rows - 1);
 });
 
-test.each(['at once', 'in the end'] as const)(
-  'a pager that is not there, which is seen %s: plain',
-  async (isMissing) => {
-    const { code, stdout, stderr, plain } = await list({ pager: { isMissing } });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
-    expect(stderr).toMatch(/^▸ staging\nRate limit: /);
-  },
-);
+test.each(['at once', 'in the end'] as const)('without a pager, which is seen %s: plain', async (isMissing) => {
+  const { code, stdout, stderr, plain } = await list({ pager: { isMissing } });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
+  expect(stderr).toMatch(/^▸ staging\nRate limit: /);
+});
 
 test.each(['at once', 'in the end'] as const)('one that was named is warned about: %s', async (isMissing) => {
   const { code, stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER: 'mroe -x' } });

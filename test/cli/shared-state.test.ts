@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
-test('the URL is stored as a secret: readable by its owner alone, and shown without its password', async ({
+test('the URL is a secret: readable by its owner alone, shown without its password', async ({
   shop: { run, folders },
 }) => {
   const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
@@ -30,7 +30,7 @@ test('the URL is stored as a secret: readable by its owner alone, and shown with
   expect(await run('inventory set 4 2')).toMatchObject({ code: 0 });
 });
 
-test('a database that can’t be reached: nothing is written, and what only reads says what it goes by', async ({
+test('a database that can’t be reached: nothing is written, and reads say what they go by', async ({
   shop: { run, service },
 }) => {
   const env = { PETSTOCK_STATE_URL: secret };
@@ -89,9 +89,7 @@ test('processes that begin a new database at once all find it whole', async ({ s
   expect(await run('state check', { env })).toMatchObject({ code: 0 });
 });
 
-test('state check looks at the stock-takes of this machine, too, which are in a state of its own', async ({
-  shop: { run, folders },
-}) => {
+test('state check looks at the stock-takes of this machine, too', async ({ shop: { run, folders } }) => {
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await run('inventory count --new --yes -q', { env, stdin: '4\n' });
   expect(await run('state check', { env })).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
@@ -106,9 +104,7 @@ test('state check looks at the stock-takes of this machine, too, which are in a 
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('state info says which server it is, whose clock is off, and what weakens a promise', async ({
-  shop: { run },
-}) => {
+test('state info names the server, whose clock is off, and what weakens a promise', async ({ shop: { run } }) => {
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await run('inventory set 4 2', { env });
   const info = JSON.parse((await run('state info --json', { env })).stdout);
@@ -213,7 +209,7 @@ test('a server that has all of its connections is waited for, and left after 5 s
   expect(granted).toMatchObject({ code: 0 });
 });
 
-test('a watch that began without the database goes by the gates of other machines once it is back', async ({
+test('a watch that began without the database goes by gates of others once it is back', async ({
   shop: { run, service, clock },
 }) => {
   const database = await temporaryDatabase();

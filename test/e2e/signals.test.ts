@@ -122,35 +122,32 @@ test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
   expect(stderr).toContain('\n2 applied.\n');
 });
 
-test.runIf(canMakeFifos)(
-  'a terminal that is closed in the middle of an apply: what is in flight is finished, and the run can be resumed',
-  async () => {
-    const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
-    const home = temporaryHome();
-    const file = join(home.folder, 'changes.csv');
-    const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
-    writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
-    const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
-    await untilSeen(2);
-    // `script` holds the terminal: without it there is none.
-    program.kill('SIGKILL');
-    await program.result;
-    const [run] = await vi.waitFor(
-      async () => {
-        const listed = JSON.parse((await runProgram('history list --json', { env, home })).stdout);
-        if (listed[0].state !== 'incomplete') throw new Error('it is still running');
-        return listed;
-      },
-      { timeout: 20_000, interval: 200 },
-    );
-    // Killed, it would leave what it had sent as unknown.
-    expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
-    expect(run.counts.applied).toBeGreaterThan(0);
-    const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
-    expect(resumed.code).toBe(0);
-    expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
-  },
-);
+test.runIf(canMakeFifos)('a terminal that is closed in the middle of an apply: the run can be resumed', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const home = temporaryHome();
+  const file = join(home.folder, 'changes.csv');
+  const petIds = Array.from({ length: 20 }, (_, index) => index + 1);
+  writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
+  const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
+  await untilSeen(2);
+  // `script` holds the terminal: without it there is none.
+  program.kill('SIGKILL');
+  await program.result;
+  const [run] = await vi.waitFor(
+    async () => {
+      const listed = JSON.parse((await runProgram('history list --json', { env, home })).stdout);
+      if (listed[0].state !== 'incomplete') throw new Error('it is still running');
+      return listed;
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  // Killed, it would leave what it had sent as unknown.
+  expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
+  expect(run.counts.applied).toBeGreaterThan(0);
+  const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
+  expect(resumed.code).toBe(0);
+  expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
+});
 
 /** Runs a program on a terminal, and lives on when that is closed. It says how the program has ended. @param passesOn SIGHUP, as a shell does */
 function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {

@@ -38,9 +38,7 @@ test('the signal of a client ends all its calls with its reason, and lets no oth
   await client.close();
 });
 
-test('a write that waits for the rate limit ends with the reason of its signal', async ({
-  shop: { service, clock, folders },
-}) => {
+test('a write that waits for the rate limit ends by its signal', async ({ shop: { service, clock, folders } }) => {
   service.setFaults(['*:first=1:status=429:retry-after=60']);
   const hanging = { ...clock, sleep: hangingSleep };
   const settings = { baseUrl: service.url, key: service.key, clock: hanging, stateFolder: folders.state };
@@ -72,9 +70,7 @@ test('a list ends by its signal, or early, and leaves no listener behind', async
   await client.close();
 });
 
-test('close waits for calls under way; later ones are refused, and nothing is sent', async ({
-  shop: { service, clock, folders },
-}) => {
+test('close waits for calls under way; later ones are refused', async ({ shop: { service, clock, folders } }) => {
   const settings = { baseUrl: service.url, key: service.key, clock };
   const client = createPetstoreClient({ ...settings, stateFolder: folders.state });
   const written = client.updateInventory(1, 5);
@@ -108,7 +104,7 @@ test.each([
   ['in a folder', async () => ({ stateFolder: (await temporaryFolders()).state })],
   ['in a database', async () => ({ stateUrl: await temporaryDatabase() })],
 ])(
-  'a program that forgets to close a client with its state %s ends, once its calls have',
+  'a program that forgets to close a client with its state %s ends',
   async (_place, state) => {
     const { service } = await openShop();
     const script = `import { createPetstoreClient } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)};

@@ -53,7 +53,7 @@ test('a disk that fills up in the middle of a run: nothing is sent without its i
 });
 
 test.each([390, 395, 400, 405, 410, 415])(
-  'a disk that is full at %i KiB, in whatever it writes: the run ends, and says how to go on',
+  'a disk that is full at %i KiB: the run ends, and says how to go on',
   async (kibibytes) => {
     const served = await serve(['--pets', `${rows}`, ...noLimit]);
     const petstock = petstockAt(served);

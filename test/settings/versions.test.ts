@@ -59,9 +59,7 @@ test('a file in a later format is neither used nor changed, and stops only what 
   expect(text()).toBe(before);
 });
 
-test('a state of a later petstock stops what needs it, is not changed, and goes on with that one', async ({
-  shop: { run, folders },
-}) => {
+test('a state of a later petstock stops what needs it, and is not changed', async ({ shop: { run, folders } }) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
   const file = join(folders.state, 'state.db');
   const { DatabaseSync } = await loadEngine();

@@ -203,7 +203,7 @@ test('a transaction leaves no setting behind it, so that nothing leaks through a
 });
 
 test.each(['null', '7', '"x"', '{}', '[7]'])(
-  'rows that a stolen till has filled with %j are no end of the others',
+  'rows that a stolen till has filled with %j end no others',
   async (forged) => {
     const url = await temporaryDatabase();
     const state = await stateAt(url);

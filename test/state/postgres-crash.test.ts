@@ -180,7 +180,7 @@ it('keeps the intent of a row that was not sent the first time, though the answe
 });
 
 it.each(['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'])(
-  'begins a run once and whole, though the connection breaks after %s',
+  'begins a run once, though the connection breaks after %s',
   async (statement) => {
     const url = await temporaryDatabase();
     const machine = await machineAt(url);

@@ -105,17 +105,14 @@ test('a GET with --data is exit 2', async ({ shop }) => {
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
-] as const)(
-  'where stdout and stderr go to one place an error has a line of its own: %j',
-  async ([body, expected], { shop }) => {
-    const service = await scriptedService();
-    service.always('GET', ({ answer }) => answer(400, body));
-    const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
-    expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
-    const apart = await shop.run('api GET /x -q', { env: service.env });
-    expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
-  },
-);
+] as const)('an error has a line of its own where both streams are one: %j', async ([body, expected], { shop }) => {
+  const service = await scriptedService();
+  service.always('GET', ({ answer }) => answer(400, body));
+  const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
+  expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
+  const apart = await shop.run('api GET /x -q', { env: service.env });
+  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
+});
 
 test('--data @file sends the file, byte for byte', async ({ shop }) => {
   const file = changeFile(shop, '{ "quantity": 8 }\n', 'body.json');
@@ -181,9 +178,6 @@ test.for([
   ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
   ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-] as const)(
-  'an empty name, as of a variable that is not set, is said to be one: %s in %j',
-  async ([what, command], { shop }) => {
-    expect(await shop.refused(command)).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
-  },
-);
+] as const)('an empty name is said to be one: %s in %j', async ([what, command], { shop }) => {
+  expect(await shop.refused(command)).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
+});

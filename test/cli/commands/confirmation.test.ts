@@ -71,7 +71,7 @@ test('a mistyped name is asked for once more', async ({ shop }) => {
 });
 
 test.for(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(
-  'nothing but the name itself writes to production, however often it is typed: %j',
+  'only the name itself writes to production: %j',
   async (word, { shop }) => {
     const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const file = changeFile(shop, 'petId,quantity\n4,12\n');

@@ -182,9 +182,7 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is one line for each row that has its outcome, as they were settled, on stdout and in a file', async ({
-    shop,
-  }) => {
+  test('is a line for each row that has its outcome, as they were settled', async ({ shop }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
     const second = await recordRun(shop, [applied(5n, 1, 2), { petId: 6n, before: 1, after: 2, result: 'pending' }], {
       env: 'production',
@@ -450,9 +448,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('check of a state that is damaged inside says so, and a write names the file and what to do', async ({
-    shop,
-  }) => {
+  test('check of a state that is damaged inside says so, and a write what to do', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const { DatabaseSync } = await loadEngine();

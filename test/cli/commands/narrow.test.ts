@@ -79,7 +79,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
 });
 
 test.for([0, 9_223_372_036_854_775_000n])(
-  'what is running out is not cut at 40 columns, ids from %s',
+  'what is running out is not cut at 40 columns: %s',
   async (from, { shop }) => {
     const service = await scriptedService();
     const items = [0, 1, 2, 3].map(

@@ -223,9 +223,7 @@ describe('a stock of one’s own', () => {
     expect(asCsv.stderr).toContain('Warning: Orders and records of pets are left out of CSV;');
   });
 
-  test('what `inventory list -o csv` and `inventory export` write is read, and --merge keeps the rest', async ({
-    shop,
-  }) => {
+  test('what `list -o csv` and `export` write is read, and --merge keeps the rest', async ({ shop }) => {
     const listed = await shop.run('inventory list -o csv');
     await shop.run('sandbox import -', { stdin: listed.stdout });
     expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
@@ -358,9 +356,7 @@ test('a PostgreSQL is served, filled, reset after a question, and has its keys l
   expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump --schema=petstock_service')]);
 });
 
-test('a key file that has another key than before: the key that it replaced is named, with how to end it', async ({
-  shop,
-}) => {
+test('a key file that has another key than before: how to end the old one is said', async ({ shop }) => {
   const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
   const options = `--key-file ${file} --file ${stock}`;
   await served(shop, options, async () => {});
@@ -401,7 +397,7 @@ test('a database that does not come within 30 s: exit 2, and the password is not
 });
 
 test.runIf(canMakeFifos)(
-  'a pipe that nobody writes to is no key and no certificate, and Ctrl-C ends an import of it',
+  'a pipe that nobody writes to is no key, and Ctrl-C ends an import of it',
   async ({ shop }) => {
     const pipe = changeFile(shop, '', 'pipe');
     rmSync(pipe);

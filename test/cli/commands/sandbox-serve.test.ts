@@ -68,9 +68,7 @@ describe('sandbox serve', () => {
   });
 });
 
-test('--file makes the folders that are missing for this user alone, and takes one that is there as it is', async ({
-  shop,
-}) => {
+test('--file makes missing folders for this user alone, and takes others as they are', async ({ shop }) => {
   const folder = join(shop.folders.state, 'new', 'folder');
   expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
   expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -79,9 +77,7 @@ test('--file makes the folders that are missing for this user alone, and takes o
   expect(statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
-test('a server in memory has a key of its own, each time; one that keeps its stock has that of the sandbox', async ({
-  shop,
-}) => {
+test('a server in memory has a key of its own, each time; another that of the sandbox', async ({ shop }) => {
   const { key } = await shop.json('sandbox info --json');
   const keys: (string | null)[] = [];
   for (const options of ['--file :memory:', '--pets 3', ''])

@@ -4,9 +4,7 @@ import { manPage } from '../../../.ci/reference/man-page.ts';
 import { allCommands, pathOf, textParts, usagesOf } from '../../../.ci/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
-test('both documents have every command, with each of its options and the examples that its help has', async ({
-  shop,
-}) => {
+test('both documents have every command, with its options and the examples of its help', async ({ shop }) => {
   const [markdown, manual] = [await commandsDocument(), unescaped(await manPage('2026-01-15'))];
   for (const command of await allCommands()) {
     const path = pathOf(command);

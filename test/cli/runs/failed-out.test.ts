@@ -47,22 +47,19 @@ test('--failed-out has no delta that may have been written, after a resume neith
 test.for([
   ['a service that is away', ''],
   ['a guard', ' --max-zero 0'],
-] as const)(
-  'a file that is applied and written anew keeps its rows if no run begins: %s',
-  async ([_what, guard], { till }) => {
-    const file = till.file('counts.csv', 'petId,quantity\n1,0\n2,5\n');
-    const failed = till.file('failed.csv', '');
-    till.service.next('PATCH', answers(400), answers(400));
-    await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-    const text = readFileSync(failed, 'utf8');
-    if (guard === '') till.service.next('GET', drop);
-    const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
-    expect([2, 5]).toContain((await till.run(again + guard)).code);
-    expect(readFileSync(failed, 'utf8')).toBe(text);
-    await killAt(till, hang, again);
-    expect(rowsIn(failed)).toEqual([]);
-  },
-);
+] as const)('a file that is applied and written anew keeps its rows: %s', async ([_what, guard], { till }) => {
+  const file = till.file('counts.csv', 'petId,quantity\n1,0\n2,5\n');
+  const failed = till.file('failed.csv', '');
+  till.service.next('PATCH', answers(400), answers(400));
+  await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+  const text = readFileSync(failed, 'utf8');
+  if (guard === '') till.service.next('GET', drop);
+  const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
+  expect([2, 5]).toContain((await till.run(again + guard)).code);
+  expect(readFileSync(failed, 'utf8')).toBe(text);
+  await killAt(till, hang, again);
+  expect(rowsIn(failed)).toEqual([]);
+});
 
 test('--failed-out of a resume keeps the rows of its run if nothing is sent', async ({ till }) => {
   const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');

@@ -10,7 +10,7 @@ const hours = { 'Retry-After': '7200' };
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
 describe('a resume speaks for the process before it, too', () => {
-  test('written, killed before the answer, and sold since: it is not known, exit 8, however often it is resumed', async ({
+  test('written, killed before the answer, and sold since: not known, however often it is resumed', async ({
     till,
   }) => {
     const run = await killAt(till, commitThenHang, apply(till));
@@ -53,9 +53,7 @@ describe('a resume speaks for the process before it, too', () => {
   });
 });
 
-test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known, in the history too', async ({
-  till,
-}) => {
+test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known', async ({ till }) => {
   const interrupt = new AbortController();
   till.service.next('PATCH', async (exchange) => {
     exchange.commit();
@@ -110,7 +108,7 @@ describe('what the stock does not show may still come: nothing is said of the fu
 
 // 524: a CDN has given up on the service, which may still carry it out.
 test.each([202, 408, 499, 502, 504, 520, 524, 598])(
-  'a set of the stock that there is, whose request may still arrive behind a %i, keeps its pet until it can not',
+  'a set of the stock that there is keeps its pet behind a %i',
   async (status) => {
     const till = await openTill();
     let late: Exchange | undefined;

@@ -92,9 +92,7 @@ describe('history prune removes nothing that a run still asks for', () => {
 });
 
 describe('undo asks the history what was written since', () => {
-  test('later writes are not undone, though the stock is equal: a conflict that names the run, until they are', async ({
-    till,
-  }) => {
+  test('later writes are not undone, though the stock is equal: a conflict names the run', async ({ till }) => {
     await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
     const [applied] = await till.history();
     await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
@@ -137,26 +135,21 @@ describe('a file of deltas is remembered by its content', () => {
 test.for([
   ['adjust 1 +5', 55],
   ['set 1 20', 20],
-] as const)(
-  'a request of a killed command that lands later: %s waits until it can not be on its way any more',
-  async ([command, stock], { till }) => {
-    let exchange: Exchange | undefined;
-    const late: Action = (given) => {
-      exchange = given;
-    };
-    await killAt(till, late, 'inventory set 1 50 --expect 10 --timeout 90');
-    const sleep: typeof till.clock.sleep = (ms, signal) => {
-      exchange?.commit();
-      return till.clock.sleep(ms, signal);
-    };
-    expect(await till.run(`inventory ${command}`, { clock: { ...till.clock, sleep } })).toMatchObject({ code: 0 });
-    expect(till.service.stockOf(1)).toBe(stock);
-  },
-);
+] as const)('a request of a killed command that lands later: %s waits for it', async ([command, stock], { till }) => {
+  let exchange: Exchange | undefined;
+  const late: Action = (given) => {
+    exchange = given;
+  };
+  await killAt(till, late, 'inventory set 1 50 --expect 10 --timeout 90');
+  const sleep: typeof till.clock.sleep = (ms, signal) => {
+    exchange?.commit();
+    return till.clock.sleep(ms, signal);
+  };
+  expect(await till.run(`inventory ${command}`, { clock: { ...till.clock, sleep } })).toMatchObject({ code: 0 });
+  expect(till.service.stockOf(1)).toBe(stock);
+});
 
-test('a row that waited for a request of a killed command is looked at again: what landed is not overwritten', async ({
-  till,
-}) => {
+test('a row that waited for a request of a killed command does not overwrite what landed', async ({ till }) => {
   let exchange: Exchange | undefined;
   let isLanded = false;
   let slept = 0;

@@ -30,9 +30,7 @@ test('a stock that somebody else sets as wanted while the confirmation stands op
   expect(await till.rows()).toMatchObject([{ petId: 2, result: 'applied' }]);
 });
 
-test('a row of a resume whose stock moves while the confirmation stands open is a conflict in the history, too', async ({
-  till,
-}) => {
+test('a row of a resume whose stock moves during the question is a conflict in the history, too', async ({ till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
   till.service.next('PATCH', answers(401));
   expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);

@@ -36,36 +36,33 @@ async function attack(shop: Shop, command: string | readonly string[], options: 
   return result;
 }
 
-test.each([200, 302, 400, 401, 404, 429, 503])(
-  'an answer of %i forges no line, with --debug neither',
-  async (status) => {
-    const headers = {
-      location: `/${inHeader}`,
-      sunset: inHeader,
-      'x-ratelimit-limit': inHeader,
-      'retry-after': inHeader,
-    };
-    const body = JSON.stringify({ code: forged, message: forged, status });
-    const url = await answering(
-      status,
-      body,
-      status === 200 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
-    );
-    const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
-    const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
-    for (const debug of ['', ' --debug']) {
-      let shop = await openShop();
-      for (const command of [...reads, 'inventory diff staging production', ...writes]) {
-        if (writes.includes(command)) shop = await openShop();
-        const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
-        const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
-        await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
-        // The gate of a 429 or 503 is over.
-        shop.clock.advance(120_000);
-      }
+test.each([200, 302, 400, 401, 404, 429, 503])('an answer of %i forges no line', async (status) => {
+  const headers = {
+    location: `/${inHeader}`,
+    sunset: inHeader,
+    'x-ratelimit-limit': inHeader,
+    'retry-after': inHeader,
+  };
+  const body = JSON.stringify({ code: forged, message: forged, status });
+  const url = await answering(
+    status,
+    body,
+    status === 200 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
+  );
+  const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
+  const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
+  for (const debug of ['', ' --debug']) {
+    let shop = await openShop();
+    for (const command of [...reads, 'inventory diff staging production', ...writes]) {
+      if (writes.includes(command)) shop = await openShop();
+      const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+      const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
+      await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
+      // The gate of a 429 or 503 is over.
+      shop.clock.advance(120_000);
     }
-  },
-);
+  }
+});
 
 test('words that have a line end forge no line about a write of unknown outcome', async () => {
   const message = `done.\n${forged}`;

@@ -46,7 +46,7 @@ const untilStandbyIs = ({ url }: PostgresServer, state: string) =>
   );
 
 test.each(oneMoment)(
-  'a failover to a synchronous standby once %i rows are answered: nothing is lost or doubled, and the run goes on',
+  'a failover once %i rows are answered: nothing is lost or doubled',
   async (count) => {
     const given = await settingWith(synchronousPair);
     const before = await given.stock();

@@ -6,7 +6,7 @@ import { runSql, temporaryPostgres } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
 
 test.each(moments)(
-  'kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled, and another machine goes on',
+  'kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled',
   async (count) => {
     const given = await setting();
     const before = await given.stock();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { expectResumed, oneMoment, setting, untilAnswered } from '../../support/interrupted-run.ts';
 
 test.each(oneMoment)(
-  'a machine that stands still for longer than its lease once %i rows are answered sends nothing when it goes on',
+  'a machine that stands still once %i rows are answered sends nothing when it goes on',
   async (count) => {
     const given = await setting();
     const before = await given.stock();

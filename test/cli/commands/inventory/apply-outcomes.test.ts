@@ -66,9 +66,7 @@ test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was w
 });
 
 describe('Ctrl-C', () => {
-  test('finishes what is in flight, says how to go on, and --resume sends what is left and no more', async ({
-    shop,
-  }) => {
+  test('finishes what is in flight, and --resume sends what is left and no more', async ({ shop }) => {
     const interrupt = new AbortController();
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {

@@ -97,7 +97,7 @@ describe('the hint of a file with other names never guesses a column', () => {
   );
 
   test.each(['psk_0123456789abcdefghijklmnop\n', 'KEY=abc,12\n4,12\n', 'Secret0123,x9\n'])(
-    'nothing of a file that may be anything is repeated: %j',
+    'nothing of an unknown file is repeated: %j',
     async (text) => {
       const shop = await shopWith('stock.csv', text);
       const { stderr } = await shop.run(['inventory', 'apply', shop.file]);

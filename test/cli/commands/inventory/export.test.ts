@@ -67,22 +67,19 @@ describe('to a file', () => {
     expect(statSync(file).mode & 0o7777).toBe(0o750);
   });
 
-  test.for(['export', '--failed-out'])(
-    '%s follows no link in a folder where others can put one',
-    async (option, { shop }) => {
-      const folder = join(shop.folders.config, '..', 'shared');
-      mkdirSync(folder);
-      chmodSync(folder, 0o1777);
-      const target = fileIn(shop);
-      const link = join(folder, 'link.csv');
-      symlinkSync(target, link);
-      const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
-      const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
-      const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
-      expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
-      expect(existsSync(target)).toBe(false);
-    },
-  );
+  test.for(['export', '--failed-out'])('%s follows no link that others can put there', async (option, { shop }) => {
+    const folder = join(shop.folders.config, '..', 'shared');
+    mkdirSync(folder);
+    chmodSync(folder, 0o1777);
+    const target = fileIn(shop);
+    const link = join(folder, 'link.csv');
+    symlinkSync(target, link);
+    const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
+    const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
+    const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
+    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
+    expect(existsSync(target)).toBe(false);
+  });
 
   test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });

@@ -24,20 +24,17 @@ describe('an answer that breaks off', () => {
     ['json', 'inventory list -o json'],
     ['a table', 'inventory list -o table'],
     ['a filter', 'inventory list --min-quantity 1 --fields status,petId'],
-  ])(
-    '%s: what is printed is whole lines from the beginning, and stderr says that they are not all',
-    async (_what, command) => {
-      const { code, stdout, stderr } = await run(cut, command);
-      const whole = await run(body, command);
-      expect(code).toBe(1);
-      expect(whole.stdout.startsWith(stdout)).toBe(true);
-      expect(stdout.length).toBeGreaterThan(10_000);
-      expect(stdout.length).toBeLessThan(whole.stdout.length);
-      expect(stdout).toMatch(/\n$/);
-      expect(stderr).toContain('ends in the middle, after ');
-      expect(stderr).toContain('The list is not whole.');
-    },
-  );
+  ])('%s: whole lines are printed, and stderr says that they are not all', async (_what, command) => {
+    const { code, stdout, stderr } = await run(cut, command);
+    const whole = await run(body, command);
+    expect(code).toBe(1);
+    expect(whole.stdout.startsWith(stdout)).toBe(true);
+    expect(stdout.length).toBeGreaterThan(10_000);
+    expect(stdout.length).toBeLessThan(whole.stdout.length);
+    expect(stdout).toMatch(/\n$/);
+    expect(stderr).toContain('ends in the middle, after ');
+    expect(stderr).toContain('The list is not whole.');
+  });
 
   test('JSON is not closed, and the error is all that stderr has', async () => {
     const { stdout, stderr } = await run(cut, 'inventory list --json');

@@ -13,18 +13,15 @@ test.for([
   ['another spelling', (file: string) => `${dirname(file)}/./counts.csv`],
   ['a symbolic link', (file: string) => symlinkSync(file, link(file)) ?? link(file)],
   ['a hard link', (file: string) => linkSync(file, link(file)) ?? link(file)],
-] as const)(
-  '--failed-out never replaces the file that apply reads, with --force neither: %s',
-  async ([_what, nameOf], { shop }) => {
-    const file = changeFile(shop, counts, 'counts.csv');
-    const words = ['inventory', 'apply', file, '--yes', '--failed-out', nameOf(file), '--force'];
-    for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
-      const stderr = await shop.refused(words, options);
-      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(refused);
-      expect(readFileSync(file, 'utf8')).toBe(counts);
-    }
-  },
-);
+] as const)('--failed-out never replaces the file that apply reads: %s', async ([_what, nameOf], { shop }) => {
+  const file = changeFile(shop, counts, 'counts.csv');
+  const words = ['inventory', 'apply', file, '--yes', '--failed-out', nameOf(file), '--force'];
+  for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
+    const stderr = await shop.refused(words, options);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(refused);
+    expect(readFileSync(file, 'utf8')).toBe(counts);
+  }
+});
 
 function opened(file: string): number {
   const descriptor = openSync(file, 'r');

@@ -32,26 +32,21 @@ test('a run that wrote nothing does not hide the one before it, which did', asyn
 test.each([
   ['at its first request', 0, 1],
   ['after it has read the stock', 1, 2],
-])(
-  'another process applies the file while this one is held up %s: it is refused, and nothing counts twice',
-  async (_when, at, expected) => {
-    let requests = 0;
-    const { code, stderr } = await shop.run(apply, {
-      around: async (send) => {
-        requests += 1;
-        if (requests === at + 1) expect(await shop.run(apply)).toMatchObject({ code: expected === 1 ? 0 : 7 });
-        return send();
-      },
-    });
-    expect(await added()).toEqual([1, 1, 1]);
-    if (expected === 1) {
-      expect(code).toBe(2);
-      expect(stderr).toMatch(
-        /was applied at .* by run \S+, and its deltas would be added once more\. Nothing was sent/,
-      );
-    } else expect(code).toBe(0);
-  },
-);
+])('applied by another process while this one is held up %s: nothing counts twice', async (_when, at, expected) => {
+  let requests = 0;
+  const { code, stderr } = await shop.run(apply, {
+    around: async (send) => {
+      requests += 1;
+      if (requests === at + 1) expect(await shop.run(apply)).toMatchObject({ code: expected === 1 ? 0 : 7 });
+      return send();
+    },
+  });
+  expect(await added()).toEqual([1, 1, 1]);
+  if (expected === 1) {
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/was applied at .* by run \S+, and its deltas would be added once more\. Nothing was sent/);
+  } else expect(code).toBe(0);
+});
 
 test('with --again it counts twice, as asked for', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });

@@ -14,9 +14,7 @@ test('codes are text: leading zeros count, and several may stand for one pet', a
   ]);
 });
 
-test('names of --codes are in the plan, in its question, and in the report, without the setting too', async ({
-  shop,
-}) => {
+test('names of --codes are in the plan, in its question, and in the report', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
   const { asked, prompts } = confirming(true);
   const several = await count(shop, '004 x3\n005 x4\ndone\n', `--codes ${codes}`, { ...person, prompts });
@@ -42,9 +40,7 @@ test('a file of codes with faults is refused, with all of them', async ({ shop }
   }
 });
 
-test('a code of --codes whose pet the service lacks is named with its pet, at a terminal and in a script', async ({
-  shop,
-}) => {
+test('a code of --codes whose pet the service lacks is named with its pet', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
   const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
   expect(script.code).toBe(8);
@@ -57,9 +53,7 @@ test('a code of --codes whose pet the service lacks is named with its pet, at a 
   );
 });
 
-test('what a scanner puts around a code changes nothing: STX and ETX, the GS of GS1, a TAB, the kind of the code', async ({
-  shop,
-}) => {
+test('what a scanner puts around a code changes nothing', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
   const scans = [
     '\x024006381333931\x03',

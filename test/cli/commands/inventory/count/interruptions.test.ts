@@ -82,27 +82,24 @@ test('a crash once its run has begun: the session finds the run, and makes no ot
 test.for([
   ['at once after its run began', true],
   ['before its session knew of the run', false],
-] as const)(
-  'a delivery whose process died is not added again, by a merge or after a prune: %s',
-  async ([_when, knows], { shop }) => {
-    const stock = (await stockOf(shop)).get('4') ?? 0;
-    const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
-    shop.clock.advance(60_000);
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-    if (!knows) database.exec('UPDATE counts SET ended = NULL');
-    database.close();
-    expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
-    const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
-    const merged = await count(shop, '', `--merge ${session} ${other} --yes`);
-    expect(merged).toMatchObject({ code: 2, requests: [] });
-    expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
-    expect(await statesIn(shop)).toEqual(['applied', 'open']);
-    expect((await shop.run('history prune --keep 0 --yes')).code).toBe(0);
-    expect((await count(shop, '', `${session} --yes`)).code).toBe(2);
-    expect((await stockOf(shop)).get('4')).toBe(stock + 5);
-  },
-);
+] as const)('a delivery whose process died is not added again: %s', async ([_when, knows], { shop }) => {
+  const stock = (await stockOf(shop)).get('4') ?? 0;
+  const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
+  shop.clock.advance(60_000);
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+  if (!knows) database.exec('UPDATE counts SET ended = NULL');
+  database.close();
+  expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
+  const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
+  const merged = await count(shop, '', `--merge ${session} ${other} --yes`);
+  expect(merged).toMatchObject({ code: 2, requests: [] });
+  expect((await shop.run('inventory apply --resume latest --yes')).code).toBe(0);
+  expect(await statesIn(shop)).toEqual(['applied', 'open']);
+  expect((await shop.run('history prune --keep 0 --yes')).code).toBe(0);
+  expect((await count(shop, '', `${session} --yes`)).code).toBe(2);
+  expect((await stockOf(shop)).get('4')).toBe(stock + 5);
+});
 
 test('without the service the count goes on, and the pets are looked at in the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });

@@ -94,9 +94,7 @@ test('nothing counted is refused, whatever --yes and --all say, and leaves nothi
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('scans that come through a pipe to a terminal: what is unknown stays, once, and the sum is drawn', async ({
-  shop,
-}) => {
+test('scans through a pipe to a terminal: what is unknown stays, and the sum is drawn', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);

@@ -58,9 +58,7 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   expect(writes(on)).toEqual(['4 {"quantity":2}']);
 });
 
-test('quit, exit and help at the prompt say what ends the count; of a code, or in a script, they are scans', async ({
-  shop,
-}) => {
+test('quit, exit and help at the prompt say what ends the count; elsewhere they are scans', async ({ shop }) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
@@ -95,9 +93,7 @@ test('with colour, the words are those without', async () => {
   expect(words(colour?.stderr)).toBe(words(plain?.stderr));
 });
 
-test('in raw mode nothing is echoed: what is typed is drawn behind the prompt, and fast scans never mix', async ({
-  shop,
-}) => {
+test('in raw mode what is typed is drawn behind the prompt, and fast scans never mix', async ({ shop }) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);

@@ -138,34 +138,31 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])(
-  'a session that is damaged (%s) is named, left as it is, holds up no other, and can be removed',
-  async (damage, { shop }) => {
-    await count(shop, '4 x2\n', '--yes --max-changes 0');
-    const name = await sessionIn(shop);
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-    database.exec(`UPDATE ${damage}`);
-    database.close();
-    const named = await count(shop, '4\n', `${name} --yes`);
-    expect(named).toMatchObject({ code: 1, requests: [] });
-    expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
-    expect(named.stderr).toContain('\nHint: petstock inventory count --new');
-    expect(await shop.run('inventory count --list')).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^Warning: Session/),
-    });
-    const other = await count(shop, '5 x7\n');
-    expect(writes(other)).toEqual(['5 {"quantity":7}']);
-    expect(other.stderr).toContain('is damaged');
-    const check = await shop.run('state check --json');
-    expect(check.code).toBe(1);
-    expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
-    expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
-    expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
-      code: 0,
-      stderr: `Session ${name} is removed.\n`,
-    });
-    expect((await shop.run('state check')).code).toBe(0);
-  },
-);
+])('a damaged session is named and left as it is, and can be removed: %s', async (damage, { shop }) => {
+  await count(shop, '4 x2\n', '--yes --max-changes 0');
+  const name = await sessionIn(shop);
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
+  database.exec(`UPDATE ${damage}`);
+  database.close();
+  const named = await count(shop, '4\n', `${name} --yes`);
+  expect(named).toMatchObject({ code: 1, requests: [] });
+  expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
+  expect(named.stderr).toContain('\nHint: petstock inventory count --new');
+  expect(await shop.run('inventory count --list')).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Warning: Session/),
+  });
+  const other = await count(shop, '5 x7\n');
+  expect(writes(other)).toEqual(['5 {"quantity":7}']);
+  expect(other.stderr).toContain('is damaged');
+  const check = await shop.run('state check --json');
+  expect(check.code).toBe(1);
+  expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
+  expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
+  expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
+    code: 0,
+    stderr: `Session ${name} is removed.\n`,
+  });
+  expect((await shop.run('state check')).code).toBe(0);
+});
