@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { BodyQueue, WaitingChunks } from '../../src/api/body-queue.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
-test('a body is taken as a whole once it has ended, and not before', () => {
-  fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 40 }), (chunks) => {
-      const queue = new BodyQueue(source);
-      for (const chunk of chunks) {
-        queue.push(chunk);
-        expect(queue.takeWhole()).toBeUndefined();
-      }
-      queue.end();
-      expect(Buffer.concat(chunks).equals(queue.takeWhole() ?? Buffer.from('nothing'))).toBe(true);
-    }),
-  );
-});
+property(
+  'a body is whole once it ended',
+  [fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 40 })],
+  (chunks) => {
+    const queue = new BodyQueue(source);
+    for (const chunk of chunks) {
+      queue.push(chunk);
+      expect(queue.takeWhole()).toBeUndefined();
+    }
+    queue.end();
+    expect(Buffer.concat(chunks).equals(queue.takeWhole() ?? Buffer.from('nothing'))).toBe(true);
+  },
+);
 
 test('one that breaks off is never whole: its reader gets what has come, and the error', async () => {
   const queue = new BodyQueue(source);
@@ -33,23 +33,19 @@ test('one that breaks off is never whole: its reader gets what has come, and the
 
 const lengths = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(4095, 4096, 65_536, 70_000));
 
-test('the bytes come out as they came in', () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(lengths, fc.boolean()), { maxLength: 60 }), (steps) => {
-      const waiting = new WaitingChunks();
-      const sent: Uint8Array[] = [];
-      const taken: Uint8Array[] = [];
-      for (const [index, [length, takes]] of steps.entries()) {
-        const chunk = new Uint8Array(length).fill(index);
-        sent.push(chunk);
-        waiting.add(chunk);
-        if (takes) taken.push(...waiting.take());
-      }
-      taken.push(...waiting.take());
-      expect(waiting.bytes).toBe(0);
-      expect(Buffer.concat(taken).equals(Buffer.concat(sent))).toBe(true);
-    }),
-  );
+property('bytes come out as they came in', [fc.array(fc.tuple(lengths, fc.boolean()), { maxLength: 60 })], (steps) => {
+  const waiting = new WaitingChunks();
+  const sent: Uint8Array[] = [];
+  const taken: Uint8Array[] = [];
+  for (const [index, [length, takes]] of steps.entries()) {
+    const chunk = new Uint8Array(length).fill(index);
+    sent.push(chunk);
+    waiting.add(chunk);
+    if (takes) taken.push(...waiting.take());
+  }
+  taken.push(...waiting.take());
+  expect(waiting.bytes).toBe(0);
+  expect(Buffer.concat(taken).equals(Buffer.concat(sent))).toBe(true);
 });
 
 test('one chunk is not copied, and many small ones are put together', () => {

@@ -8,7 +8,7 @@ import {
   RejectedError,
   UnavailableError,
 } from '../../src/shared/errors.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 
@@ -99,12 +99,12 @@ test('an Error body without a word leaves the words to us', () => {
   expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service answered 400', service: { code: 'c' } });
 });
 
-test('whatever the status and the body, there is an error with words, a status and an exit code', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json()), (status, text) => {
-      const error = errorOfAnswer(status, text);
-      expect(error.message).not.toBe('');
-      expect(error.status).toBe(status);
-    }),
-  );
-});
+property(
+  'whatever the status and the body, there is an error with words, a status and an exit code',
+  [fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json())],
+  (status, text) => {
+    const error = errorOfAnswer(status, text);
+    expect(error.message).not.toBe('');
+    expect(error.status).toBe(status);
+  },
+);

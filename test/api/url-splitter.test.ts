@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createUrlSplitter } from '../../src/api/undici.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const origin = fc.constantFrom(
   'http://127.0.0.1:4010',
@@ -15,15 +15,10 @@ const piece = fc.constantFrom(
 );
 const url = fc.tuple(origin, fc.array(piece, { maxLength: 5 })).map(([start, pieces]) => start + pieces.join(''));
 
-test('a URL is split as URL does it, whatever was split before', () => {
-  fc.assert(
-    fc.property(fc.array(url, { maxLength: 8 }), (urls) => {
-      const split = createUrlSplitter();
-      for (const text of urls.filter((one) => URL.canParse(one))) {
-        const { origin: expected, pathname, search } = new URL(text);
-        expect(split(text)).toEqual({ origin: expected, path: pathname + search });
-      }
-    }),
-    propertyRuns(400),
-  );
+property('a URL is split as URL does it', [fc.array(url, { maxLength: 8 })], propertyRuns(400), (urls) => {
+  const split = createUrlSplitter();
+  for (const text of urls.filter((one) => URL.canParse(one))) {
+    const { origin: expected, pathname, search } = new URL(text);
+    expect(split(text)).toEqual({ origin: expected, path: pathname + search });
+  }
 });

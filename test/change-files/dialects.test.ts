@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { changeFileText } from '../../src/change-files/change-file-text.ts';
 import type { Change } from '../../src/inventory/change.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { cut, faultLines, read, readChunks } from './reading.ts';
 
 type Row = Omit<Change, 'line'>;
@@ -120,63 +120,54 @@ async function expectReadAs(content: string, changes: readonly Row[], lengths: r
 }
 
 describe('any rows are read as they were written', () => {
-  it('in any dialect of delimited text, cut anywhere', async () => {
-    await fc.assert(
-      fc.asyncProperty(rows, dialect, chunkLengths, (changes, form, lengths) =>
-        expectReadAs(written(changes, form), changes, lengths),
-      ),
-      propertyRuns(60),
-    );
-  });
+  property('in any dialect, cut anywhere', [rows, dialect, chunkLengths], propertyRuns(60), (changes, form, lengths) =>
+    expectReadAs(written(changes, form), changes, lengths),
+  );
 
-  it('in JSON and NDJSON with any white space, cut anywhere', async () => {
-    await fc.assert(
-      fc.asyncProperty(rows, jsonForm, chunkLengths, async (changes, form, lengths) => {
-        const { space, lines } = form;
-        const objects = changes.map((change) => writtenObject(change, form));
-        const array = `${space}[${space}${objects.join(`${space},${space}`)}${space}]${space}`;
-        const content = lines && changes.length > 0 ? `${objects.join(`${space}\n`)}\n` : array;
-        await expectReadAs(content, changes, lengths);
-      }),
-      propertyRuns(60),
-    );
-  });
+  property(
+    'in JSON, cut anywhere',
+    [rows, jsonForm, chunkLengths],
+    propertyRuns(60),
+    async (changes, form, lengths) => {
+      const { space, lines } = form;
+      const objects = changes.map((change) => writtenObject(change, form));
+      const array = `${space}[${space}${objects.join(`${space},${space}`)}${space}]${space}`;
+      const content = lines && changes.length > 0 ? `${objects.join(`${space}\n`)}\n` : array;
+      await expectReadAs(content, changes, lengths);
+    },
+  );
 
-  it('after our own export, for a spreadsheet or not', async () => {
-    await fc.assert(
-      fc.asyncProperty(rows, fc.boolean(), text, chunkLengths, async (changes, spreadsheet, status, lengths) => {
-        const exported = changes.map(({ petId, quantity, expected, reason, ref }) => ({
-          petId,
-          status,
-          quantity,
-          expected,
-          reason,
-          ref,
-        }));
-        let content = '';
-        for await (const piece of changeFileText([exported], { spreadsheet })) content += piece;
-        const wanted = changes.map((change) => ({ ...change, delta: undefined }));
-        await expectReadAs(content, wanted, lengths);
-      }),
-      propertyRuns(60),
-    );
-  });
+  property(
+    'after our own export, for a spreadsheet or not',
+    [rows, fc.boolean(), text, chunkLengths],
+    propertyRuns(60),
+    async (changes, spreadsheet, status, lengths) => {
+      const exported = changes.map(({ petId, quantity, expected, reason, ref }) => ({
+        petId,
+        status,
+        quantity,
+        expected,
+        reason,
+        ref,
+      }));
+      let content = '';
+      for await (const piece of changeFileText([exported], { spreadsheet })) content += piece;
+      const wanted = changes.map((change) => ({ ...change, delta: undefined }));
+      await expectReadAs(content, wanted, lengths);
+    },
+  );
 });
 
-it('the line of a change is the one on which it begins', async () => {
-  await fc.assert(
-    fc.asyncProperty(rows, dialect, async (changes, form) => {
-      const content = written(changes, { ...form, quoteAll: true });
-      const file = await read(content);
-      const lines = content.split(/\r\n?|\n/);
-      for (const { line, petId } of file.ok ? file.changes : []) {
-        const index = form.columns.indexOf('petId');
-        // Cells with line ends before the id move it to a later line.
-        if (form.columns.slice(0, index).some((column) => column === 'reason' || column === 'ref')) continue;
-        expect(lines[line - 1]).toContain(`${petId}`);
-      }
-    }),
-  );
+property('the line of a change is the one on which it begins', [rows, dialect], async (changes, form) => {
+  const content = written(changes, { ...form, quoteAll: true });
+  const file = await read(content);
+  const lines = content.split(/\r\n?|\n/);
+  for (const { line, petId } of file.ok ? file.changes : []) {
+    const index = form.columns.indexOf('petId');
+    // Cells with line ends before the id move it to a later line.
+    if (form.columns.slice(0, index).some((column) => column === 'reason' || column === 'ref')) continue;
+    expect(lines[line - 1]).toContain(`${petId}`);
+  }
 });
 
 describe('any bytes', () => {
@@ -193,25 +184,25 @@ describe('any bytes', () => {
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged, json, almostJson);
   const format = fc.constantFrom(undefined, 'csv', 'tsv', 'json', 'ndjson');
 
-  it('are read or refused, the same way wherever they are cut', async () => {
-    await fc.assert(
-      fc.asyncProperty(bytes, format, chunkLengths, async (content, wanted, lengths) => {
-        const whole = await read(content, { format: wanted });
-        const pieces = await readChunks(cut(content, lengths), { format: wanted });
-        expect(pieces).toEqual(whole);
-        if (whole.ok) return;
-        expect(whole.total).toBe(whole.faults.length);
-        expect(whole.total).toBeGreaterThan(0);
-        const lines = Buffer.from(content)
-          .toString('latin1')
-          .split(/\r\n?|\n/).length;
-        for (const { line, column = '', message } of whole.faults) {
-          expect(line).toBeGreaterThanOrEqual(1);
-          if (whole.unit === 'line') expect(line).toBeLessThanOrEqual(lines);
-          expect(`${column}${message}`).not.toMatch(/[\x00-\x1f]|\.$/);
-        }
-      }),
-      propertyRuns(150),
-    );
-  });
+  property(
+    'are read or refused, the same way wherever they are cut',
+    [bytes, format, chunkLengths],
+    propertyRuns(150),
+    async (content, wanted, lengths) => {
+      const whole = await read(content, { format: wanted });
+      const pieces = await readChunks(cut(content, lengths), { format: wanted });
+      expect(pieces).toEqual(whole);
+      if (whole.ok) return;
+      expect(whole.total).toBe(whole.faults.length);
+      expect(whole.total).toBeGreaterThan(0);
+      const lines = Buffer.from(content)
+        .toString('latin1')
+        .split(/\r\n?|\n/).length;
+      for (const { line, column = '', message } of whole.faults) {
+        expect(line).toBeGreaterThanOrEqual(1);
+        if (whole.unit === 'line') expect(line).toBeLessThanOrEqual(lines);
+        expect(`${column}${message}`).not.toMatch(/[\x00-\x1f]|\.$/);
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createFilter, type FilterCriteria, mayMeet } from '../../src/inventory/filter.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { itemLists, petIds, statuses } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
 
@@ -23,45 +23,43 @@ describe('createFilter', () => {
     [{ minQuantity: undefined, maxQuantity: undefined, statuses: undefined, petIds: undefined }, true],
   ])('%o: %s', (criteria, passes) => expect(filtered([item], criteria)).toEqual(passes ? [item] : []));
 
-  it('admits exactly the items that meet every part', () => {
-    const sets = fc.record({
-      statuses: fc.option(
-        fc.array(statuses).map((list) => new Set(list)),
-        { nil: undefined },
-      ),
-      petIds: fc.option(
-        fc.array(fc.oneof(petIds, fc.bigInt({ min: 0n, max: 5n }))).map((list) => new Set(list)),
-        { nil: undefined },
-      ),
-      minQuantity: fc.option(fc.integer({ min: -5, max: 9 }), { nil: undefined }),
-      maxQuantity: fc.option(fc.integer({ min: -5, max: 9 }), { nil: undefined }),
-    });
-    fc.assert(
-      fc.property(sets, itemLists, (criteria, list) => {
-        const expected = list.filter(
-          ({ petId, quantity, status }) =>
-            (criteria.petIds?.has(petId) ?? true) &&
-            (criteria.statuses?.has(status) ?? true) &&
-            quantity >= (criteria.minQuantity ?? Number.NEGATIVE_INFINITY) &&
-            quantity <= (criteria.maxQuantity ?? Number.POSITIVE_INFINITY),
-        );
-        expect(filtered(list, criteria)).toEqual(expected);
-      }),
+  const sets = fc.record({
+    statuses: fc.option(
+      fc.array(statuses).map((list) => new Set(list)),
+      { nil: undefined },
+    ),
+    petIds: fc.option(
+      fc.array(fc.oneof(petIds, fc.bigInt({ min: 0n, max: 5n }))).map((list) => new Set(list)),
+      { nil: undefined },
+    ),
+    minQuantity: fc.option(fc.integer({ min: -5, max: 9 }), { nil: undefined }),
+    maxQuantity: fc.option(fc.integer({ min: -5, max: 9 }), { nil: undefined }),
+  });
+
+  property('admits exactly the items that meet every part', [sets, itemLists], (criteria, list) => {
+    const expected = list.filter(
+      ({ petId, quantity, status }) =>
+        (criteria.petIds?.has(petId) ?? true) &&
+        (criteria.statuses?.has(status) ?? true) &&
+        quantity >= (criteria.minQuantity ?? Number.NEGATIVE_INFINITY) &&
+        quantity <= (criteria.maxQuantity ?? Number.POSITIVE_INFINITY),
     );
+    expect(filtered(list, criteria)).toEqual(expected);
   });
 });
 
-it('takes an unreadable stock for one that may meet a limit exactly where it may', () => {
-  const limits = fc.option(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3, max: 3 })), { nil: undefined });
-  const unreadable = fc.oneof(
-    fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }),
-    fc.bigInt({ min: -(2n ** 70n), max: -(2n ** 53n) }),
-  );
-  fc.assert(
-    fc.property(unreadable, limits, limits, (stock, minQuantity, maxQuantity) => {
-      const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), fault: 'out of range' };
-      const meets = (minQuantity ?? stock) <= stock && stock <= (maxQuantity ?? stock);
-      expect(mayMeet({ minQuantity, maxQuantity }, given)).toBe(meets);
-    }),
-  );
-});
+const limits = fc.option(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3, max: 3 })), { nil: undefined });
+const unreadable = fc.oneof(
+  fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }),
+  fc.bigInt({ min: -(2n ** 70n), max: -(2n ** 53n) }),
+);
+
+property(
+  'takes an unreadable stock for one that may meet a limit exactly where it may',
+  [unreadable, limits, limits],
+  (stock, minQuantity, maxQuantity) => {
+    const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), fault: 'out of range' };
+    const meets = (minQuantity ?? stock) <= stock && stock <= (maxQuantity ?? stock);
+    expect(mayMeet({ minQuantity, maxQuantity }, given)).toBe(meets);
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
 import { guardFaults, type PlanOptions, planChanges as planInColumns, planTotals } from '../../src/inventory/plan.ts';
 import { grouped } from '../../src/inventory/values.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 function planChanges(...args: Parameters<typeof planInColumns>) {
   const { rows, faults } = planInColumns(...args);
@@ -133,46 +133,34 @@ const changes = fc
 const stocks = fc.dictionary(fc.integer({ min: 0, max: 9 }).map(String), quantities);
 
 describe('any changes on any stock', () => {
-  it('are each a row or a fault, in their order', () => {
-    fc.assert(
-      fc.property(changes, stocks, fc.boolean(), (all, levels, skipUnknown) => {
-        const { rows, faults } = planChanges(
-          all,
-          { get: (petId) => levels[`${petId}`] },
-          { skipUnknown, env: 'staging' },
-        );
-        const lines = rows.map(({ line }) => line);
-        const faulty = faults.map(({ line }) => line);
-        expect(lines).toEqual(lines.toSorted((a, b) => a - b));
-        expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
-        expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
-        for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
-      }),
-    );
+  property('are each a row or a fault, in their order', [changes, stocks, fc.boolean()], (all, levels, skipUnknown) => {
+    const { rows, faults } = planChanges(all, { get: (petId) => levels[`${petId}`] }, { skipUnknown, env: 'staging' });
+    const lines = rows.map(({ line }) => line);
+    const faulty = faults.map(({ line }) => line);
+    expect(lines).toEqual(lines.toSorted((a, b) => a - b));
+    expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
+    expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
+    for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
   });
 
-  it('are written only where the stock differs, and to exactly what was wanted', () => {
-    fc.assert(
-      fc.property(changes, stocks, (all, levels) => {
-        const { rows, faults } = planChanges(
-          all,
-          { get: (petId) => levels[`${petId}`] },
-          { skipUnknown: true, env: 'staging' },
-        );
-        for (const { line, petId, before, after, result, error } of rows) {
-          const level = levels[`${petId}`];
-          const wish = wished(all[line - 2] ?? blank, level);
-          expect([before, result]).toEqual([level, typeof wish === 'bigint' ? resultOf(wish, level) : wish]);
-          expect(error !== undefined).toBe(result === 'conflict');
-          if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
-        }
-        for (const { line } of faults) {
-          const change = all[line - 2] ?? blank;
-          const wish = wished(change, levels[`${change.petId}`]);
-          expect(Number.isSafeInteger(Number(wish))).toBe(false);
-        }
-      }),
+  property('are written only where the stock differs, to what was wanted', [changes, stocks], (all, levels) => {
+    const { rows, faults } = planChanges(
+      all,
+      { get: (petId) => levels[`${petId}`] },
+      { skipUnknown: true, env: 'staging' },
     );
+    for (const { line, petId, before, after, result, error } of rows) {
+      const level = levels[`${petId}`];
+      const wish = wished(all[line - 2] ?? blank, level);
+      expect([before, result]).toEqual([level, typeof wish === 'bigint' ? resultOf(wish, level) : wish]);
+      expect(error !== undefined).toBe(result === 'conflict');
+      if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
+    }
+    for (const { line } of faults) {
+      const change = all[line - 2] ?? blank;
+      const wish = wished(change, levels[`${change.petId}`]);
+      expect(Number.isSafeInteger(Number(wish))).toBe(false);
+    }
   });
 });
 

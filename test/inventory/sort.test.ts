@@ -1,8 +1,8 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { batchSize } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { compareStatuses, type SortKey, sortItems, sortKeys } from '../../src/inventory/sort.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
 import { batchesOf, itemsOf } from './columns.ts';
 
@@ -34,19 +34,20 @@ describe('sortItems', () => {
     expect(sorted.map(({ petId }) => petId)).toEqual(ids);
   });
 
-  it('is a stable sort in both directions, whatever the batches, and cuts where it is told to', async () => {
-    const options = fc.record({
-      key: fc.constantFrom(...sortKeys),
-      descending: fc.boolean(),
-      limit: fc.option(fc.nat(35), { nil: undefined }),
-    });
-    await fc.assert(
-      fc.asyncProperty(itemLists, options, fc.integer({ min: 1, max: 8 }), async (items, sort, size) => {
-        const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
-        expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
-      }),
-    );
+  const options = fc.record({
+    key: fc.constantFrom(...sortKeys),
+    descending: fc.boolean(),
+    limit: fc.option(fc.nat(35), { nil: undefined }),
   });
+
+  property(
+    'is a stable sort, and cuts',
+    [itemLists, options, fc.integer({ min: 1, max: 8 })],
+    async (items, sort, size) => {
+      const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
+      expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
+    },
+  );
 
   test.each([undefined, 0, 3, 5000])('more items than are kept for the first %s', async (limit) => {
     const items = Array.from({ length: 12 * batchSize }, (_, index) => ({

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/values.ts';
 import { quoted } from '../../src/shared/parsed.ts';
 import { anyText } from '../support/any-text.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
@@ -52,21 +52,14 @@ describe('parsePetId', () => {
     expect(faultOf(parsePetId('12345678901234567890'))).not.toContain('spreadsheet');
   });
 
-  it('reads back every int64', () => {
-    fc.assert(
-      fc.property(int64, (id) => {
-        expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });
-      }),
-    );
+  property('reads back every int64', [int64], (id) => {
+    expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });
   });
 
-  it('refuses everything outside of int64', () => {
-    const outside = fc.oneof(fc.bigInt({ min: 2n ** 63n }), fc.bigInt({ max: -(2n ** 63n) - 1n }));
-    fc.assert(
-      fc.property(outside, (id) => {
-        expect(parsePetId(`${id}`).ok).toBe(false);
-      }),
-    );
+  const outside = fc.oneof(fc.bigInt({ min: 2n ** 63n }), fc.bigInt({ max: -(2n ** 63n) - 1n }));
+
+  property('refuses everything outside of int64', [outside], (id) => {
+    expect(parsePetId(`${id}`).ok).toBe(false);
   });
 });
 
@@ -127,13 +120,9 @@ describe('the integers', () => {
     );
   });
 
-  it('reads back every quantity and every delta', () => {
-    fc.assert(
-      fc.property(safe, (value) => {
-        expect(parseQuantity(`${value}`)).toEqual({ ok: true, value });
-        expect(parseDelta(value < 0 ? `${value}` : `+${value}`)).toEqual({ ok: true, value });
-      }),
-    );
+  property('reads back every quantity and every delta', [safe], (value) => {
+    expect(parseQuantity(`${value}`)).toEqual({ ok: true, value });
+    expect(parseDelta(value < 0 ? `${value}` : `+${value}`)).toEqual({ ok: true, value });
   });
 
   it('adds exactly or refuses', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
 import type { Row, Scalar } from '../../src/output/view.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, renderPieces, rowsView } from './render.ts';
 import { rowLists } from './rows.ts';
@@ -63,14 +63,10 @@ describe('json', () => {
     }
   });
 
-  it('reads back equal, by lossless-json', async () => {
-    await fc.assert(
-      fc.asyncProperty(rowLists, async (rows) => {
-        const text = await render('json', rowsView([rows.slice(0, 2), rows.slice(2)]));
-        expect(parse(text)).toEqual(rows.map(losslessRow));
-        expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
-      }),
-    );
+  property('reads back equal, by lossless-json', [rowLists], async (rows) => {
+    const text = await render('json', rowsView([rows.slice(0, 2), rows.slice(2)]));
+    expect(parse(text)).toEqual(rows.map(losslessRow));
+    expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
   });
 });
 
@@ -91,13 +87,9 @@ describe('ndjson', () => {
     expect(await render('ndjson', { ...list, json: { a: [1] } })).toBe('{"a":[1]}\n');
   });
 
-  it('reads back equal, line by line', async () => {
-    await fc.assert(
-      fc.asyncProperty(rowLists, async (rows) => {
-        const lines = (await render('ndjson', rowsView([rows]))).split('\n').slice(0, -1);
-        expect(lines.map((line) => parse(line))).toEqual(rows.map(losslessRow));
-      }),
-    );
+  property('reads back equal, line by line', [rowLists], async (rows) => {
+    const lines = (await render('ndjson', rowsView([rows]))).split('\n').slice(0, -1);
+    expect(lines.map((line) => parse(line))).toEqual(rows.map(losslessRow));
   });
 });
 
@@ -115,12 +107,8 @@ describe('exactJson', () => {
     [[[], {}], '[[],{}]'],
   ])('%o', (value, text) => expect(exactJson(value)).toBe(text));
 
-  it('agrees with JSON.stringify on what JSON can hold', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
-      }),
-    );
+  property('agrees with JSON.stringify on what JSON can hold', [fc.jsonValue()], (value) => {
+    expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorText, withoutWords } from '../../src/output/error-text.ts';
 import { plainPaint } from '../../src/output/terminal.ts';
 import { barred, messageLines, visibleWidth } from '../../src/output/text-width.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 test('a message that fits stays as it is', () => {
   expect(messageLines('line 5: short', 40)).toEqual(['line 5: short']);
@@ -22,15 +22,12 @@ test('a command at the end stays whole, on its own line', () => {
   ]);
 });
 
-test('no word is lost, and no line is wider', () => {
-  const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
-  fc.assert(
-    fc.property(words, fc.integer({ min: 14, max: 60 }), (list, width) => {
-      const lines = messageLines(list.join(' '), width);
-      expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
-      for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
-    }),
-  );
+const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
+
+property('no word is lost, and no line is wider', [words, fc.integer({ min: 14, max: 60 })], (list, width) => {
+  const lines = messageLines(list.join(' '), width);
+  expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
+  for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
 });
 
 const forgery = fc.array(
@@ -38,27 +35,27 @@ const forgery = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-test('words of the service have a bar in front of each line, whatever they are and however narrow the terminal', () => {
-  fc.assert(
-    fc.property(forgery, fc.integer({ min: 8, max: 100 }), fc.constantFrom('', 'Pet 4: '), (parts, width, before) => {
-      const message = parts.join('').trim();
-      fc.pre(/\S/.test(message));
-      const service = { code: 'bad', message, status: 400 };
-      const text = errorText(
-        { message: `${before}${message}. Nothing was written.`, service, hint: 'do' },
-        plainPaint,
-        width,
-      );
-      const [first, ...rest] = text.trimEnd().split('\n');
-      const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
-      expect(first).toMatch(/^Error:/);
-      expect(rest.at(-1)).toBe('Hint: do');
-      for (const line of rest.slice(0, -1)) expect(line).toMatch(/^(│ | {2})/);
-      const ours = [first, ...rest.filter((line) => line.startsWith('  '))].map((line) => line?.trim()).join(' ');
-      if (width > 30) expect(ours).toContain(own);
-    }),
-  );
-});
+property(
+  'words of the service have a bar in front of each line, whatever they are and however narrow the terminal',
+  [forgery, fc.integer({ min: 8, max: 100 }), fc.constantFrom('', 'Pet 4: ')],
+  (parts, width, before) => {
+    const message = parts.join('').trim();
+    fc.pre(/\S/.test(message));
+    const service = { code: 'bad', message, status: 400 };
+    const text = errorText(
+      { message: `${before}${message}. Nothing was written.`, service, hint: 'do' },
+      plainPaint,
+      width,
+    );
+    const [first, ...rest] = text.trimEnd().split('\n');
+    const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
+    expect(first).toMatch(/^Error:/);
+    expect(rest.at(-1)).toBe('Hint: do');
+    for (const line of rest.slice(0, -1)) expect(line).toMatch(/^(│ | {2})/);
+    const ours = [first, ...rest.filter((line) => line.startsWith('  '))].map((line) => line?.trim()).join(' ');
+    if (width > 30) expect(ours).toContain(own);
+  },
+);
 
 test('foreign words keep their lines', () => {
   expect(barred('one two\nHint: three', 9)).toEqual(['│ one two', '│ Hint:', '│ three']);

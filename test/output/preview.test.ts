@@ -3,7 +3,7 @@ import type { BulkRow } from '../../src/inventory/change.ts';
 import { type PreviewOptions, previewLines } from '../../src/output/preview.ts';
 import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { bulkRow } from './bulk-rows.ts';
 import { visible } from './render.ts';
 
@@ -155,25 +155,26 @@ describe('a narrow terminal', () => {
     expect(lines([bulkRow(42n, 7, 12)], { width: 16 })[0]).toBe('42 7 → 12 (+5)');
   });
 
-  it('has no line that is wider, unless it is numbers alone', () => {
-    const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-    const quantities = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
-    const all = fc.record({ id: ids, before: quantities, after: quantities, kind: fc.nat(2), text: fc.string() });
-    const plans = fc.array(all, { maxLength: 40 }).map((some) =>
-      some.map(({ id, before, after, kind, text }) => {
-        const error = { code: 'x', message: text };
-        return bulkRow(id, before, after, kind === 0 ? {} : { result: kind === 1 ? 'failed' : 'conflict', error });
-      }),
-    );
-    fc.assert(
-      fc.property(plans, fc.integer({ min: 20, max: 120 }), fc.string(), (some, width, estimate) => {
-        for (const line of lines(some, { width, estimate })) {
-          const numbers = /^ *-?\d+ +-?\d+ → +-?\d+(?: +\([+-]?\d+\))?$/.test(line.trimEnd());
-          if (!numbers) expect(visibleWidth(line)).toBeLessThanOrEqual(Math.max(width, numbersWidth(some)));
-        }
-      }),
-    );
-  });
+  const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const quantities = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
+  const all = fc.record({ id: ids, before: quantities, after: quantities, kind: fc.nat(2), text: fc.string() });
+  const plans = fc.array(all, { maxLength: 40 }).map((some) =>
+    some.map(({ id, before, after, kind, text }) => {
+      const error = { code: 'x', message: text };
+      return bulkRow(id, before, after, kind === 0 ? {} : { result: kind === 1 ? 'failed' : 'conflict', error });
+    }),
+  );
+
+  property(
+    'has no line that is wider, unless it is numbers alone',
+    [plans, fc.integer({ min: 20, max: 120 }), fc.string()],
+    (some, width, estimate) => {
+      for (const line of lines(some, { width, estimate })) {
+        const numbers = /^ *-?\d+ +-?\d+ → +-?\d+(?: +\([+-]?\d+\))?$/.test(line.trimEnd());
+        if (!numbers) expect(visibleWidth(line)).toBeLessThanOrEqual(Math.max(width, numbersWidth(some)));
+      }
+    },
+  );
 });
 
 /** What the numbers of a row take at most, which are never cut: id, two stocks, the arrow and two spaces. */

@@ -7,7 +7,7 @@ import { createPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import type { Column, Row, View } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
 
@@ -211,20 +211,20 @@ describe('a table of more than 200 rows', () => {
   });
 });
 
-it('never cuts a number, nor passes the width where it need not', async () => {
-  await fc.assert(
-    fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean(), async (items, width, color) => {
-      const text = await table(inventoryListView([items], { lowStock: 5 }), { width, color });
-      const lines = text.split('\n').slice(1, -1);
-      expect(lines).toHaveLength(items.length);
-      for (const [index, { petId, quantity }] of items.entries()) {
-        expect(lines[index]).toContain(`${petId}`);
-        expect(lines[index]).toContain(grouped(quantity));
-        if (width >= 20 + 22 + 2 * 4 + 3) expect(visibleWidth(lines[index] ?? '')).toBeLessThanOrEqual(width);
-      }
-    }),
-  );
-});
+property(
+  'never cuts a number, nor passes the width where it need not',
+  [itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean()],
+  async (items, width, color) => {
+    const text = await table(inventoryListView([items], { lowStock: 5 }), { width, color });
+    const lines = text.split('\n').slice(1, -1);
+    expect(lines).toHaveLength(items.length);
+    for (const [index, { petId, quantity }] of items.entries()) {
+      expect(lines[index]).toContain(`${petId}`);
+      expect(lines[index]).toContain(grouped(quantity));
+      if (width >= 20 + 22 + 2 * 4 + 3) expect(visibleWidth(lines[index] ?? '')).toBeLessThanOrEqual(width);
+    }
+  },
+);
 
 const words = fc.string({ unit: fc.constantFrom(...'abc déö猫…·') }).map((text) => text.trim());
 const remarks = fc.constantFrom('', 'low', 'out of stock');
@@ -249,16 +249,13 @@ const columnsOf = (titles: readonly string[]): Column[] => [
   },
 ];
 
-it('draws as the lines of a long table look', async () => {
-  const titles = fc.array(words, { minLength: 3, maxLength: 3 });
-  await fc.assert(
-    fc.asyncProperty(rows, titles, fc.boolean(), fc.boolean(), async (some, names, header, color) => {
-      const columns = columnsOf(names);
-      const paint = await createPaint(color);
-      const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
-      const layout = layOut(measure(columns, cells, header, undefined), undefined);
-      const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
-      expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
-    }),
-  );
+const titles = fc.array(words, { minLength: 3, maxLength: 3 });
+
+property('draws as long tables do', [rows, titles, fc.boolean(), fc.boolean()], async (some, names, header, color) => {
+  const columns = columnsOf(names);
+  const paint = await createPaint(color);
+  const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
+  const layout = layOut(measure(columns, cells, header, undefined), undefined);
+  const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+  expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
 });

@@ -7,7 +7,7 @@ import {
   narrow,
   whenReached,
 } from '../../src/rate-limit/clock-offset.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const date = 1_768_478_400_000;
 
@@ -60,43 +60,39 @@ describe('backends whose clocks differ by 4 s', () => {
   });
 });
 
-test('the service is never taken to be later than it is, however many answers are told and however the clocks drift', () => {
-  const gap = fc.integer({ min: 0, max: 3_600_000 });
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ gap, up: fc.integer({ min: 0, max: 2000 }), down: fc.integer({ min: 0, max: 2000 }) }), {
-        minLength: 1,
-      }),
-      fc.integer({ min: -100, max: 100 }),
-      gap,
-      (answers, ppm, after) => {
-        const truth = (at: number) => date + 123 + at * (1 + ppm / 1e6);
-        let offset: ClockOffset | undefined;
-        let at = 0;
-        for (const { gap, up, down } of answers) {
-          const sentAt = at + gap;
-          at = sentAt + up + down;
-          offset = narrow(offset, {
-            date: Math.floor(truth(sentAt + up) / 1000) * 1000,
-            sentAt: sentAt,
-            receivedAt: at,
-          });
-        }
-        if (offset === undefined) return;
-        expect(earliestTime(offset, at + after)).toBeLessThanOrEqual(truth(at + after));
-        const reset = truth(at + after);
-        expect(truth(whenReached(offset, reset))).toBeGreaterThanOrEqual(reset - 0.001);
-      },
-    ),
-  );
-});
+const gap = fc.integer({ min: 0, max: 3_600_000 });
 
-test('the moment at which a time is reached for sure', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 86_400_000 }), (wait) => {
-      const offset = narrow(undefined, { date: date, sentAt: 0, receivedAt: 0 });
-      expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
-      expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
+property(
+  'the service is never taken to be later than it is, however many answers are told and however the clocks drift',
+  [
+    fc.array(fc.record({ gap, up: fc.integer({ min: 0, max: 2000 }), down: fc.integer({ min: 0, max: 2000 }) }), {
+      minLength: 1,
     }),
-  );
+    fc.integer({ min: -100, max: 100 }),
+    gap,
+  ],
+  (answers, ppm, after) => {
+    const truth = (at: number) => date + 123 + at * (1 + ppm / 1e6);
+    let offset: ClockOffset | undefined;
+    let at = 0;
+    for (const { gap, up, down } of answers) {
+      const sentAt = at + gap;
+      at = sentAt + up + down;
+      offset = narrow(offset, {
+        date: Math.floor(truth(sentAt + up) / 1000) * 1000,
+        sentAt: sentAt,
+        receivedAt: at,
+      });
+    }
+    if (offset === undefined) return;
+    expect(earliestTime(offset, at + after)).toBeLessThanOrEqual(truth(at + after));
+    const reset = truth(at + after);
+    expect(truth(whenReached(offset, reset))).toBeGreaterThanOrEqual(reset - 0.001);
+  },
+);
+
+property('the moment at which a time is reached for sure', [fc.integer({ min: 0, max: 86_400_000 })], (wait) => {
+  const offset = narrow(undefined, { date: date, sentAt: 0, receivedAt: 0 });
+  expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
+  expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
 });

@@ -4,7 +4,7 @@ import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { estimate, type LimitFacts } from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve, decide } from '../../src/rate-limit/rules.ts';
 import { observe } from '../../src/rate-limit/window.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { simulate as run } from './simulation.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);
@@ -104,62 +104,54 @@ const limits = fc
 const keys = fc.uniqueArray(limits, { selector: ({ kind }) => kind, maxLength: 2 });
 
 describe('with any limits', () => {
-  it('is when the last of single requests leaves, that each wait for a place in every window', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 300 }), keys, (requests, known) => {
-        expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
-      }),
-    );
+  property(
+    'is when the last of single requests leaves',
+    [fc.integer({ min: 0, max: 300 }), keys],
+    (requests, known) => {
+      expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
+    },
+  );
+
+  property('never gets shorter with more requests', [fc.nat(2000), fc.nat(50), keys], (requests, more, known) => {
+    const [few, many] = [estimate(requests, known, now), estimate(requests + more, known, now)];
+    expect(many.seconds).toBeGreaterThanOrEqual(few.seconds);
+    expect(many.day?.waiting ?? 0).toBeGreaterThanOrEqual(few.day?.waiting ?? 0);
   });
 
-  it('never gets shorter with more requests', () => {
-    fc.assert(
-      fc.property(fc.nat(2000), fc.nat(50), keys, (requests, more, known) => {
-        const [few, many] = [estimate(requests, known, now), estimate(requests + more, known, now)];
-        expect(many.seconds).toBeGreaterThanOrEqual(few.seconds);
-        expect(many.day?.waiting ?? 0).toBeGreaterThanOrEqual(few.day?.waiting ?? 0);
-      }),
-    );
-  });
-
-  it('lets wait for another day exactly what does not leave within this one, if only the day limits', () => {
-    fc.assert(
-      fc.property(fc.nat(500), limits, (requests, limit) => {
-        const known = { ...limit, kind: 'day' as const };
-        const { day: quota } = estimate(requests, [known], now);
-        const enough = requests - (quota?.waiting ?? 0);
-        expect(simulate(enough, [known])).toBe(now);
-        if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
-      }),
-    );
-  });
+  property(
+    'lets wait for another day what does not leave within this one',
+    [fc.nat(500), limits],
+    (requests, limit) => {
+      const known = { ...limit, kind: 'day' as const };
+      const { day: quota } = estimate(requests, [known], now);
+      const enough = requests - (quota?.waiting ?? 0);
+      expect(simulate(enough, [known])).toBe(now);
+      if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
+    },
+  );
 });
 
 describe('a bulk run that is alone on its key', () => {
-  it('takes as long as estimated, and hardly longer', async () => {
-    const runs = fc.record({
-      limit: fc.integer({ min: 2, max: 80 }),
-      requests: fc.integer({ min: 1, max: 250 }),
-      // Not at the very end of a minute, where what leaves in one is counted in the next.
-      start: fc.integer({ min: 0, max: 55_000 }),
-      seed: fc.nat(),
+  const runs = fc.record({
+    limit: fc.integer({ min: 2, max: 80 }),
+    requests: fc.integer({ min: 1, max: 250 }),
+    // Not at the very end of a minute, where what leaves in one is counted in the next.
+    start: fc.integer({ min: 0, max: 55_000 }),
+    seed: fc.nat(),
+  });
+
+  property('takes as long as estimated', [runs], { numRuns: 30 }, async ({ limit, requests, start: into, seed }) => {
+    const start = now - 20_000 + into;
+    const { endedAt } = await run({
+      service: { window: 60_000, limit, start },
+      processes: [{ requests, concurrency: 8, bulk: true }],
+      ...{ latency: [1, 20], seed },
     });
-    await fc.assert(
-      fc.asyncProperty(runs, async ({ limit, requests, start: into, seed }) => {
-        const start = now - 20_000 + into;
-        const { endedAt } = await run({
-          service: { window: 60_000, limit, start },
-          processes: [{ requests, concurrency: 8, bulk: true }],
-          ...{ latency: [1, 20], seed },
-        });
-        const known = minute(limit, limit, now + 40_000);
-        const estimated = estimate(requests, [known], start).seconds * 1000;
-        expect(endedAt).toBeGreaterThanOrEqual(estimated);
-        // The clock of the service is known to the second, and each window begins with a single request.
-        expect(endedAt).toBeLessThan(estimated + 3000 + requests * 40);
-      }),
-      { numRuns: 30 },
-    );
+    const known = minute(limit, limit, now + 40_000);
+    const estimated = estimate(requests, [known], start).seconds * 1000;
+    expect(endedAt).toBeGreaterThanOrEqual(estimated);
+    // The clock of the service is known to the second, and each window begins with a single request.
+    expect(endedAt).toBeLessThan(estimated + 3000 + requests * 40);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../src/rate-limit/pace.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -19,25 +19,26 @@ function looks(wanted: number, limits: { readonly minute: number; readonly day: 
   return times;
 }
 
-test('never more than a tenth of a limit leaves, in any minute and in any day', () => {
-  const limits = fc.constantFrom(
-    { minute: 60, day: undefined, ofDay: 1000 },
-    { minute: 300, day: undefined, ofDay: 10_000 },
-    { minute: 60, day: 500, ofDay: 500 },
-    { minute: 20, day: undefined, ofDay: Number.POSITIVE_INFINITY },
-    { minute: 1000, day: 1000, ofDay: 1000 },
-  );
-  fc.assert(
-    fc.property(limits, fc.integer({ min: 500, max: 60_000 }), ({ ofDay, ...known }, wanted) => {
-      const times = looks(wanted, known);
-      const most = (length: number) =>
-        times.reduce((max, from, index) => Math.max(max, countUntil(times, index, from + length)), 0);
-      expect(most(minute)).toBeLessThanOrEqual(Math.max(1, Math.ceil(known.minute / 10)));
-      expect(most(day)).toBeLessThanOrEqual(Math.ceil(ofDay / 10) + 1);
-    }),
-    { numRuns: 10 },
-  );
-});
+const limits = fc.constantFrom(
+  { minute: 60, day: undefined, ofDay: 1000 },
+  { minute: 300, day: undefined, ofDay: 10_000 },
+  { minute: 60, day: 500, ofDay: 500 },
+  { minute: 20, day: undefined, ofDay: Number.POSITIVE_INFINITY },
+  { minute: 1000, day: 1000, ofDay: 1000 },
+);
+
+property(
+  'never more than a tenth of a limit leaves, in any minute and in any day',
+  [limits, fc.integer({ min: 500, max: 60_000 })],
+  { numRuns: 10 },
+  ({ ofDay, ...known }, wanted) => {
+    const times = looks(wanted, known);
+    const most = (length: number) =>
+      times.reduce((max, from, index) => Math.max(max, countUntil(times, index, from + length)), 0);
+    expect(most(minute)).toBeLessThanOrEqual(Math.max(1, Math.ceil(known.minute / 10)));
+    expect(most(day)).toBeLessThanOrEqual(Math.ceil(ofDay / 10) + 1);
+  },
+);
 
 test('what was asked for stays where the limit leaves room for it', () => {
   expect(new Pace(15_000).least({ minute: 1000, day: 100_000 }, 0)).toBe(600);

@@ -8,7 +8,7 @@ import {
   UNUSED,
   windowAt,
 } from '../../src/service/limits/admission.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { NOON } from './support.ts';
 
 interface Decision {
@@ -52,59 +52,48 @@ function mostInOneWindow(admitted: readonly number[], length: number): number {
 }
 
 describe('whatever is asked when', () => {
-  test('no window admits more than its limit', () => {
-    fc.assert(
-      fc.property(times, limits, rules, (at, limit, rule) => {
-        const admitted = decide(at, limit, rule).filter(({ admission }) => admission.outcome === 'admitted');
-        const moments = admitted.map((decision) => decision.at);
-        expect(mostInOneWindow(moments, rule.minuteMs)).toBeLessThanOrEqual(Number(limit.minute));
-        expect(mostInOneWindow(moments, DAY_MS)).toBeLessThanOrEqual(Number(limit.day));
-      }),
-    );
+  property('no window admits more than its limit', [times, limits, rules], (at, limit, rule) => {
+    const admitted = decide(at, limit, rule).filter(({ admission }) => admission.outcome === 'admitted');
+    const moments = admitted.map((decision) => decision.at);
+    expect(mostInOneWindow(moments, rule.minuteMs)).toBeLessThanOrEqual(Number(limit.minute));
+    expect(mostInOneWindow(moments, DAY_MS)).toBeLessThanOrEqual(Number(limit.day));
   });
 
-  test('nobody is refused, unless banned, while both windows have room', () => {
-    fc.assert(
-      fc.property(times, limits, rules, (at, limit, rule) => {
-        const decisions = decide(at, limit, rule);
-        decisions.forEach(({ at: now, admission }, index) => {
-          const before = decisions.slice(0, index).filter((decision) => decision.admission.outcome === 'admitted');
-          const inWindow = (length: number) =>
-            before.filter((decision) => Math.floor(decision.at / length) === Math.floor(now / length)).length;
-          const hasRoom = inWindow(rule.minuteMs) < limit.minute && inWindow(DAY_MS) < limit.day;
-          if (hasRoom) expect(admission.outcome).not.toBe('limited');
-          else expect(admission.outcome).not.toBe('admitted');
-        });
-      }),
-    );
+  property(
+    'nobody is refused while both windows have room, unless banned',
+    [times, limits, rules],
+    (at, limit, rule) => {
+      const decisions = decide(at, limit, rule);
+      decisions.forEach(({ at: now, admission }, index) => {
+        const before = decisions.slice(0, index).filter((decision) => decision.admission.outcome === 'admitted');
+        const inWindow = (length: number) =>
+          before.filter((decision) => Math.floor(decision.at / length) === Math.floor(now / length)).length;
+        const hasRoom = inWindow(rule.minuteMs) < limit.minute && inWindow(DAY_MS) < limit.day;
+        if (hasRoom) expect(admission.outcome).not.toBe('limited');
+        else expect(admission.outcome).not.toBe('admitted');
+      });
+    },
+  );
+
+  const someLimits = limits.filter(({ minute, day }) => minute > 0n && day > 0n);
+
+  property('is admitted from the moment on that a refusal names', [times, someLimits, rules], (at, limit, rule) => {
+    for (const { admission } of decide(at, limit, rule)) {
+      if (admission.outcome === 'admitted') continue;
+      const { usage, retryAt } = admission;
+      expect(admit(usage, limit, { ...rule, ban: rule.ban }, retryAt).outcome).toBe('admitted');
+      expect(admit(usage, limit, rule, retryAt - 1).outcome).not.toBe('admitted');
+    }
   });
 
-  test('a request at the moment that a refusal names is admitted, and none before', () => {
-    const someLimits = limits.filter(({ minute, day }) => minute > 0n && day > 0n);
-    fc.assert(
-      fc.property(times, someLimits, rules, (at, limit, rule) => {
-        for (const { admission } of decide(at, limit, rule)) {
-          if (admission.outcome === 'admitted') continue;
-          const { usage, retryAt } = admission;
-          expect(admit(usage, limit, { ...rule, ban: rule.ban }, retryAt).outcome).toBe('admitted');
-          expect(admit(usage, limit, rule, retryAt - 1).outcome).not.toBe('admitted');
-        }
-      }),
-    );
-  });
-
-  test('what is shown is the window with less remaining, and it is in the future', () => {
-    fc.assert(
-      fc.property(times, limits, rules, (at, limit, rule) => {
-        for (const { at: now, admission } of decide(at, limit, rule)) {
-          const { minute, day } = admission.usage;
-          const rest = [limit.minute - minute.used, limit.day - day.used].map((left) => (left < 0n ? 0n : left));
-          const least = rest.reduce((one, other) => (one < other ? one : other));
-          expect(admission.shown.remaining).toBe(least);
-          expect(admission.shown.resetAt).toBeGreaterThan(now);
-        }
-      }),
-    );
+  property('the window with less remaining is shown, in the future', [times, limits, rules], (at, limit, rule) => {
+    for (const { at: now, admission } of decide(at, limit, rule)) {
+      const { minute, day } = admission.usage;
+      const rest = [limit.minute - minute.used, limit.day - day.used].map((left) => (left < 0n ? 0n : left));
+      const least = rest.reduce((one, other) => (one < other ? one : other));
+      expect(admission.shown.remaining).toBe(least);
+      expect(admission.shown.resetAt).toBeGreaterThan(now);
+    }
   });
 });
 

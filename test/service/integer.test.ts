@@ -1,28 +1,24 @@
 import { expect, test } from 'vitest';
 import { exactInt64 } from '../../src/service/routes/values.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test('any int64 is read exactly, however it is written', () => {
-  fc.assert(
-    fc.property(int64, fc.nat({ max: 30 }), fc.nat({ max: 30 }), (value, zeros, shift) => {
-      const text = String(value);
-      expect(exactInt64(text)).toBe(value);
-      expect(exactInt64(`${text}.${'0'.repeat(zeros + 1)}`)).toBe(value);
-      expect(exactInt64(`${text}${'0'.repeat(shift)}e-${shift}`)).toBe(value);
-      expect(exactInt64(`${text}${'0'.repeat(shift)}.0E-${shift}`)).toBe(value);
-    }),
-  );
+property('any int64 is read exactly', [int64, fc.nat({ max: 30 }), fc.nat({ max: 30 })], (value, zeros, shift) => {
+  const text = String(value);
+  expect(exactInt64(text)).toBe(value);
+  expect(exactInt64(`${text}.${'0'.repeat(zeros + 1)}`)).toBe(value);
+  expect(exactInt64(`${text}${'0'.repeat(shift)}e-${shift}`)).toBe(value);
+  expect(exactInt64(`${text}${'0'.repeat(shift)}.0E-${shift}`)).toBe(value);
 });
 
-test('a fraction is no integer, however small', () => {
-  fc.assert(
-    fc.property(int64, fc.nat({ max: 40 }), fc.integer({ min: 1, max: 9 }), (value, zeros, digit) => {
-      expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
-    }),
-  );
-});
+property(
+  'a fraction is no integer, however small',
+  [int64, fc.nat({ max: 40 }), fc.integer({ min: 1, max: 9 })],
+  (value, zeros, digit) => {
+    expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
+  },
+);
 
 test.each([
   ['0.000', 0n],

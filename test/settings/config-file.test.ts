@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50` for the figures of the issue. */
@@ -157,31 +157,26 @@ describe('writing', () => {
     expect(String(error)).not.toContain('psk_secret');
   });
 
-  test('what is written is what is read', async () => {
-    const key = fc.stringMatching(/^[A-Za-z0-9_.~+/=-]{1,60}$/).filter((text) => !/^bearer$/i.test(text));
-    await fc.assert(
-      fc.asyncProperty(
-        key,
-        fc.constantFrom('staging', 'production'),
-        fc.maxSafeNat(),
-        fc.webAuthority(),
-        async (secret, name, number, host) => {
-          const folder = tempFolder();
-          const url = `https://${host}/v1`;
-          await setKey({ folder, store: undefined, environment: name }, secret);
-          await setSetting({ folder, store: undefined }, 'max-changes', number);
-          await setUrl({ folder, store: undefined, environment: name }, url);
-          expect(read(folder).keys).toEqual({ [name]: secret });
-          expect(read(folder).settings).toEqual({ 'max-changes': number });
-          await unsetKey({ folder, store: undefined, environment: name });
-          await unsetUrl({ folder, store: undefined, environment: name });
-          await setSetting({ folder, store: undefined }, 'max-changes', undefined);
-          expect(read(folder)).toEqual(emptyConfig);
-        },
-      ),
-      { numRuns: 30 },
-    );
-  });
+  const key = fc.stringMatching(/^[A-Za-z0-9_.~+/=-]{1,60}$/).filter((text) => !/^bearer$/i.test(text));
+
+  property(
+    'what is written is what is read',
+    [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
+    { numRuns: 30 },
+    async (secret, name, number, host) => {
+      const folder = tempFolder();
+      const url = `https://${host}/v1`;
+      await setKey({ folder, store: undefined, environment: name }, secret);
+      await setSetting({ folder, store: undefined }, 'max-changes', number);
+      await setUrl({ folder, store: undefined, environment: name }, url);
+      expect(read(folder).keys).toEqual({ [name]: secret });
+      expect(read(folder).settings).toEqual({ 'max-changes': number });
+      await unsetKey({ folder, store: undefined, environment: name });
+      await unsetUrl({ folder, store: undefined, environment: name });
+      await setSetting({ folder, store: undefined }, 'max-changes', undefined);
+      expect(read(folder)).toEqual(emptyConfig);
+    },
+  );
 });
 
 test('concurrent writers lose nothing and never show a broken file, even if one is killed', {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseCommandLine } from '../../src/settings/command-line.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 interface KeyShop extends Shop {
@@ -261,13 +261,10 @@ describe('the words of a command', () => {
     expect(parseCommandLine(text).ok).toBe(false);
   });
 
-  test("any words survive a shell's quoting", () => {
-    const word = fc.string({ minLength: 1, unit: 'grapheme' });
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1 }), (words) => {
-        const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
-        expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
-      }),
-    );
+  const word = fc.string({ minLength: 1, unit: 'grapheme' });
+
+  property("any words survive a shell's quoting", [fc.array(word, { minLength: 1 })], (words) => {
+    const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
+    expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
   });
 });

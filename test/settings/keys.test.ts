@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { maskKey, parseKey } from '../../src/settings/key-and-url.ts';
 import { anyText } from '../support/any-text.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 test.each([
   ['psk_abcdef', 'psk_abcdef'],
@@ -41,31 +41,26 @@ test.each([
   expect(maskKey(key)).toBe(masked);
 });
 
-test('never more than 4 characters of a key are shown', () => {
-  fc.assert(
-    fc.property(fc.string(), (key) => {
-      const masked = maskKey(key);
-      expect(masked.startsWith('…')).toBe(true);
-      expect(masked.length).toBeLessThanOrEqual(5);
-      expect(key.endsWith(masked.slice(1))).toBe(true);
-    }),
-  );
+property('never more than 4 characters of a key are shown', [fc.string()], (key) => {
+  const masked = maskKey(key);
+  expect(masked.startsWith('…')).toBe(true);
+  expect(masked.length).toBeLessThanOrEqual(5);
+  expect(key.endsWith(masked.slice(1))).toBe(true);
 });
 
-test('every key that is accepted can travel in a header', () => {
-  const printable = fc.stringMatching(/^[!-~]{6,80}$/);
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        anyText(),
-        printable,
-        printable.map((text) => ` ${text}\n`),
-      ),
-      (text) => {
-        const parsed = parseKey(text);
-        if (parsed.ok)
-          expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
-      },
+const printable = fc.stringMatching(/^[!-~]{6,80}$/);
+
+property(
+  'every key that is accepted can travel in a header',
+  [
+    fc.oneof(
+      anyText(),
+      printable,
+      printable.map((text) => ` ${text}\n`),
     ),
-  );
-});
+  ],
+  (text) => {
+    const parsed = parseKey(text);
+    if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
+  },
+);

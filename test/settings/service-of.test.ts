@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serviceOf } from '../../src/settings/key-and-url.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 describe('serviceOf', () => {
   it.each([
@@ -25,32 +25,25 @@ describe('serviceOf', () => {
     expect(serviceOf(url)).toBe(service);
   });
 
-  it('has one name for a service, which is its own', () => {
-    const url = fc.webUrl({ validSchemes: ['http', 'https'] });
-    fc.assert(
-      fc.property(url, (text) => {
-        const service = serviceOf(text);
-        expect(serviceOf(service)).toBe(service);
-        expect(
-          serviceOf(text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase())),
-        ).toBe(service);
-      }),
+  const url = fc.webUrl({ validSchemes: ['http', 'https'] });
+
+  property('has one name for a service, which is its own', [url], (text) => {
+    const service = serviceOf(text);
+    expect(serviceOf(service)).toBe(service);
+    expect(serviceOf(text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase()))).toBe(
+      service,
     );
   });
 
-  it('keeps apart what differs in scheme, port or path', () => {
-    const ports = fc.integer({ min: 1024, max: 65_535 });
-    fc.assert(
-      fc.property(
-        ports,
-        ports,
-        fc.constantFrom('127.0.0.1', '[::1]', 'localhost', 'a.localhost'),
-        (one, other, host) => {
-          const [left, right] = [`http://localhost:${one}/v1`, `http://${host}:${other}/v1`];
-          expect(serviceOf(left) === serviceOf(right)).toBe(one === other);
-          expect(serviceOf(`https://${host}:${one}/v1`)).not.toBe(serviceOf(left));
-        },
-      ),
-    );
-  });
+  const ports = fc.integer({ min: 1024, max: 65_535 });
+
+  property(
+    'keeps apart what differs in scheme, port or path',
+    [ports, ports, fc.constantFrom('127.0.0.1', '[::1]', 'localhost', 'a.localhost')],
+    (one, other, host) => {
+      const [left, right] = [`http://localhost:${one}/v1`, `http://${host}:${other}/v1`];
+      expect(serviceOf(left) === serviceOf(right)).toBe(one === other);
+      expect(serviceOf(`https://${host}:${one}/v1`)).not.toBe(serviceOf(left));
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
 import { whereName, whereOptions } from '../../src/shared/where.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, type Shop, test } from '../support/shop.ts';
 
 const northKey = 'psk_northnorthnorth1';
@@ -178,30 +178,31 @@ describe('a store of its own', () => {
     expect((await shop.run('inventory list -e sandbox', { env: { PETSTOCK_STORE: 'north' } })).code).toBe(0);
   });
 
-  test('any sequence of edits leaves each store as if it were alone', async () => {
-    const stores = [undefined, 'north', 'south', 'constructor'];
-    const environments = ['staging', 'production'] as const;
-    const edit = fc.record({
-      store: fc.constantFrom(...stores),
-      env: fc.constantFrom(...environments),
-      key: fc.constantFrom('psk_aaaaaaaaaaaa', 'psk_bbbbbbbbbbbb', undefined),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(edit, { maxLength: 6 }), async (edits) => {
-        const shop = await openShop();
-        const model = new Map<string, string | undefined>();
-        for (const { store, env, key } of edits) {
-          const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${whereOptions({ store, env })}`;
-          await shop.run(command, { stdin: key });
-          model.set(whereName({ store, env }), key);
-        }
-        const { config } = readConfig(shop.folders.config);
-        for (const store of stores) {
-          const { keys } = configOf(config, store);
-          for (const env of environments) expect(keys[env]).toBe(model.get(whereName({ store, env })));
-        }
-      }),
-      { numRuns: Number(process.env.PETSTOCK_RUNS ?? 15) },
-    );
+  const stores = [undefined, 'north', 'south', 'constructor'];
+  const environments = ['staging', 'production'] as const;
+  const edit = fc.record({
+    store: fc.constantFrom(...stores),
+    env: fc.constantFrom(...environments),
+    key: fc.constantFrom('psk_aaaaaaaaaaaa', 'psk_bbbbbbbbbbbb', undefined),
   });
+
+  property(
+    'any sequence of edits leaves each store as if it were alone',
+    [fc.array(edit, { maxLength: 6 })],
+    { numRuns: Number(process.env.PETSTOCK_RUNS ?? 15) },
+    async (edits) => {
+      const shop = await openShop();
+      const model = new Map<string, string | undefined>();
+      for (const { store, env, key } of edits) {
+        const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${whereOptions({ store, env })}`;
+        await shop.run(command, { stdin: key });
+        model.set(whereName({ store, env }), key);
+      }
+      const { config } = readConfig(shop.folders.config);
+      for (const store of stores) {
+        const { keys } = configOf(config, store);
+        for (const env of environments) expect(keys[env]).toBe(model.get(whereName({ store, env })));
+      }
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { isJsonObject, type Json, parseJson, TooManyValues, toInteger } from '../../src/shared/json.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 describe('an integer, exactly', () => {
   test.each([
@@ -52,20 +52,20 @@ describe('an integer, exactly', () => {
 
   const integers = () => fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-  test('any int64, with the point anywhere', () => {
-    fc.assert(
-      fc.property(integers(), fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+'), (value, places, e) => {
-        const sign = value < 0n ? '-' : '';
-        const digits = String(value)
-          .replace('-', '')
-          .padStart(places + 1, '0');
-        const at = digits.length - places;
-        const fraction = places === 0 ? '' : `.${digits.slice(at)}`;
-        expect(toInteger(parseJson(`${sign}${digits.slice(0, at)}${fraction}${e}${places}`))).toBe(value);
-        expect(toInteger(parseJson(`${value}${'0'.repeat(value === 0n ? 0 : places)}e-${places}`))).toBe(value);
-      }),
-    );
-  });
+  property(
+    'any int64, with the point anywhere',
+    [integers(), fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+')],
+    (value, places, e) => {
+      const sign = value < 0n ? '-' : '';
+      const digits = String(value)
+        .replace('-', '')
+        .padStart(places + 1, '0');
+      const at = digits.length - places;
+      const fraction = places === 0 ? '' : `.${digits.slice(at)}`;
+      expect(toInteger(parseJson(`${sign}${digits.slice(0, at)}${fraction}${e}${places}`))).toBe(value);
+      expect(toInteger(parseJson(`${value}${'0'.repeat(value === 0n ? 0 : places)}e-${places}`))).toBe(value);
+    },
+  );
 });
 
 describe('what is no JSON', () => {
@@ -93,29 +93,25 @@ describe('what is no JSON', () => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test('whatever the text, it is what lossless-json reads, or a SyntaxError', () => {
-    const pieces = fc.constantFrom(...'[]{},:"0-9.eE+ \t\\', '"a"', '"b":', '1.50', 'true', 'null', '\\u00e9', '\\"');
-    const texts = fc.oneof(
-      fc.string(),
-      fc.json(),
-      fc.json().map((text) => JSON.stringify(JSON.parse(text), undefined, 1)),
-      fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
-      fc.tuple(fc.json(), fc.nat(40), pieces).map(([text, at, piece]) => text.slice(0, at) + piece + text.slice(at)),
-    );
-    const readBy = (read: (text: string) => unknown, text: string) => {
-      try {
-        return exactJson(read(text));
-      } catch (error) {
-        expect(error).toBeInstanceOf(SyntaxError);
-        return undefined;
-      }
-    };
-    fc.assert(
-      fc.property(texts, (text) => {
-        expect(readBy(parseJson, text)).toBe(readBy(parse, text));
-      }),
-      propertyRuns(400),
-    );
+  const pieces = fc.constantFrom(...'[]{},:"0-9.eE+ \t\\', '"a"', '"b":', '1.50', 'true', 'null', '\\u00e9', '\\"');
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((text) => JSON.stringify(JSON.parse(text), undefined, 1)),
+    fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+    fc.tuple(fc.json(), fc.nat(40), pieces).map(([text, at, piece]) => text.slice(0, at) + piece + text.slice(at)),
+  );
+  const readBy = (read: (text: string) => unknown, text: string) => {
+    try {
+      return exactJson(read(text));
+    } catch (error) {
+      expect(error).toBeInstanceOf(SyntaxError);
+      return undefined;
+    }
+  };
+
+  property('any text is what lossless-json reads, or a SyntaxError', [texts], propertyRuns(400), (text) => {
+    expect(readBy(parseJson, text)).toBe(readBy(parse, text));
   });
 
   test('a text of 15 MB takes little more than itself, and millions of values are refused', () => {

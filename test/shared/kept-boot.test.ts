@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { createSystemClock } from '../../src/shared/clock.ts';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { temporaryFolders, test } from '../support/shop.ts';
 
 const hour = 3_600_000;
@@ -105,15 +105,12 @@ describe('on a system that has no name for a boot', () => {
     expect(readdirSync(state)).toHaveLength(1);
   });
 
-  test('no restart is seen where there was none', async () => {
-    const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(uptimes, async (moments) => {
-        const bootAfter = await machine();
-        const boots = moments.toSorted((a, b) => a - b).map(bootAfter);
-        expect(new Set(boots).size).toBe(1);
-      }),
-    );
+  const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
+
+  property('no restart is seen where there was none', [uptimes], async (moments) => {
+    const bootAfter = await machine();
+    const boots = moments.toSorted((a, b) => a - b).map(bootAfter);
+    expect(new Set(boots).size).toBe(1);
   });
 
   test('a damaged file is another boot, and is replaced', async () => {

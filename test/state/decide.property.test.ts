@@ -13,7 +13,7 @@ import {
   type Writer,
 } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 2000);
 const time = fc.integer({ min: 0, max: 20 });
@@ -38,28 +38,23 @@ const lease: fc.Arbitrary<Lease> = fc.record({
   arrives: maybe(time),
 });
 
-test('a pet is free only if no other living process has it and no request of another can still arrive', () => {
-  fc.assert(
-    fc.property(lease, time, fc.subarray(['run-1', 'place-1']), (held, now, owners) => {
-      const busy = busyWith(held, owners, 'me', now);
-      const isOurs = owners.includes(held.owner);
-      const mayArrive = held.arrives !== undefined && held.arrives > now;
-      if (isOurs && (held.holder === undefined || held.holder === 'me')) expect(busy).toBeUndefined();
-      else if (!isOurs && held.isHeld) expect(busy).toEqual({ run: held.run, until: undefined });
-      else expect(busy).toEqual(mayArrive ? { run: held.run, until: held.arrives } : undefined);
-      expect(busyWith(undefined, owners, 'me', now)).toBeUndefined();
-    }),
-    { numRuns },
-  );
-});
+property(
+  'a pet is free only if no other living process has it and no request of another can still arrive',
+  [lease, time, fc.subarray(['run-1', 'place-1'])],
+  { numRuns },
+  (held, now, owners) => {
+    const busy = busyWith(held, owners, 'me', now);
+    const isOurs = owners.includes(held.owner);
+    const mayArrive = held.arrives !== undefined && held.arrives > now;
+    if (isOurs && (held.holder === undefined || held.holder === 'me')) expect(busy).toBeUndefined();
+    else if (!isOurs && held.isHeld) expect(busy).toEqual({ run: held.run, until: undefined });
+    else expect(busy).toEqual(mayArrive ? { run: held.run, until: held.arrives } : undefined);
+    expect(busyWith(undefined, owners, 'me', now)).toBeUndefined();
+  },
+);
 
-test('a process is alive until its lease is over, or it has certainly ended', () => {
-  fc.assert(
-    fc.property(time, time, fc.boolean(), (ends, now, isGone) => {
-      expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
-    }),
-    { numRuns },
-  );
+property('a process is alive by its lease', [time, time, fc.boolean()], { numRuns }, (ends, now, isGone) => {
+  expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
 });
 
 const writer: fc.Arbitrary<Writer> = fc.record({
@@ -70,37 +65,37 @@ const writer: fc.Arbitrary<Writer> = fc.record({
   arrives: maybe(time),
 });
 
-test('a write goes through only if nothing that came after its mark, or can, is known or was removed', () => {
-  fc.assert(
-    fc.property(fc.array(writer), maybe(time), time, time, (writers, pruned, sequence, at) => {
-      const overtaken = overtakenBy(writers, pruned, { sequence, at });
-      const counts = ({ result: became, touched, arrives }: Writer) =>
-        (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
-        (became === 'unknown' && (arrives ?? 0) > at);
-      expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
-      // Knowing more never makes a write go through.
-      const more = [
-        ...writers,
-        { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const,
-      ];
-      expect(overtakenBy(more, pruned, { sequence, at })).toEqual(overtaken);
-    }),
-    { numRuns },
-  );
-});
+property(
+  'a write goes through only if nothing that came after its mark, or can, is known or was removed',
+  [fc.array(writer), maybe(time), time, time],
+  { numRuns },
+  (writers, pruned, sequence, at) => {
+    const overtaken = overtakenBy(writers, pruned, { sequence, at });
+    const counts = ({ result: became, touched, arrives }: Writer) =>
+      (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
+      (became === 'unknown' && (arrives ?? 0) > at);
+    expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
+    // Knowing more never makes a write go through.
+    const more = [
+      ...writers,
+      { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const,
+    ];
+    expect(overtakenBy(more, pruned, { sequence, at })).toEqual(overtaken);
+  },
+);
 
-test('an outcome is final: nothing but an unknown one is changed by whoever comes later, nor that but by an answer, and the same one twice changes nothing', () => {
-  fc.assert(
-    fc.property(result, outcome, fc.boolean(), (known, became, isTakenOver) => {
-      const next = settledAs(known, became, isTakenOver);
-      const isAnswer = became === 'applied' || became === 'differs';
-      if (isTakenOver && !(known === 'unknown' && isAnswer)) expect(next).toBeUndefined();
-      else if (next === undefined) expect(known).toBe(became === 'void' ? 'pending' : became);
-      if (next !== undefined && next !== 'unknown') expect(settledAs(next, became, isTakenOver)).toBeUndefined();
-    }),
-    { numRuns },
-  );
-});
+property(
+  'an outcome is final: nothing but an unknown one is changed by whoever comes later, nor that but by an answer, and the same one twice changes nothing',
+  [result, outcome, fc.boolean()],
+  { numRuns },
+  (known, became, isTakenOver) => {
+    const next = settledAs(known, became, isTakenOver);
+    const isAnswer = became === 'applied' || became === 'differs';
+    if (isTakenOver && !(known === 'unknown' && isAnswer)) expect(next).toBeUndefined();
+    else if (next === undefined) expect(known).toBe(became === 'void' ? 'pending' : became);
+    if (next !== undefined && next !== 'unknown') expect(settledAs(next, became, isTakenOver)).toBeUndefined();
+  },
+);
 
 const history: fc.Arbitrary<PrunableRun[]> = fc
   .array(
@@ -118,29 +113,29 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
     })),
   );
 
-test('nothing is removed that a run which stays and goes on may ask for, nor an undo of what stays', () => {
-  fc.assert(
-    fc.property(history, fc.array(fc.integer({ min: 0, max: 7 })), (all, indexes) => {
-      const wanted = new Set(indexes.map((index) => `run-${index}`));
-      const gone = new Set(removableRuns(all, wanted));
-      const left = all.filter(({ run }) => !gone.has(run));
-      for (const { run } of all) if (gone.has(run)) expect(wanted.has(run)).toBe(true);
-      const open = left.filter(({ state, run }) => state === 'running' || (state === 'incomplete' && !wanted.has(run)));
-      const relying = [...open, ...left.filter(({ run }) => open.some(({ undoes }) => undoes === run))];
-      for (const { run, touched, state, undoes } of all) {
-        if (!gone.has(run)) continue;
-        expect(state).not.toBe('running');
-        for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
-        expect(left.some((other) => other.run === undoes)).toBe(false);
-      }
-      // Without anything that goes on, all that is done and undoes nothing goes.
-      if (all.every(({ state, undoes }) => state === 'done' && undoes === undefined)) {
-        expect(gone.size).toBe(all.filter(({ run }) => wanted.has(run)).length);
-      }
-    }),
-    { numRuns },
-  );
-});
+property(
+  'nothing is removed that a run which stays and goes on may ask for, nor an undo of what stays',
+  [history, fc.array(fc.integer({ min: 0, max: 7 }))],
+  { numRuns },
+  (all, indexes) => {
+    const wanted = new Set(indexes.map((index) => `run-${index}`));
+    const gone = new Set(removableRuns(all, wanted));
+    const left = all.filter(({ run }) => !gone.has(run));
+    for (const { run } of all) if (gone.has(run)) expect(wanted.has(run)).toBe(true);
+    const open = left.filter(({ state, run }) => state === 'running' || (state === 'incomplete' && !wanted.has(run)));
+    const relying = [...open, ...left.filter(({ run }) => open.some(({ undoes }) => undoes === run))];
+    for (const { run, touched, state, undoes } of all) {
+      if (!gone.has(run)) continue;
+      expect(state).not.toBe('running');
+      for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
+      expect(left.some((other) => other.run === undoes)).toBe(false);
+    }
+    // Without anything that goes on, all that is done and undoes nothing goes.
+    if (all.every(({ state, undoes }) => state === 'done' && undoes === undefined)) {
+      expect(gone.size).toBe(all.filter(({ run }) => wanted.has(run)).length);
+    }
+  },
+);
 
 const written = (changes: Partial<Writer>): Writer => ({
   ...{ run: 'a', command: 'inventory set', result: 'applied', touched: 5, arrives: undefined },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GroupSize } from '../../src/writes/group-size.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { rowsOf, simulatedShop } from './simulated-shop.ts';
 
 test('a group has as many rows as leave in 100 ms', () => {
@@ -16,22 +16,23 @@ test('a group has as many rows as leave in 100 ms', () => {
   expect(after(256, 60_000)).toBe(64);
 });
 
-test('whatever the clock does, a group has rows for every request in flight, and is bounded', () => {
-  const step = fc.record({ rows: fc.nat(1000), elapsed: fc.integer({ min: -10, max: 100_000 }) });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 64 }), fc.array(step), (concurrency, steps) => {
-      const size = new GroupSize(concurrency);
-      let now = 0;
-      for (const { rows, elapsed } of steps) {
-        for (let row = 0; row < rows; row += 1) size.noteSent();
-        now += elapsed;
-        const next = size.next(now);
-        expect(next).toBeGreaterThanOrEqual(concurrency * 4);
-        expect(next).toBeLessThanOrEqual(256);
-      }
-    }),
-  );
-});
+const step = fc.record({ rows: fc.nat(1000), elapsed: fc.integer({ min: -10, max: 100_000 }) });
+
+property(
+  'whatever the clock does, a group has rows for every request in flight, and is bounded',
+  [fc.integer({ min: 1, max: 64 }), fc.array(step)],
+  (concurrency, steps) => {
+    const size = new GroupSize(concurrency);
+    let now = 0;
+    for (const { rows, elapsed } of steps) {
+      for (let row = 0; row < rows; row += 1) size.noteSent();
+      now += elapsed;
+      const next = size.next(now);
+      expect(next).toBeGreaterThanOrEqual(concurrency * 4);
+      expect(next).toBeLessThanOrEqual(256);
+    }
+  },
+);
 
 test('a fast service gets few transactions, and a run ends though the clock stands still', async () => {
   const rows = rowsOf(2000);

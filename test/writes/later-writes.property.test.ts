@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { RecordedRow } from '../../src/inventory/run-records.ts';
 import { resumeRow } from '../../src/runs/plan-resume.ts';
 import { undoRow } from '../../src/runs/plan-undo.ts';
 import type { PetWrite } from '../../src/state/history.ts';
 import { verdictOn } from '../../src/writes/verdict.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import fc from '../support/seeded-fast-check.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 
 interface Later {
   readonly after: number;
@@ -48,43 +48,30 @@ function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): Recorde
   };
 }
 
-test('a row is sent again only where no later run has written the pet', () => {
-  fc.assert(
-    fc.property(
-      quantity,
-      quantity,
-      fc.constantFrom('never sent', 'lost', 'committed'),
-      laterWrites,
-      (before, after, ours, later) => {
-        const { known, stock } = carryOut(ours === 'committed' ? after : before, later);
-        const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
-        const { row } = resumeRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known });
-        if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
-      },
-    ),
-    propertyRuns(1500),
-  );
-});
+property(
+  'a row is sent again only where no later run has written the pet',
+  [quantity, quantity, fc.constantFrom('never sent', 'lost', 'committed'), laterWrites],
+  propertyRuns(1500),
+  (before, after, ours, later) => {
+    const { known, stock } = carryOut(ours === 'committed' ? after : before, later);
+    const recorded = rowOf({ before, after, result: ours === 'never sent' ? 'pending' : 'unknown' });
+    const { row } = resumeRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known });
+    if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
+  },
+);
 
-test('a row is taken back only where no later run has written the pet', () => {
-  fc.assert(
-    fc.property(
-      quantity,
-      quantity,
-      fc.boolean(),
-      fc.boolean(),
-      laterWrites,
-      (before, after, isCommitted, isKnown, later) => {
-        fc.pre(isCommitted || !isKnown);
-        const { known, stock } = carryOut(isCommitted ? after : before, later);
-        const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
-        const row = undoRow('ours', recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
-        if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
-      },
-    ),
-    propertyRuns(1500),
-  );
-});
+property(
+  'a row is taken back only where no later run has written the pet',
+  [quantity, quantity, fc.boolean(), fc.boolean(), laterWrites],
+  propertyRuns(1500),
+  (before, after, isCommitted, isKnown, later) => {
+    fc.pre(isCommitted || !isKnown);
+    const { known, stock } = carryOut(isCommitted ? after : before, later);
+    const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
+    const row = undoRow('ours', recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
+    if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
+  },
+);
 
 /** What happens to a pet after an increment of ours was begun. Strangers change it by amounts that no sum of ours makes. */
 const event = fc.oneof(
@@ -108,28 +95,27 @@ function happen(start: number, events: readonly Event[]) {
   return { known, stock };
 }
 
-test('an increment counts once: it is applied only if it was carried out, and owed only if it was not', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 3 }),
-      fc.constantFrom('never sent', 'lost', 'committed'),
-      fc.array(event, { maxLength: 4 }),
-      (delta, ours, events) => {
-        const [before, after] = [10, 10 + delta];
-        const { known, stock } = happen(ours === 'committed' ? after : before, events);
-        const wasSent = ours !== 'never sent';
-        const { kind } = verdictOn({
-          write: { petId: 7n, before, after, delta },
-          ...{ wasSent, isResumed: true, stock: new Map([[7n, stock]]), laterWrites: known },
-        });
-        expect(kind).not.toBe('unchanged');
-        if (!wasSent) expect(kind).toBe('open');
-        if (kind === 'applied') expect(ours).toBe('committed');
-        if (kind === 'open') expect(ours).not.toBe('committed');
-        // Where nobody else has changed the stock before it was read, it is always known.
-        if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
-      },
-    ),
-    propertyRuns(1500),
-  );
-});
+property(
+  'an increment counts once: it is applied only if it was carried out, and owed only if it was not',
+  [
+    fc.integer({ min: 1, max: 3 }),
+    fc.constantFrom('never sent', 'lost', 'committed'),
+    fc.array(event, { maxLength: 4 }),
+  ],
+  propertyRuns(1500),
+  (delta, ours, events) => {
+    const [before, after] = [10, 10 + delta];
+    const { known, stock } = happen(ours === 'committed' ? after : before, events);
+    const wasSent = ours !== 'never sent';
+    const { kind } = verdictOn({
+      write: { petId: 7n, before, after, delta },
+      ...{ wasSent, isResumed: true, stock: new Map([[7n, stock]]), laterWrites: known },
+    });
+    expect(kind).not.toBe('unchanged');
+    if (!wasSent) expect(kind).toBe('open');
+    if (kind === 'applied') expect(ours).toBe('committed');
+    if (kind === 'open') expect(ours).not.toBe('committed');
+    // Where nobody else has changed the stock before it was read, it is always known.
+    if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { completionTable } from '../../../.ci/reference/completion-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import type { Word } from '../../../src/cli/completion/table.ts';
-import fc from '../../support/seeded-fast-check.ts';
+import fc, { property } from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();
 const known: Knowledge = async (what) => [[`a-${what}`, 'something']];
@@ -69,30 +69,24 @@ describe('options', () => {
   });
 });
 
-test('whatever the machine knows, only harmless words are proposed, and no meaning has a line end or an escape', async () => {
-  const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });
-  await fc.assert(
-    fc.asyncProperty(hostile, fc.string({ unit: 'binary' }), async (words, typed) => {
-      const knowledge = async () => words as readonly Word[];
-      for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
-        const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
-        for (const [word, about] of candidates) {
-          expect(word).toMatch(/^[\w.,=+/-]+$/);
-          expect(about).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
-        }
-      }
-    }),
-  );
+const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });
+
+property('only harmless words are proposed', [hostile, fc.string({ unit: 'binary' })], async (words, typed) => {
+  const knowledge = async () => words as readonly Word[];
+  for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
+    const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
+    for (const [word, about] of candidates) {
+      expect(word).toMatch(/^[\w.,=+/-]+$/);
+      expect(about).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
+    }
+  }
 });
 
-test('no line makes it fail', async () => {
-  const word = fc.oneof(
-    fc.string(),
-    fc.constantFrom(...'inventory list --env --env= - -- -e --merge count help config set'.split(' '), ''),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(word, { maxLength: 6 }), word, async (words, current) => {
-      await complete(table, { words, current }, known);
-    }),
-  );
+const word = fc.oneof(
+  fc.string(),
+  fc.constantFrom(...'inventory list --env --env= - -- -e --merge count help config set'.split(' '), ''),
+);
+
+property('no line makes it fail', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
+  await complete(table, { words, current }, known);
 });

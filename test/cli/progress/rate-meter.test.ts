@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRateMeter } from '../../../src/cli/progress/progress.ts';
-import fc from '../../support/seeded-fast-check.ts';
+import fc, { property } from '../../support/seeded-fast-check.ts';
 
 describe('the rate', () => {
   it('is not known before anything is done, nor in the first moment', () => {
@@ -39,24 +39,21 @@ describe('the rate', () => {
     expect(meter.rate(21_000, 40)).toBe(10);
   });
 
-  it('is the rate at which rows come, whatever waits lie between them', () => {
-    const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
-    fc.assert(
-      fc.property(steps, fc.integer({ min: 1, max: 50 }), (waits, perStep) => {
-        const meter = createRateMeter(0);
-        let [at, done] = [0, 0];
-        for (const wait of waits) {
-          if (wait === undefined) {
-            [at, done] = [at + 250, done + perStep];
-            meter.record(at, done);
-          } else {
-            meter.pause(at, wait);
-            at += wait;
-          }
-        }
-        const rate = meter.rate(at, done);
-        if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
-      }),
-    );
+  const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
+
+  property('is the rate at which rows come', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
+    const meter = createRateMeter(0);
+    let [at, done] = [0, 0];
+    for (const wait of waits) {
+      if (wait === undefined) {
+        [at, done] = [at + 250, done + perStep];
+        meter.record(at, done);
+      } else {
+        meter.pause(at, wait);
+        at += wait;
+      }
+    }
+    const rate = meter.rate(at, done);
+    if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
   });
 });

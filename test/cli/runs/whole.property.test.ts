@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
 import type { RunResult } from '../../support/context.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
-import fc from '../../support/seeded-fast-check.ts';
+import fc, { property } from '../../support/seeded-fast-check.ts';
 import { changeFile, openShop, type Shop, stockOf } from '../../support/shop.ts';
 
 /** More of them with `PETSTOCK_RUNS=500`. */
@@ -182,15 +182,15 @@ class World {
   }
 }
 
-test('whatever is written, lost, killed, stopped, resumed and taken back: the stock is what the history says', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
-      const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
-      const world = new World(shop);
-      const fresh = await stockOf(shop);
-      for (const one of steps) await world.take(one);
-      await world.judge(fresh);
-    }),
-    { numRuns, endOnFailure: true },
-  );
-}, 120_000);
+property(
+  'whatever is written, lost, killed, stopped, resumed and taken back: the stock is what the history says',
+  [fc.array(step, { minLength: 3, maxLength: 8 })],
+  { testTimeout: 120_000, numRuns, endOnFailure: true },
+  async (steps) => {
+    const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+    const world = new World(shop);
+    const fresh = await stockOf(shop);
+    for (const one of steps) await world.take(one);
+    await world.judge(fresh);
+  },
+);

@@ -8,7 +8,7 @@ import { batchesOf } from '../../../inventory/columns.ts';
 import { createTestClock, type TestClock } from '../../../support/clock.ts';
 import type { RunResult } from '../../../support/context.ts';
 import { type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
-import fc from '../../../support/seeded-fast-check.ts';
+import fc, { property } from '../../../support/seeded-fast-check.ts';
 import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 interface Watched extends RunResult {
@@ -338,30 +338,27 @@ async function watched(looks: number, quantitiesAt: (look: number) => readonly n
   return seen;
 }
 
-test('what is seen leads from the first list to the last, whichever looks fail', async () => {
-  const lists = fc.array(
-    fc.option(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 5 }), { nil: undefined, freq: 3 }),
-    {
-      minLength: 1,
-      maxLength: 12,
-    },
-  );
-  await fc.assert(
-    fc.asyncProperty(lists, async (answers) => {
-      const seen = await watched(answers.length, (look) => answers[look]);
-      const good = answers.filter((answer) => answer !== undefined);
-      const stock = new Map((good[0] ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
-      const removed = new Map<bigint, number>();
-      for (const { changes } of seen) {
-        for (const { petId, left, right } of changes) {
-          expect(left?.quantity).toBe((stock.has(petId) ? stock : removed).get(petId));
-          if (right === undefined) {
-            removed.set(petId, stock.get(petId) ?? 0);
-            stock.delete(petId);
-          } else stock.set(petId, right.quantity);
-        }
-      }
-      expect([...stock].sort()).toEqual((good.at(-1) ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
-    }),
-  );
+const lists = fc.array(
+  fc.option(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 5 }), { nil: undefined, freq: 3 }),
+  {
+    minLength: 1,
+    maxLength: 12,
+  },
+);
+
+property('what is seen leads from the first list to the last, whichever looks fail', [lists], async (answers) => {
+  const seen = await watched(answers.length, (look) => answers[look]);
+  const good = answers.filter((answer) => answer !== undefined);
+  const stock = new Map((good[0] ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
+  const removed = new Map<bigint, number>();
+  for (const { changes } of seen) {
+    for (const { petId, left, right } of changes) {
+      expect(left?.quantity).toBe((stock.has(petId) ? stock : removed).get(petId));
+      if (right === undefined) {
+        removed.set(petId, stock.get(petId) ?? 0);
+        stock.delete(petId);
+      } else stock.set(petId, right.quantity);
+    }
+  }
+  expect([...stock].sort()).toEqual((good.at(-1) ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
 });

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
 import { LineEditor } from '../../../../../src/cli/commands/inventory/count/screen.ts';
-import fc from '../../../../support/seeded-fast-check.ts';
+import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
 
@@ -110,29 +110,26 @@ test('in raw mode what is typed is drawn behind the prompt, and fast scans never
   ]);
 });
 
-test('a line is what its keys come to, however they are cut into pieces', () => {
-  const key = fc.constantFrom(
-    ...['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'],
-  );
-  fc.assert(
-    fc.property(
-      fc.array(key, { maxLength: 20 }),
-      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }),
-      (keys, sizes) => {
-        const bytes = Buffer.from(keys.join(''));
-        const whole = new LineEditor().take(bytes);
-        const editor = new LineEditor();
-        const lines: string[] = [];
-        let rest = '';
-        for (let at = 0, index = 0; at < bytes.length; index += 1) {
-          const size = sizes[index % sizes.length] ?? 1;
-          const typed = editor.take(bytes.subarray(at, at + size));
-          lines.push(...typed.lines);
-          rest = typed.rest;
-          at += size;
-        }
-        expect({ lines, rest }).toEqual({ lines: whole.lines, rest: whole.rest });
-      },
-    ),
-  );
-});
+const key = fc.constantFrom(
+  ...['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'],
+);
+
+property(
+  'a line is what its keys come to, however they are cut into pieces',
+  [fc.array(key, { maxLength: 20 }), fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 })],
+  (keys, sizes) => {
+    const bytes = Buffer.from(keys.join(''));
+    const whole = new LineEditor().take(bytes);
+    const editor = new LineEditor();
+    const lines: string[] = [];
+    let rest = '';
+    for (let at = 0, index = 0; at < bytes.length; index += 1) {
+      const size = sizes[index % sizes.length] ?? 1;
+      const typed = editor.take(bytes.subarray(at, at + size));
+      lines.push(...typed.lines);
+      rest = typed.rest;
+      at += size;
+    }
+    expect({ lines, rest }).toEqual({ lines: whole.lines, rest: whole.rest });
+  },
+);
