@@ -1,7 +1,6 @@
 import type { Argument, Command } from 'commander';
 import { commandPath, finish, PetstockCommand } from '../../src/cli/commands/command.ts';
-import { topicNames } from '../../src/cli/commands/help/help.ts';
-import { topics } from '../../src/cli/commands/help/topics.ts';
+import { topicNames, topics } from '../../src/cli/commands/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { HelpPart } from '../../src/output/help-text.ts';
 

@@ -1,7 +1,7 @@
 import { rowFields } from '../../src/change-files/field-names.ts';
 import { changeFileEndings, changeFormats } from '../../src/change-files/read-rows.ts';
 import { methods } from '../../src/cli/commands/api.ts';
-import { topicNames } from '../../src/cli/commands/help/help.ts';
+import { topicNames } from '../../src/cli/commands/help.ts';
 import { rowResults, runStates } from '../../src/cli/commands/history/show.ts';
 import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
 import { shellNames, type ValueKind, type Word } from '../../src/cli/completion/table.ts';

@@ -77,7 +77,6 @@ export interface PagerCommand {
 export interface Pager {
   /** Resolves once it takes more. @throws ClosedPipeError when it takes no more */
   write(text: string): Promise<void>;
-  /** There is nothing more to come. */
   end(): void;
   /** Resolves when it has ended. `missing`: it could not be run, and has shown nothing. */
   readonly ended: Promise<'left' | 'missing'>;

@@ -7,7 +7,6 @@ import { FailureError, UsageError } from '../shared/errors.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 
-/** The plan of the sandbox's key. */
 export const sandboxPlan = 'business';
 
 /** The sandbox on this machine: a database and a key that stay between commands. */

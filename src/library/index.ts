@@ -42,8 +42,7 @@ export {
   type RequestAnswer,
 } from './petstore-client.ts';
 export type { PlainJson, PlainJsonObject, PlainOptions } from './plain-json.ts';
-export type { ChangeInput } from './read-changes.ts';
-export type { ApplyOptions, RunReport, WrittenItem } from './runs.ts';
+export type { ApplyOptions, ChangeInput, RunReport, WrittenItem } from './runs.ts';
 export {
   type Sandbox,
   type SandboxChange,

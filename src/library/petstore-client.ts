@@ -22,7 +22,7 @@ import { type HistoryFilter, type HistoryRun, historyOf } from './history.ts';
 import { LateConnection, type LibraryConnection } from './open-connection.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
-import type { ChangeInput } from './read-changes.ts';
+import type { ChangeInput } from './runs.ts';
 import {
   type ApplyOptions,
   applyChanges,

@@ -1,13 +1,12 @@
 import process from 'node:process';
 import type { PetStatus } from '../inventory/items.ts';
 import type { Controls, RunningService, ServiceOptions } from '../service/index.ts';
-import { createSystemClock } from '../shared/clock.ts';
+import { type Clock, createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
 import type { PetstoreClientOptions } from './options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
-import { movableClock } from './test-clock.ts';
 
 export interface SandboxOptions {
   /** 0, the default, takes a free one. */
@@ -170,4 +169,55 @@ function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: Sandb
     windowSeconds: countOf(windowSeconds, 'windowSeconds', 1),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** A clock that a test can move ahead: sleeps that are over by then end. */
+export interface MovableClock extends Clock {
+  /** @param ms milliseconds */
+  advance(ms: number): void;
+}
+
+/** Deadlines of requests stay in real time: what a test skips is a wait, not an answer. */
+export function movableClock(base: Clock): MovableClock {
+  let ahead = 0;
+  const wakers = new Set<() => void>();
+  const now = () => base.monotonic() + ahead;
+  return {
+    now: () => base.now() + ahead,
+    monotonic: now,
+    boot: () => base.boot(),
+    deadline: (ms, onPassed) => base.deadline(ms, onPassed),
+    sleep: async (ms, signal) => {
+      const until = now() + ms;
+      for (let left = ms; left > 0; left = until - now()) {
+        signal?.throwIfAborted();
+        await sleepOrWake(base, left, wakers, signal);
+      }
+      signal?.throwIfAborted();
+    },
+    advance: (ms) => {
+      ahead += ms;
+      for (const wake of wakers) wake();
+    },
+  };
+}
+
+async function sleepOrWake(
+  base: Clock,
+  ms: number,
+  wakers: Set<() => void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  signal?.addEventListener('abort', end, { once: true });
+  wakers.add(end);
+  try {
+    await base.sleep(ms, ending.signal);
+  } catch {
+    // It was woken, or interrupted: whoever sleeps looks at both.
+  } finally {
+    wakers.delete(end);
+    signal?.removeEventListener('abort', end);
+  }
 }

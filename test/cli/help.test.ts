@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { allCommands, pathOf } from '../../.ci/reference/reference.ts';
-import { topicNames } from '../../src/cli/commands/help/help.ts';
+import { topicNames } from '../../src/cli/commands/help.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { openShop, test } from '../support/shop.ts';
 

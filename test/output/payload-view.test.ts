@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { payloadView } from '../../src/cli/commands/payloads.ts';
-import { loadRenderer } from '../../src/output/renderers.ts';
+import { loadRenderer } from '../../src/cli/invocation/results.ts';
 import { plainPaint } from '../../src/output/terminal.ts';
 import type { Format } from '../../src/output/view.ts';
 

@@ -1,4 +1,4 @@
-import { loadRenderer } from '../../src/output/renderers.ts';
+import { loadRenderer } from '../../src/cli/invocation/results.ts';
 import { createPaint } from '../../src/output/terminal.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 

@@ -3,7 +3,6 @@ import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { Action, Run } from '../invocation/invocation.ts';
-import { collect } from './values.ts';
 
 /** Adds to a command what only its own help and its run need. */
 export type Define = (command: Command, run: Run) => void;
@@ -82,11 +81,9 @@ export interface VerbOutline {
 }
 
 export interface NounOutline {
-  /** Its name. */
   readonly usage: string;
   readonly summary: string;
   readonly description: string;
-  /** Shown under its help. */
   readonly examples?: string;
   readonly commands: readonly Outline[];
 }
@@ -188,6 +185,11 @@ function withVerb(outlines: readonly Outline[], verb: string): string | undefine
 export function commandPath(command: Command): string {
   const parents = command.parent ? `${commandPath(command.parent)} ` : '';
   return parents + command.name();
+}
+
+/** Commander's parser for an option that may be given several times. */
+export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), text];
 }
 
 /** An option of every command that prints a list: `results.print` applies it. */

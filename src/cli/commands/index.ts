@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Define, examples, type Outline, type VerbOutline } from './command.ts';
-import type { HelpOptions } from './help/help.ts';
+import type { HelpOptions } from './help.ts';
 
 /** Returns the outline of a command. @param file imports the one that has its definition under `name` */
 function verb<Name extends string>(
@@ -14,7 +14,7 @@ function verb<Name extends string>(
 
 const stockList = () => import('./inventory/list.ts');
 const stockGet = () => import('./inventory/get.ts');
-const stockWrite = () => import('./inventory/set.ts');
+const stockWrite = () => import('./inventory/write-pets.ts');
 const apply = () => import('./inventory/apply.ts');
 const stockExport = () => import('./inventory/export.ts');
 const count = () => import('./inventory/count.ts');
@@ -150,7 +150,7 @@ export const commandOutlines: readonly Outline[] = [
 
 export function helpOutline(options: HelpOptions): VerbOutline {
   const load = async () => {
-    const { defineHelp } = await import('./help/help.ts');
+    const { defineHelp } = await import('./help.ts');
     return (command: Command) => defineHelp(command, options);
   };
   return { usage: 'help [words...]', summary: 'show help for a command or a topic', load };

@@ -16,7 +16,6 @@ export const forceOption = [
 ] as const;
 
 export interface ReplacingOptions {
-  /** It may be replaced. */
   readonly force: boolean;
   /** The files that the same command reads; `-` is stdin. None of it is replaced, except for a file that petstock wrote. */
   readonly inputs?: readonly string[];
@@ -140,14 +139,12 @@ export class WrittenFiles {
     this.#file = join(stateFolder, 'written-files.json');
   }
 
-  /** Whether a file is as petstock wrote it. */
   async isUnchanged(path: string): Promise<boolean> {
     const digests = await this.#read();
     const written = digests[await realpath(path)];
     return written !== undefined && written === (await digestOf(path));
   }
 
-  /** To be called once a file is written. */
   async remember(path: string): Promise<void> {
     try {
       const { [await realpath(path)]: _before, ...others } = await this.#read();

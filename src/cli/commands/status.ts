@@ -75,7 +75,6 @@ interface StatusReport {
   /** Masked to its last 4 characters. */
   readonly key: string | null;
   readonly keySource: string | null;
-  /** null: not known. */
   /** Without its credentials. null: the way is direct. */
   readonly proxy: string | null;
   readonly proxySource: string | null;

@@ -1,4 +1,23 @@
-import { UsageError } from '../../shared/errors.ts';
+import type { BulkRow } from '../../inventory/change.ts';
+import type { RunRecord } from '../../inventory/run-records.ts';
+import { localMinute } from '../../output/time.ts';
+import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
+import { userOf } from '../../shared/account.ts';
+import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
+import { plainName } from '../../shared/sanitize.ts';
+import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
+import type { State } from '../../state/state.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state.ts';
+import { type PlanOptions, performPlan } from '../runs/perform.ts';
+import {
+  openRunAccess,
+  type RunAccess,
+  requireRun,
+  requireSamePlace,
+  requireSameService,
+  withWayOn,
+} from '../runs/run-access.ts';
 import { define } from './command.ts';
 import { bulkOptions, parseBulkFlags } from './values.ts';
 
@@ -28,7 +47,109 @@ export const defineUndo = define({
       throw new UsageError(message, { hint: 'petstock history list' });
     }
     const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref };
-    const { undoLastRun, undoRun } = await import('../runs/undo.ts');
     await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
   },
 });
+
+interface UndoOptions extends PlanOptions {
+  /** For rows that have none of their own. */
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+}
+
+/** So many runs that were passed over are named, and so many pets in a hint. */
+const mostNamed = 5;
+
+/**
+ * Undoes the latest run of the environment that can be undone, once it has been shown; with a shared state the latest of this
+ * user and machine.
+ * @throws UsageError if no run has written anything that is still there
+ */
+async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
+  const { where, messages, questions } = invocation;
+  const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
+  if (run === undefined) {
+    throw new UsageError(`There is nothing to take back in ${whereName(where)}`, {
+      lines: passed,
+      hint: 'petstock history list',
+    });
+  }
+  for (const line of passed) await messages.note(line);
+  // A question about one pet says all of it.
+  const isInQuestion = !options.dryRun && questions.willAsk() && run.changes === 1;
+  if (!isInQuestion) await messages.note(`Run ${run.run}: ${run.command}, ${localMinute(run.at)}`);
+  await undoRun(invocation, run.run, options);
+}
+
+interface LastRun {
+  readonly run: RunRecord | undefined;
+  /** Why later runs were passed over, a sentence each. */
+  readonly passed: readonly string[];
+}
+
+/** A run that is still going on counts: it is the latest, and can't be undone yet. An undo is not undone. */
+async function findLast(invocation: Invocation, state: State | undefined): Promise<LastRun> {
+  const { where, context } = invocation;
+  // With a shared state the latest run of somebody else may not be what is meant.
+  const isShared = sharedStateOf(invocation) !== undefined;
+  const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
+  const filter = { env: where.env, store: where.store ?? null, by };
+  const passed: string[] = [];
+  let more = 0;
+  for await (const run of state?.history.runs(filter) ?? []) {
+    if (run.undoes !== undefined) continue;
+    if (state === undefined || run.state === 'running') return { run, passed };
+    const found = await undoable(state.history, run);
+    if (found.petIds.size > 0 && !found.isIdle) {
+      const rest = more === 0 ? [] : [`And ${more} more.`];
+      return { run, passed: [...passed, ...rest] };
+    }
+    if (passed.length === mostNamed) more += 1;
+    else passed.push(`Passed over: run ${run.run} (${run.command}) ${notUndoable(run, found)}.`);
+  }
+  return { run: undefined, passed };
+}
+
+/** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */
+async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
+  const run = await requireRun(invocation, text);
+  if (run.state === 'running') {
+    throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
+  }
+  const command = `petstock undo ${shellWord(run.run)}`;
+  requireSamePlace(run, invocation.where, command);
+  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
+    const access = await openRunAccess(invocation);
+    requireSameService(run, access.connection, command);
+    await undo(access, run, options);
+  });
+}
+
+async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
+  const { invocation, site } = access;
+  const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
+  const found = await requireUndoable(site.state.history, run);
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  await invocation.service.announce();
+  const plan = await planUndo(site, run, found);
+  const { reason, ref } = options;
+  const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
+  const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
+  const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
+  try {
+    await performPlan(access, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
+  } catch (error) {
+    throw withAdjust(error, rows, run);
+  }
+}
+
+/** Increments to which others were added since are still to be taken off by hand: the hint is how, if there is nothing to resume. */
+function withAdjust(error: unknown, rows: readonly BulkRow[], where: Where): unknown {
+  const left = rows.flatMap(({ petId, result, delta = 0 }) => {
+    return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];
+  });
+  const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
+  if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > mostNamed) return error;
+  const words = left.map((pair) => pair.join(left.length === 1 ? ' ' : '=')).join(' ');
+  return error.with({ hint: `petstock inventory adjust ${words} ${whereOptions(where)}` });
+}

@@ -36,11 +36,6 @@ export function requireFileName(file: string, what: string): void {
   if (file === '') throw new UsageError(`${what} takes a file, and its name is empty`);
 }
 
-/** Commander's parser for an option that may be given several times. */
-export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
-  return [...(earlier ?? []), text];
-}
-
 /** @returns undefined if the option is absent */
 export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

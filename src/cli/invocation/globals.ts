@@ -64,7 +64,6 @@ export interface Patience {
   readonly retries: number;
 }
 
-/** @throws UsageError */
 export function resolvePatience({ timeout, maxWait, retries = '4' }: GlobalOptions): Patience {
   const patience = {
     timeout: parseSeconds('--timeout', timeout, 30),
@@ -85,7 +84,6 @@ function parseSeconds(option: string, text: string | undefined, standard: number
   throw new UsageError(`${option} takes a number of seconds, such as ${standard}; not "${text}"`);
 }
 
-/** @throws UsageError */
 export function resolveColorFlag(text = 'auto'): ColorChoice {
   if (isColorChoice(text)) return text;
   throw new UsageError(`--color takes auto, always or never; not "${text}"`);

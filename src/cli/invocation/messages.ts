@@ -50,7 +50,6 @@ export class Messages {
     for (const line of lines(await this.#options.paint(), this.#width)) await this.#print(line);
   }
 
-  /** Shows a line for `--debug`. */
   async debug(line: string): Promise<void> {
     const [first = '', ...rest] = messageLines(this.#redacted(line), this.#width);
     const words = rest.map((part) => part.trimStart()).join(' ');

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { loadRenderer } from '../../output/renderers.ts';
 import type { Paint } from '../../output/terminal.ts';
 import { barred } from '../../output/text-width.ts';
-import type { Format, View } from '../../output/view.ts';
+import type { Format, Renderer, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
@@ -33,7 +32,6 @@ export interface ResultsOptions {
 /** In code units. */
 const quotedAtOnce = 65_536;
 
-/** The result of a command, on stdout. */
 export class Results {
   readonly #options: ResultsOptions;
   readonly format: Format;
@@ -110,7 +108,6 @@ export class Results {
       redact: stdout.isTerminal ? stdout.redact : undefined,
     });
     let isEmpty = true;
-    // The next piece is made while this one is being written.
     let writing = Promise.resolve();
     try {
       for await (const piece of paged?.whileRead(pieces) ?? pieces) {
@@ -149,4 +146,12 @@ async function withFields(view: View, values: readonly string[]): Promise<View> 
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;
   throw new UsageError(`--fields: ${chosen.fault}.`);
+}
+
+/** Returns the renderer of a format, which is loaded with what it needs. */
+export async function loadRenderer(format: Format): Promise<Renderer> {
+  if (format === 'table') return (await import('../../output/table.ts')).table;
+  if (format === 'html') return (await import('../../output/html.ts')).html;
+  if (format === 'json' || format === 'ndjson') return (await import('../../output/json.ts'))[format];
+  return (await import('../../output/delimited.ts'))[format];
 }

@@ -10,7 +10,6 @@ import { type ChosenPlace, type NamedPlace, resolveNamedPlace, whereOf } from '.
 import type { Questions } from './questions.ts';
 
 export interface ServiceAccessOptions extends ConnectOptions {
-  /** The place that was chosen for the command. */
   readonly chosen: ChosenPlace;
   readonly questions: Questions;
   /** A person reads the result: a table at a terminal. */

@@ -10,8 +10,8 @@ import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../command.ts';
-import { readSecret, remotePlace } from './entry-names.ts';
 import { requireBaseUrl } from './set.ts';
+import { readSecret, remotePlace } from './show.ts';
 
 const commands = `
 

@@ -18,8 +18,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../command.ts';
-import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace } from './entry-names.ts';
-import { shownSetting } from './show.ts';
+import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace, shownSetting } from './show.ts';
 
 const settingLines = settingNames.map((name) => {
   const { values, meaning, defaultValue } = definitionOf(name);

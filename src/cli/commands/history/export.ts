@@ -1,5 +1,4 @@
 import { historyExportView } from '../../../output/history-run-view.ts';
-import { loadRenderer } from '../../../output/renderers.ts';
 import { createPaint } from '../../../output/terminal.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -7,6 +6,7 @@ import type { RunFilter, SettledFilter, SettledRow } from '../../../state/histor
 import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
 import { exportTo, forceOption } from '../replace-file.ts';

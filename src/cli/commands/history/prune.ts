@@ -46,7 +46,6 @@ async function prune(invocation: Invocation, { before, keep, incomplete = false 
   });
 }
 
-/** @returns how many */
 async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
   const all: PlacedRun[] = [];
   for await (const { run, at, state, undoes, began, touched, env, store, service } of history.runs()) {

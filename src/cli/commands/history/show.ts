@@ -9,8 +9,8 @@ import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
-import { define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
-import { collect, oneOf, petIdOf, wholeNumberOf } from '../values.ts';
+import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
+import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
 /** As many runs as a person looks through. */

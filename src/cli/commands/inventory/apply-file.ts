@@ -21,7 +21,6 @@ export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFai
   readonly format: string | undefined;
   /** The names that the file has for fields. */
   readonly columns: ReadonlyMap<RowField, string>;
-  /** Columns that petstock does not know are passed over. */
   readonly ignoreColumns: boolean;
   readonly skipUnknown: boolean;
   /** A file with deltas may be applied though a run of it has finished. */

@@ -2,8 +2,8 @@ import { fieldOf, type RowField, rowFields } from '../../../change-files/field-n
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { bulkOptions, collect, parseBulkFlags } from '../values.ts';
+import { collect, define, type OptionsOf, optionRows } from '../command.ts';
+import { bulkOptions, parseBulkFlags } from '../values.ts';
 
 const help = 'petstock inventory apply --help';
 

@@ -1,8 +1,8 @@
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption } from '../command.ts';
-import { collect, petIdOf } from '../values.ts';
+import { collect, define, fieldsOption } from '../command.ts';
+import { petIdOf } from '../values.ts';
 import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({

@@ -11,8 +11,8 @@ import { inventoryFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
-import { collect, listOf, quantityOf, required } from '../values.ts';
+import { collect, define, type OptionsOf, optionRows } from '../command.ts';
+import { listOf, quantityOf, required } from '../values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(

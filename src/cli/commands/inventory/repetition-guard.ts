@@ -102,7 +102,6 @@ export class RepetitionGuard {
   }
 }
 
-/** @throws ConflictError */
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');
   if (running !== undefined) {

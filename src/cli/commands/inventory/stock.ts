@@ -36,7 +36,6 @@ function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Pr
 }
 
 export interface CopyStockOptions {
-  /** Takes the pets that the list is without. */
   readonly unreadable: UnreadablePets;
   /** The only statuses; undefined: all. */
   readonly statuses: ReadonlySet<string> | undefined;

@@ -16,7 +16,6 @@ export interface WatchOptions {
   readonly first: boolean;
   /** It begins with what is there at the first look. */
   readonly now: boolean;
-  /** One request. */
   look(signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
   counts(change: Difference): boolean;
@@ -78,7 +77,6 @@ class Watch {
     this.#end = options.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
   }
 
-  /** A look has been answered. */
   get hasBegun(): boolean {
     return this.#before !== undefined;
   }

@@ -1,10 +1,21 @@
-import { parsePetStatus } from '../../../inventory/items.ts';
-import { parsePetId } from '../../../inventory/values.ts';
+import { filtered } from '../../../inventory/filter.ts';
+import { isLow, parsePetStatus, unreadableText } from '../../../inventory/items.ts';
+import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { counted, parsePetId } from '../../../inventory/values.ts';
+import { withoutWords } from '../../../output/error-text.ts';
+import type { Paint } from '../../../output/terminal.ts';
+import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
-import { UsageError } from '../../../shared/errors.ts';
+import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
+import { ChangesFound, FailureError, UsageError } from '../../../shared/errors.ts';
+import { sentence } from '../../../shared/parsed.ts';
+import { whereName } from '../../../shared/where.ts';
+import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption } from '../command.ts';
-import { collect, listOf } from '../values.ts';
+import { collect, define, fieldsOption } from '../command.ts';
+import { listOf } from '../values.ts';
+import { lowStockOf, UnreadablePets } from './stock.ts';
+import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 const defaultInterval = 15;
 
@@ -45,7 +56,6 @@ export const defineWatch = define({
       now: flags.now === true,
       format: formatOf(invocation),
     };
-    const { runWatch } = await import('./run-watch.ts');
     await runWatch(invocation, options);
   },
 });
@@ -65,4 +75,114 @@ function formatOf({ globals, config, context }: Invocation): Format {
   const chosen = (globals.json ? 'json' : globals.output) ?? config.settings.output;
   if (chosen === undefined) return context.stdout.isTerminal ? 'table' : 'ndjson';
   return chosen === 'json' ? 'ndjson' : (chosen as Format);
+}
+
+interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | 'first' | 'now'> {
+  readonly petIds: ReadonlySet<bigint> | undefined;
+  readonly statuses: ReadonlySet<string> | undefined;
+  readonly low: boolean;
+  /** `table`: a line for a person. */
+  readonly format: Format;
+}
+
+/**
+ * Watches the stock and prints what changes, until it is interrupted or its time is over.
+ * @throws ClosedPipeError; AuthError after a 401; ChangesFound if a first change was waited for in vain
+ */
+async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
+  const { results, context } = invocation;
+  const connection = await invocation.service.connectToRead({ bulk: true });
+  const names = await invocation.petNames();
+  const lowStock = lowStockOf(invocation);
+  const { format } = options;
+  let [changes, isFirst] = [0, true];
+  try {
+    for await (const facts of watchChanges(watchOptions(invocation, connection, options))) {
+      if (!facts.isPresent) changes += facts.changes.length;
+      // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
+      if (format === 'table') {
+        const heading = isFirst ? [watchHeading] : [];
+        const lines = (paint: Paint, width: number) => seenChangesLines(facts, { names, lowStock, width }, paint);
+        await results.show((paint, width) => [...heading.map(paint.dim), ...lines(paint, width)]);
+      } else {
+        await results.print(seenChangesView(facts, { names }), { format, ...(!isFirst && { header: false }) });
+      }
+      isFirst = false;
+    }
+  } catch (error) {
+    if (!context.interrupted.aborted) throw error;
+    return;
+  }
+  if (options.first && changes === 0) throw new ChangesFound('Nothing has changed');
+}
+
+function watchOptions(invocation: Invocation, connection: Connection, options: RunWatchOptions): WatchOptions {
+  const { context, messages, service, where } = invocation;
+  const { clock, interrupted } = context;
+  const { petIds, interval, duration, first, now } = options;
+  const counts = counterOf(options, lowStockOf(invocation));
+  let unreadable = new UnreadablePets();
+  let current = connection;
+  return {
+    ...{ clock, interrupted, interval, duration, first, now, counts },
+    look: async (signal) => {
+      current = await service.connectAgain();
+      const found = new UnreadablePets();
+      const batches = current.client.scanInventory({ once: true, signal, onUnreadable: found.add });
+      const list = await StockList.gather(filtered(batches, [{ petIds }]));
+      requireOnce(list);
+      for (const item of found) {
+        if (unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
+        await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
+      }
+      unreadable = found;
+      return { list, unreadable };
+    },
+    limits: () => {
+      const { windows } = current.state.limits.peek(current.scope);
+      return { minute: windows.minute?.limit, day: windows.day?.limit };
+    },
+    onBegin: async (list) => {
+      const present = new Set(petIds && list.petIds());
+      const missing = [...(petIds ?? [])].filter((petId) => !present.has(petId) && !unreadable.has(petId));
+      if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
+      const what = `${counted(list.size, 'pet')} of ${whereName(where)}`;
+      await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
+    },
+    onFault: (error) => {
+      const { own, words } = withoutWords(error);
+      return messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
+    },
+    onBack: (after) => messages.note(`The service answers again, after ${formatDuration(after / 1000)}.`),
+    onSlower: (slower, why) => {
+      const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';
+      return messages.note(`Looking every ${secondsText(slower)} at most: ${reason}.`);
+    },
+    onTooShort: (wait) =>
+      messages.warn(
+        `no change can be seen: --for ends before the next look, which can't leave sooner than ${secondsText(wait)} after the last`,
+      ),
+  };
+}
+
+function requireOnce(list: StockList): void {
+  const repeated = list.repeated();
+  if (repeated === undefined) return;
+  throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
+}
+
+function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (change: Difference) => boolean {
+  return ({ left, right }) => {
+    if (low) {
+      if (right === undefined || !isLow(right, lowStock)) return false;
+      const wasLow = left !== undefined && isLow(left, lowStock);
+      if (wasLow && right.quantity >= left.quantity) return false;
+    }
+    return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
+  };
+}
+
+/** `1.5 s`; from a minute on in minutes. */
+function secondsText(ms: number): string {
+  return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }

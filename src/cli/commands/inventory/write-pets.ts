@@ -7,19 +7,73 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
-import { type BulkFlags, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
+import { define, type OptionsOf, optionRows } from '../command.ts';
+import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
-export interface WriteFlags extends BulkFlags {
+/** What `set` and `adjust` have in common. */
+const writeOptions = optionRows(
+  ['--code <bar code>', 'the pet by its bar code instead of its id (setting codes)'],
+  ['--reason <text>', 'why, for the history'],
+  ['--ref <text>', 'a number or name of your own, such as a delivery note, for the history'],
+  ...bulkOptions,
+);
+
+interface WriteFlags extends OptionsOf<typeof writeOptions> {
   readonly expect?: string;
   readonly readFirst?: boolean;
-  readonly code?: string;
-  readonly reason?: string;
-  readonly ref?: string;
 }
 
+export const defineSet = define({
+  usage: '[options] <petId> <quantity>\n       petstock inventory set [options] <petId>=<quantity>…',
+  operands: {
+    '<petId>': 'the pet, by its id; or petId=quantity, once or several times',
+    '[quantity...]': 'the new stock count',
+  },
+  description:
+    'Sets the stock of one pet and shows what the service answered. Takes one request; two if it reads first: at a terminal, and with ' +
+    '--expect or --read-first.\n\n' +
+    'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: the stock is read, the plan ' +
+    'is shown, and you are asked. That takes one request, and one for each pet that changes. The same goes for one pet with ' +
+    '--dry-run or one of the options that follow it.',
+  options: [
+    ['--expect <n>', 'read first, and write only if the stock is n (else exit 7)'],
+    ['--read-first', 'read first, show before and after, so that it can be taken back (setting read-first)'],
+    ['--no-read-first', 'send one request, also at a terminal'],
+    ...writeOptions,
+  ],
+  examples: [
+    ['petstock inventory set 4 12'],
+    ['petstock inventory set 4 9 --expect 12', 'only if it has not been changed since'],
+    ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
+    ['petstock inventory set 4=12 5=9', 'several, as one run'],
+  ],
+  action: (invocation, options, ...operands) => writePets(invocation, 'set', options, operands),
+});
+
+export const defineAdjust = define({
+  usage: '[options] <petId> <delta>\n       petstock inventory adjust [options] <petId>=<delta>…',
+  operands: {
+    '<petId>': 'the pet, by its id; or petId=delta, once or several times',
+    '[delta...]': 'how many more or fewer: +5, 5 or -2',
+  },
+  description:
+    'Reads the stock of one pet, adds the delta to it, sets the sum, and shows before and after. Takes two requests. ' +
+    'Commands that share the state take turns, and all of them count; but the service can only set, so what is written ' +
+    'elsewhere between the two is overwritten.\n\n' +
+    'Several pets, as petId=delta, are one run in the history, as with `petstock inventory apply`. The same goes for one pet ' +
+    'with --dry-run or one of the options that follow it.',
+  options: [['--expect <n>', 'write only if the stock is n (else exit 7)'], ...writeOptions],
+  examples: [
+    ['petstock inventory adjust 4 +5', 'five have arrived'],
+    ['petstock inventory adjust 4 -2 --reason "returned to breeder"'],
+    ['petstock inventory adjust 4=+1 6=-2', 'several, as one run'],
+  ],
+  action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
+});
+
 /** `set` takes the stock that is wanted, `adjust` what is added to it. */
-export type Verb = 'set' | 'adjust';
+type Verb = 'set' | 'adjust';
 
 interface Assignment {
   readonly petId: bigint;
@@ -31,7 +85,7 @@ const nouns = { set: 'stock', adjust: 'change' };
 const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4=+1 5=-2'] };
 
 /** Runs `set` or `adjust`: one pet as `4 12`, or one or several as `4=12 5=9`, which are a run. */
-export async function writePets(
+async function writePets(
   invocation: Invocation,
   verb: Verb,
   options: WriteFlags,

@@ -36,9 +36,7 @@ export function chosenStore({ context }: Invocation, { file, database }: StoreCh
 }
 
 interface Opening {
-  /** The stock of a new one. */
   readonly stock?: Stock;
-  /** Whether nothing is to be made or changed. */
   readonly onlyLooks?: boolean;
   /** Whether a file that is damaged gives way to a new one. */
   readonly replacesDamaged?: boolean;

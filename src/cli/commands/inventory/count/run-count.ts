@@ -26,7 +26,6 @@ import { withSessions } from './list-sessions.ts';
 import { requireLeft, restOf, withRest } from './rest.ts';
 import { createCountScreen, typedLines } from './screen.ts';
 
-/** Counts what is scanned, and makes the stock of it. */
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const place = whereOptions(invocation.where);
   if (!options.dryRun && options.to === undefined) {

@@ -126,7 +126,6 @@ async function showEvents(
 }
 
 export interface Typed {
-  /** Lines that ended with this piece. */
   readonly lines: readonly string[];
   readonly rest: string;
   /** Ctrl-D at the beginning of a line. */
