@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { fold } from './fold.ts';
-import { believable, emptyState, type Gate, isSameBoot, type KeyState } from './key-state.ts';
+import { believable, copyOf, emptyState, type Gate, isSameBoot, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
 import { asksToWait } from './observation.ts';
 import type { AnswerRecord, LimitRecord } from './records.ts';
@@ -96,7 +96,7 @@ export class LimitsWithCopies implements LimitsStore {
 
   /** Returns what is known with these gates, for copies. A state that can't be read is none. */
   #after(scope: string, gates: readonly LimitRecord[]): KeyState {
-    const state = structuredClone(tryTo(() => this.#store.peek(scope)) ?? emptyState());
+    const state = copyOf(tryTo(() => this.#store.peek(scope)) ?? emptyState());
     this.#begin(state);
     for (const record of gates) fold(state, record);
     return state;

@@ -77,6 +77,11 @@ export function emptyState(): KeyState {
   };
 }
 
+/** Returns a state that can be folded into while this one stays as it is: all that it holds is replaced, never changed. */
+export function copyOf(state: KeyState): KeyState {
+  return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
+}
+
 /** The state as plain JSON, for a store. */
 export function encodeState(state: KeyState): object {
   return { ...state, inFlight: [...state.inFlight] };

@@ -141,7 +141,7 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
 }
 
 /** How long a record may wait for others, in milliseconds, or ten times as long as it takes to write one. */
-const leastDelay = 20;
+const leastDelay = 100;
 const mostDelay = 250;
 
 export interface RecordBufferOptions {
@@ -152,7 +152,7 @@ export interface RecordBufferOptions {
 
 /**
  * Records on their way to the store, in their order, one transaction at a time. Those that can wait go with the next
- * transaction, or after 20 ms, or more if the store is far away. What can't be written stays here.
+ * transaction, or after 100 ms, or more if the store is far away. What can't be written stays here.
  */
 export class RecordBuffer {
   readonly #options: RecordBufferOptions;

@@ -1,5 +1,5 @@
 import { fold } from '../rate-limit/fold.ts';
-import { decodeState, emptyState, encodeState, forget, type KeyState } from '../rate-limit/key-state.ts';
+import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } from '../rate-limit/key-state.ts';
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { asksToWait } from '../rate-limit/observation.ts';
 import type { LimitRecord } from '../rate-limit/records.ts';
@@ -86,7 +86,7 @@ export abstract class StoredLimits implements LimitsStore {
   /** Works out what becomes of what is known. It is kept once it was written. */
   protected next(scope: string, change: (state: KeyState) => void): { next: Known; writing: Statement } {
     const { version = 0, state: before = emptyState() } = this.#known.get(scope) ?? {};
-    const state = structuredClone(before);
+    const state = copyOf(before);
     change(state);
     // Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again.
     const first = Math.floor(this.#store.moment.now * 1000);
