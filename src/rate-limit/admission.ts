@@ -1,3 +1,4 @@
+import { sharedLook } from '../shared/clock.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import {
   type Governor,
@@ -34,6 +35,8 @@ class QueuedGovernor implements Governor {
   /** A name that no other governor has. */
   readonly #name = randomBytes(8).toString('base64url');
   readonly #own = new Set<string>();
+  /** For requests that are about to leave. */
+  readonly #look: () => KeyState;
   #line: Promise<unknown> = Promise.resolve();
   /** The boot that the store has counted from, when we last saw it. */
   #boot = '';
@@ -46,6 +49,7 @@ class QueuedGovernor implements Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#turn = new Turn(options, this.#buffer, this.#own);
+    this.#look = sharedLook(options.clock, () => options.store.peek(options.scope));
     this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
   }
 
@@ -121,12 +125,11 @@ class QueuedGovernor implements Governor {
   }
 
   #checkLeave(id: string): void {
-    const { clock, store, scope, mayLeave } = this.#options;
-    const { inFlight, gate } = store.peek(scope);
-    const at = clock.monotonic();
+    const { inFlight, gate } = this.#look();
+    const at = this.#options.clock.monotonic();
     const request = inFlight.get(id);
     const isOver = request === undefined || at >= request.expires || at < gate.at || this.#buffer.hasGate;
-    if (isOver || mayLeave?.() === false) throw new OvertakenError();
+    if (isOver) throw new OvertakenError();
   }
 
   #observe(answer: ObservedAnswer, { id, leftAt }: OwnRequest): AnswerRecord {

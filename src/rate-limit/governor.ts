@@ -124,6 +124,4 @@ export interface GovernorOptions {
   onUnbelievable?(line: string): void;
   /** Called after each answer that carried its limits. */
   onLimit?(seen: SeenRateLimit): void;
-  /** Whether this process may still send, looked at right before a request leaves. */
-  mayLeave?(): boolean;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { clearTimeout, setTimeout } from 'node:timers';
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Clock {
@@ -17,12 +17,34 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `onPassed` after `ms` milliseconds unless it is cleared before. Not a signal: every request has one, and signals are expensive. */
   deadline(ms: number, onPassed: () => void): Deadline;
+  /** The same value until the event loop has gone round once, another one after that. Absent: each call is a turn of its own. */
+  turn?(): object;
 }
 
 export interface Deadline {
   clear(): void;
   /** Lets the process end before it has passed; absent on a clock that keeps no process alive. */
   unref?(): void;
+}
+
+/** A shared look that is older, in milliseconds, is repeated: the process may have been stopped since. */
+const longestTurn = 1;
+
+/**
+ * Returns a look that all who ask in one turn of the event loop share, for what is asked right before a request leaves. Requests of one turn
+ * leave one behind the other, and nothing is waited for in between: what another process writes down within that millisecond, it writes while
+ * the first of them is on its way, and a look for each could miss it as well. What this process finds out meanwhile is no part of it.
+ */
+export function sharedLook<T>(clock: Pick<Clock, 'monotonic' | 'turn'>, look: () => T): () => T {
+  let last: { readonly turn: object; readonly at: number; readonly seen: T } | undefined;
+  return () => {
+    const turn = clock.turn?.();
+    const at = clock.monotonic();
+    if (last !== undefined && last.turn === turn && at - last.at <= longestTurn) return last.seen;
+    const seen = look();
+    last = turn && { turn, at, seen };
+    return seen;
+  };
 }
 
 export interface BootSources {
@@ -48,6 +70,10 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
   // Unlike performance.now(), which counts from the start of the process.
   const monotonic = () => Number(hrtime()) / 1e6;
   let boot: string | undefined;
+  let turn: object | undefined;
+  const endTurn = () => {
+    turn = undefined;
+  };
   return {
     now: Date.now,
     monotonic,
@@ -63,6 +89,13 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
     deadline: (ms, onPassed) => {
       const timer = setTimeout(onPassed, Math.min(ms, longestTimer));
       return { clear: () => clearTimeout(timer), unref: () => void timer.unref() };
+    },
+    turn: () => {
+      if (turn === undefined) {
+        turn = {};
+        setImmediate(endTurn);
+      }
+      return turn;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { sharedLook } from '../shared/clock.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -49,6 +50,7 @@ export class Dispatch {
   /** The rows come one by one: each waits for those before it. */
   #isGroup: boolean;
   #reserved: Permit | undefined;
+  readonly #isCurrent: () => boolean;
   readonly #groupSize: GroupSize;
   /** The last admission was spent on the stock. */
   #hasLooked = false;
@@ -72,6 +74,7 @@ export class Dispatch {
     this.#options = options;
     this.#outcomes = outcomes;
     this.#reserved = reserved;
+    this.#isCurrent = sharedLook(options.clock, () => options.presence.isCurrent);
     this.#groupSize = new GroupSize(options.concurrency);
   }
 
@@ -214,12 +217,12 @@ export class Dispatch {
   }
 
   async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
-    const { client, clock, presence, timeout } = this.#options;
+    const { client, clock, timeout } = this.#options;
     const { write } = queued;
     this.#groupSize.noteSent();
     // The process may have been stopped since, and others have taken what it held.
     const leave = () => {
-      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
+      if (clock.monotonic() > leaveBy || !this.#isCurrent()) throw new OvertakenError();
       permit.leave();
     };
     try {

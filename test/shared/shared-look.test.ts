@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createSystemClock, sharedLook } from '../../src/shared/clock.ts';
+
+/** Counts its looks, on a monotonic clock that stands still until it is set. */
+function looking(turn?: () => object) {
+  const time = { at: 1000 };
+  let looks = 0;
+  const look = sharedLook({ monotonic: () => time.at, ...(turn && { turn }) }, () => {
+    looks += 1;
+    return looks;
+  });
+  return { time, look };
+}
+
+describe('a shared look', () => {
+  test('is made once for all who ask in one turn of the event loop', async () => {
+    const { look } = looking(createSystemClock(process.hrtime.bigint).turn);
+    expect([look(), look()]).toEqual([1, 1]);
+    await Promise.resolve();
+    expect(look()).toBe(1);
+    await nextTurn();
+    expect([look(), look()]).toEqual([2, 2]);
+  });
+
+  test('is made again if the process was stopped within the turn', () => {
+    const turn = {};
+    const { time, look } = looking(() => turn);
+    expect(look()).toBe(1);
+    time.at += 1;
+    expect(look()).toBe(1);
+    time.at += 0.5;
+    expect([look(), look()]).toEqual([2, 2]);
+  });
+
+  test('is made each time by a clock that knows no turns', () => {
+    const { look } = looking();
+    expect([look(), look()]).toEqual([1, 2]);
+  });
+});
