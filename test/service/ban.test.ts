@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { NOON, outcome, outcomes, rate, start, type TestService, temporaryFile } from './support.ts';
+import { expect } from 'vitest';
+import { NOON, outcome, outcomes, rate, start, type TestService, test } from './support.ts';
 
 const ONE_A_MINUTE = { minute: 1, day: 1000 };
 
@@ -47,8 +47,7 @@ test('a ban ends to the millisecond, is not made longer by asking, and leaves a 
   expect(await outcomes(service, 3)).toEqual(['200', '429 rate_limited', '429 rate_limited']);
 });
 
-test('a ban is the key’s own, and lasts over a restart', async () => {
-  const file = temporaryFile();
+test('a ban is the key’s own, and lasts over a restart', async ({ file }) => {
   const service = await start({ file, limits: ONE_A_MINUTE, ban: { strikes: 0, seconds: 300 } });
   await afterTheGrace(service);
   await outcomes(service, 1);

@@ -73,8 +73,7 @@ test.each([
   expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
 });
 
-test('503 when the stock, or the keys, cannot be read or written', async () => {
-  const file = temporaryFile();
+test('503 when the stock, or the keys, cannot be read or written', async ({ file }) => {
   const service = await start({ file });
   const database = new DatabaseSync(file);
   for (const [table, shown] of [
@@ -128,8 +127,7 @@ test('HEAD has the status and headers of GET and no body, and is charged', async
   expect(rate(head)).toMatch(/^1000\/998\//);
 });
 
-test('HEAD of a list of several pages leaves no snapshot behind', async () => {
-  const file = temporaryFile();
+test('HEAD of a list of several pages leaves no snapshot behind', async ({ file }) => {
   const service = await start({ file, pets: 2_500 });
   for (let time = 0; time < 5; time++) expect((await service.call('HEAD', '/inventory')).status).toBe(200);
   const database = new DatabaseSync(file);

@@ -1,9 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import { openDatabase, patiently } from '../../src/service/store/sqlite/database.ts';
 import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
-import { start, temporaryFile } from './support.ts';
+import { start, temporaryFile, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
@@ -86,8 +86,7 @@ test('work asked for by the outcome of other work comes in a later turn', async 
   expect(committed()).toBe('a,b');
 });
 
-test('while another process holds the lock, everything else goes on; then the work is done', async () => {
-  const file = temporaryFile();
+test('while another process holds the lock, everything else goes on; then the work is done', async ({ file }) => {
   const service = await start({ file, adminPort: 0 });
   const health = () =>
     fetch(`${service.adminUrl}/health`, { headers: { Authorization: `Bearer ${service.adminToken}` } });

@@ -3,10 +3,10 @@ import { request as httpsRequest } from 'node:https';
 import { dirname, join } from 'node:path';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
-import { outcome, outcomes, start, type TestService, temporaryFile } from './support.ts';
+import { outcome, outcomes, start, type TestService, temporaryFile, test } from './support.ts';
 
 const CERTIFICATES = fileURLToPath(new URL('../support/certificates/', import.meta.url));
 
@@ -39,8 +39,7 @@ describe('probes need no token', () => {
     expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
   });
 
-  test('not ready without its file', async () => {
-    const file = temporaryFile();
+  test('not ready without its file', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
     expect((await admin(service, '/readyz')).status).toBe(503);
@@ -261,8 +260,7 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-test('the log has the cause of a 5xx, how the key begins, and the id of the request', async () => {
-  const file = temporaryFile();
+test('the log has the cause of a 5xx, how the key begins, and the id of the request', async ({ file }) => {
   const entries: LogEntry[] = [];
   const service = await start({ file, log: (entry) => entries.push(entry) });
   rmSync(file);

@@ -1,7 +1,7 @@
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
-import { start, temporaryFile, test } from './support.ts';
+import { start, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
@@ -42,8 +42,7 @@ test('an id beyond 2^53 is exact everywhere; its neighbour is another pet', asyn
   expect(after.text.match(neighbour)?.[0]).toBe(before);
 });
 
-test('a client that goes away in the middle of a list leaves no snapshot behind', async () => {
-  const file = temporaryFile();
+test('a client that goes away in the middle of a list leaves no snapshot behind', async ({ file }) => {
   const service = await start({ file, pets: 60_000 });
   const headers = { Authorization: `Bearer ${service.key}` };
   const list = await new Promise<IncomingMessage>((resolve) => {

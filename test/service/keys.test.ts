@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Grant, issueKey, openStore } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { UNUSED } from '../../src/service/limits/admission.ts';
-import { NOON, outcome, rate, start, TestClock, temporaryFile } from './support.ts';
+import { NOON, outcome, rate, start, TestClock, temporaryFile, test } from './support.ts';
 
 async function keyRing(file: string, clock = new TestClock()) {
   const store = await openStore({ file, clock });
@@ -36,8 +36,7 @@ test.each<[name: string, Grant, object, shown: string]>([
   expect(rate(await service.get('/inventory', { key }))).toContain(shown);
 });
 
-test('a revoked key is refused at once and stays so; the others are not', async () => {
-  const file = temporaryFile();
+test('a revoked key is refused at once and stays so; the others are not', async ({ file }) => {
   const clock = new TestClock();
   const ring = await keyRing(file, clock);
   const service = await start({ file, clock });
@@ -53,8 +52,7 @@ test('a revoked key is refused at once and stays so; the others are not', async 
   expect(await ring.revoke('000000000000')).toBeNull();
 });
 
-test('the list tells all keys, oldest first, and none of them is in the file', async () => {
-  const file = temporaryFile();
+test('the list tells all keys, oldest first, and none of them is in the file', async ({ file }) => {
   const clock = new TestClock();
   const ring = await keyRing(file, clock);
   const issued = [];

@@ -11,8 +11,7 @@ test('the IPv6 loopback address can be listened at', async () => {
   expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
-test('stock, usage and entitlement last over a restart with the same key', async () => {
-  const file = temporaryFile();
+test('stock, usage and entitlement last over a restart with the same key', async ({ file }) => {
   const first = await start({ file, plan: 'pro' });
   const updated = await first.patch('/inventory/9223372036854775807', '{"quantity":31}');
   await first.close();
@@ -23,8 +22,9 @@ test('stock, usage and entitlement last over a restart with the same key', async
   expect(rate(list)).toMatch(/^300\/298\//);
 });
 
-test('a known key gets the plan or the limits that are given explicitly, and keeps what it has used', async () => {
-  const file = temporaryFile();
+test('a known key gets the plan or the limits that are given explicitly, and keeps what it has used', async ({
+  file,
+}) => {
   const key = generateKey();
   const free = await start({ file, key, plan: 'free' });
   expect(rate(await free.get('/inventory'))).toMatch(/^60\/59\//);
@@ -36,16 +36,14 @@ test('a known key gets the plan or the limits that are given explicitly, and kee
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test('the file is its owner’s alone', async () => {
-  const file = temporaryFile();
+test('the file is its owner’s alone', async ({ file }) => {
   const service = await start({ file });
   await service.get('/inventory');
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
   for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
 });
 
-test('inspectDatabase tells how many pets a file has, served or not', async () => {
-  const file = temporaryFile();
+test('inspectDatabase tells how many pets a file has, served or not', async ({ file }) => {
   expect(inspectDatabase(file)).toBeNull();
   expect(existsSync(file)).toBe(false);
   expect(inspectDatabase(':memory:')).toBeNull();
@@ -63,22 +61,19 @@ test('a file that is no database is neither served nor changed', async () => {
   expect(statSync(file).size).toBe(1_500);
 });
 
-test('a file that cannot be created or opened is a StorageError', async () => {
-  const file = temporaryFile();
+test('a file that cannot be created or opened is a StorageError', async ({ file }) => {
   writeFileSync(file, '');
   for (const unusable of [join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
   }
 });
 
-test('a fault that cannot be read keeps the service from starting, and leaves no file', async () => {
-  const file = temporaryFile();
+test('a fault that cannot be read keeps the service from starting, and leaves no file', async ({ file }) => {
   await expect(start({ file, faults: ['*:nonsense'] })).rejects.toThrow(FaultSpecError);
   expect(existsSync(file)).toBe(false);
 });
 
-test('a port in use is an error, and the service can start elsewhere', async () => {
-  const file = temporaryFile();
+test('a port in use is an error, and the service can start elsewhere', async ({ file }) => {
   const service = await start({ file });
   const port = Number(new URL(service.url).port);
   await expect(start({ file, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -120,8 +115,7 @@ test('closing twice is closing once', async ({ service }) => {
 
 const SET = '{"quantity":4711}';
 
-test('a database file that is deleted is noticed: 503 for reads and writes, never 200', async () => {
-  const file = temporaryFile();
+test('a database file that is deleted is noticed: 503 for reads and writes, never 200', async ({ file }) => {
   const service = await start({ file });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
@@ -129,8 +123,7 @@ test('a database file that is deleted is noticed: 503 for reads and writes, neve
   expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 storage_unavailable');
 });
 
-test('so is one that is replaced by a copy; with the file back in its place it goes on', async () => {
-  const file = temporaryFile();
+test('so is one that is replaced by a copy; with the file back in its place it goes on', async ({ file }) => {
   const service = await start({ file });
   copyFileSync(file, `${file}.copy`);
   renameSync(file, `${file}.aside`);

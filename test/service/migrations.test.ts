@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { generateKey, inspectDatabase, StorageError } from '../../src/service/index.ts';
 import { digestOf } from '../../src/service/keys/key.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
-import { NOON, outcome, rate, start, temporaryFile } from './support.ts';
+import { NOON, outcome, rate, start, temporaryFile, test } from './support.ts';
 
 /** The engine of the service: two copies of SQLite in one process would take away each other's locks. */
 const { DatabaseSync } = sqlite();
@@ -150,8 +150,9 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
   });
 });
 
-test('a file that a later version has taken over is not written any more by a service that has it open', async () => {
-  const file = temporaryFile();
+test('a file that a later version has taken over is not written any more by a service that has it open', async ({
+  file,
+}) => {
   const service = await start({ file, adminPort: 0, testControls: false });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   change(file, 'PRAGMA user_version = 5');

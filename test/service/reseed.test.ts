@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { openStore } from '../../src/service/index.ts';
 import type { Seed } from '../../src/service/seed/stock.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
 import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
-import { outcomes, rate, start, temporaryFile } from './support.ts';
+import { outcomes, rate, start, test } from './support.ts';
 
 /** Puts a fresh stock in the place of the one in the file, as `sandbox reset` does. */
 async function reseedDatabase(file: string, seed: Seed = {}): Promise<void> {
@@ -14,8 +14,7 @@ async function reseedDatabase(file: string, seed: Seed = {}): Promise<void> {
   await store.replace(seededStock(seed), { forgetsUsage: true }).finally(() => store.close());
 }
 
-test('a fresh stock, all at once, for a service that goes on; what was used is forgotten', async () => {
-  const file = temporaryFile();
+test('a fresh stock, all at once, for a service that goes on; what was used is forgotten', async ({ file }) => {
   const service = await start({ file, plan: 'free', limits: { minute: 4, day: 9 } });
   const before = (await service.get('/inventory')).text;
   await service.patch('/inventory/1', '{"quantity":4711}');
@@ -27,8 +26,7 @@ test('a fresh stock, all at once, for a service that goes on; what was used is f
   expect((await service.get('/inventory')).json).toHaveLength(30);
 });
 
-test('it waits for whoever is writing', async () => {
-  const file = temporaryFile();
+test('it waits for whoever is writing', async ({ file }) => {
   await (await start({ file })).close();
   const writer = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -46,8 +44,7 @@ test('it waits for whoever is writing', async () => {
   expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
 });
 
-test('it does not wait for whoever is reading, who goes on with the stock of before', async () => {
-  const file = temporaryFile();
+test('it does not wait for whoever is reading, who goes on with the stock of before', async ({ file }) => {
   const store = await SqliteStore.open(file, seededStock({ pets: 5_000 }), Date);
   onTestFinished(() => store.close());
   const slow = store.inventory();

@@ -72,8 +72,8 @@ export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { 
   return testService;
 }
 
-/** A test that is given a service as `start()` starts it. */
-export const test = plain.extend('service', () => start());
+/** A test that is given a service as `start()` starts it, or a path as `temporaryFile()` has it. */
+export const test = plain.extend('service', () => start()).extend('file', () => temporaryFile());
 
 /** A path in a new folder, which is removed when the test is over. */
 export function temporaryFile(name = 'sandbox.db'): string {

@@ -1,17 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl } from '../../src/settings/write-config.ts';
 import { runConfig } from './run-config.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder, test } from './temp-folder.ts';
 
 const secret = 'psk_s3cretABCD';
 const read = (folder: string) => readConfig(folder).config;
 
 describe('config set-key', () => {
-  test('takes all of stdin', async () => {
-    const folder = tempFolder();
+  test('takes all of stdin', async ({ folder }) => {
     const outcome = await runConfig(['config', 'set-key', '-e', 'production'], { folder, stdin: `${secret}\n` });
     expect(outcome).toMatchObject({
       code: 0,
@@ -23,8 +22,7 @@ describe('config set-key', () => {
     expect(statSync(configFile(folder)).mode & 0o777).toBe(0o600);
   });
 
-  test('asks on a terminal', async () => {
-    const folder = tempFolder();
+  test('asks on a terminal', async ({ folder }) => {
     const outcome = await runConfig(['config', 'set-key'], { folder, typed: secret });
     expect(outcome).toMatchObject({ code: 0, questions: ['API key for staging'] });
     expect(read(folder).keys).toEqual({ staging: secret });
@@ -74,8 +72,7 @@ describe('config set-key', () => {
 });
 
 describe('config unset-key', () => {
-  test('removes one, and says so', async () => {
-    const folder = tempFolder();
+  test('removes one, and says so', async ({ folder }) => {
     await setKey({ folder, store: undefined, environment: 'staging' }, secret);
     await setKey({ folder, store: undefined, environment: 'production' }, secret);
     const outcome = await runConfig(['config', 'unset-key', '-e', 'production'], { folder });
@@ -87,8 +84,7 @@ describe('config unset-key', () => {
     expect(read(folder).keys).toEqual({ staging: secret });
   });
 
-  test('with none stored is no failure; a variable is named', async () => {
-    const folder = tempFolder();
+  test('with none stored is no failure; a variable is named', async ({ folder }) => {
     const outcome = await runConfig(['config', 'unset-key'], { folder, env: { PETSTOCK_API_KEY_STAGING: secret } });
     expect(outcome).toMatchObject({
       code: 0,
@@ -98,8 +94,7 @@ describe('config unset-key', () => {
 });
 
 describe('config set-url', () => {
-  test('stores it normalised, and warns where a variable hides it', async () => {
-    const folder = tempFolder();
+  test('stores it normalised, and warns where a variable hides it', async ({ folder }) => {
     const outcome = await runConfig(['config', 'set-url', 'https://Stock.example:443/v1/', '-e', 'production'], {
       folder,
       env: { PETSTOCK_URL_PRODUCTION: 'https://other.example/v1' },
@@ -200,8 +195,7 @@ describe('config get', () => {
 });
 
 describe('config unset', () => {
-  test('a setting', async () => {
-    const folder = tempFolder();
+  test('a setting', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'low-stock', 9);
     const outcome = await runConfig(['config', 'unset', 'low-stock'], { folder });
     expect(outcome.stderr).toBe(`Removed low-stock from ${configFile(folder)}; the default is 5\n`);
@@ -225,8 +219,7 @@ describe('config unset', () => {
   });
 });
 
-test('config list shows every name; keys masked; what is hidden on stderr', async () => {
-  const folder = tempFolder();
+test('config list shows every name; keys masked; what is hidden on stderr', async ({ folder }) => {
   await setSetting({ folder, store: undefined }, 'low-stock', 3);
   await setKey({ folder, store: undefined, environment: 'staging' }, secret);
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
@@ -257,8 +250,7 @@ test('config list shows every name; keys masked; what is hidden on stderr', asyn
   expect(outcome.stdout + outcome.stderr).not.toMatch(/s3cret|0ther/);
 });
 
-test('config path names the file, which need not exist', async () => {
-  const folder = tempFolder();
+test('config path names the file, which need not exist', async ({ folder }) => {
   const file = configFile(folder);
   expect(await runConfig(['config', 'path'], { folder })).toMatchObject({ code: 0, stdout: `${file}\n`, stderr: '' });
   expect((await runConfig(['config', 'path', '--json'], { folder })).stdout).toBe(

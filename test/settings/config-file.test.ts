@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder, test } from './temp-folder.ts';
 
 /** `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50` for the figures of the issue. */
 const writersAtOnce = Number(process.env.PETSTOCK_WRITERS ?? 3);
@@ -33,14 +33,12 @@ describe('reading', () => {
     expect(answer).toEqual({ config: emptyConfig, warnings: [] });
   });
 
-  test('parts may be missing, and unknown parts are left alone', () => {
-    const folder = tempFolder();
+  test('parts may be missing, and unknown parts are left alone', ({ folder }) => {
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
     expect(read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
   });
 
-  test('a file that others can read is narrowed with a warning, once', () => {
-    const folder = tempFolder();
+  test('a file that others can read is narrowed with a warning, once', ({ folder }) => {
     write(folder, '{}');
     chmodSync(configFile(folder), 0o644);
     expect(readConfig(folder).warnings).toEqual([
@@ -74,15 +72,13 @@ describe('reading', () => {
     expect(readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
 
-  test('a file that cannot be read is named', () => {
-    const folder = tempFolder();
+  test('a file that cannot be read is named', ({ folder }) => {
     mkdirSync(configFile(folder));
     expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} can't be used: it is not a file`));
   });
 });
 
-test('a folder that others can write to is neither read nor changed', async () => {
-  const folder = tempFolder();
+test('a folder that others can write to is neither read nor changed', async ({ folder }) => {
   write(folder, '{"settings":{"low-stock":3}}');
   chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);
@@ -99,8 +95,7 @@ describe('writing', () => {
     expect(readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
-  test('changes one value and keeps the others, unknown ones too', async () => {
-    const folder = tempFolder();
+  test('changes one value and keeps the others, unknown ones too', async ({ folder }) => {
     write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
     await setSetting({ folder, store: undefined }, 'default-env', 'production');
     await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
@@ -113,14 +108,12 @@ describe('writing', () => {
     });
   });
 
-  test('taking back what is not there writes no file', async () => {
-    const folder = tempFolder();
+  test('taking back what is not there writes no file', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
     expect(existsSync(configFile(folder))).toBe(false);
   });
 
-  test('a link of ours to a file of ours is read and written through', async () => {
-    const folder = tempFolder();
+  test('a link of ours to a file of ours is read and written through', async ({ folder }) => {
     const target = path.join(tempFolder(), 'dotfile.json');
     writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     symlinkSync(target, configFile(folder));
@@ -133,8 +126,7 @@ describe('writing', () => {
     ]);
   });
 
-  test('a link into a folder where others can put files, or to nothing, is refused and stays', async () => {
-    const folder = tempFolder();
+  test('a link into a folder where others can put files, or to nothing, is refused and stays', async ({ folder }) => {
     const shared = tempFolder();
     symlinkSync(path.join(shared, 'config.json'), configFile(folder));
     await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow('what does not exist');
@@ -181,8 +173,7 @@ describe('writing', () => {
 
 test('concurrent writers lose nothing and never show a broken file, even if one is killed', {
   timeout: 120_000,
-}, async () => {
-  const folder = tempFolder();
+}, async ({ folder }) => {
   const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
   const script = `
     const { setUrl } = await import(${module});

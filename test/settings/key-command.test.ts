@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import path, { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { parseCommandLine } from '../../src/settings/command-line.ts';
 import { readConfig } from '../../src/settings/config-file.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { openShop, type Shop } from '../support/shop.ts';
+import { openShop, type Shop, test as shopTest, withEnv } from '../support/shop.ts';
 
 interface KeyShop extends Shop {
   /** Makes a program in the shop's own folder of programs. */
@@ -25,9 +25,7 @@ async function keyShop(): Promise<KeyShop> {
   writeFileSync(log, '');
   const variables = { PETSTOCK_API_KEY_STAGING: undefined, PATH: `${bin}:/usr/bin:/bin`, LOG: log };
   return {
-    ...shop,
-    run: (command, options = {}) =>
-      shop.run(command, { ...options, env: { ...variables, ...options.env } as unknown as Record<string, string> }),
+    ...withEnv(shop, variables),
     program: (name, script) => {
       writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
       chmodSync(join(bin, name), 0o755);
@@ -41,11 +39,11 @@ async function keyShop(): Promise<KeyShop> {
   };
 }
 
+const test = shopTest.extend('shop', keyShop);
 const store = (command: string, ...flags: string[]) => ['config', 'set-key', '--command', command, ...flags];
 
 describe('a key that a command prints', () => {
-  test('is asked for once a command, and not stored', async () => {
-    const shop = await keyShop();
+  test('is asked for once a command, and not stored', async ({ shop }) => {
     shop.program('show-key', `echo "$1" >> "$LOG"; echo ' ${shop.service.key} '`);
     expect(await shop.run(store("show-key 'of the shop'"))).toMatchObject({ code: 0 });
     expect(readFileSync(join(shop.folders.config, 'config.json'), 'utf8')).not.toContain(shop.service.key);
@@ -56,8 +54,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('of the shop\n');
   });
 
-  test('takes the place of a stored key, and a stored key its place', async () => {
-    const shop = await keyShop();
+  test('takes the place of a stored key, and a stored key its place', async ({ shop }) => {
     shop.program('show-key', `echo ${shop.service.key}`);
     await shop.run('config set-key', { stdin: 'psk_old_old_old_1' });
     await shop.run(store('show-key'));
@@ -68,8 +65,7 @@ describe('a key that a command prints', () => {
     expect((await shop.run('inventory list')).code).toBe(4);
   });
 
-  test('a variable goes before it, and nothing is run', async () => {
-    const shop = await keyShop();
+  test('a variable goes before it, and nothing is run', async ({ shop }) => {
     shop.program('show-key', 'echo run >> "$LOG"');
     await shop.run(store('show-key'));
     const env = { PETSTOCK_API_KEY: shop.service.key };
@@ -96,8 +92,7 @@ describe('a key that a command prints', () => {
     }
   });
 
-  test('one that is not there is said so', async () => {
-    const shop = await keyShop();
+  test('one that is not there is said so', async ({ shop }) => {
     await shop.run(store('no-such-program lookup x'));
     const answer = await shop.run('inventory list');
     expect(answer).toMatchObject({ code: 4, requests: [] });
@@ -105,8 +100,9 @@ describe('a key that a command prints', () => {
     expect(answer.stderr).toContain('Hint: petstock config set-key --env staging');
   });
 
-  test('what it says on stderr is shown as foreign text: bounded, without control characters or keys', async () => {
-    const shop = await keyShop();
+  test('what it says on stderr is shown as foreign text: bounded, without control characters or keys', async ({
+    shop,
+  }) => {
     const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
     shop.program('show-key', `printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
     await shop.run(store('show-key'));
@@ -118,8 +114,7 @@ describe('a key that a command prints', () => {
     expect(lines.at(-1)).toBe('│ …');
   });
 
-  test('a relative program becomes absolute when it is stored', async () => {
-    const shop = await keyShop();
+  test('a relative program becomes absolute when it is stored', async ({ shop }) => {
     const folder = path.relative('.', path.join(shop.folders.config, '..', 'bin'));
     shop.program('show key', `echo ${shop.service.key}`);
     await shop.run(store(`'${folder}/show key' one`));
@@ -135,8 +130,7 @@ describe('a key that a command prints', () => {
     expect(byHand.stderr).toContain('names its program by a relative path');
   });
 
-  test.each(['', '.', './bin', 'bin'])('relative entries of PATH do not count (%j)', async (entry) => {
-    const shop = await keyShop();
+  test.for(['', '.', './bin', 'bin'])('relative entries of PATH do not count (%j)', async (entry, { shop }) => {
     const name = 'petstock-test-show-key';
     const here = path.resolve(name);
     writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
@@ -150,8 +144,7 @@ describe('a key that a command prints', () => {
     expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
   });
 
-  test('one that hangs is ended', async () => {
-    const shop = await keyShop();
+  test('one that hangs is ended', async ({ shop }) => {
     shop.program('show-key', 'echo started >> "$LOG"; exec sleep 600');
     await shop.run(store('show-key'));
     const answer = shop.run('inventory list');
@@ -161,8 +154,7 @@ describe('a key that a command prints', () => {
     expect((await answer).stderr).toContain('did not end within 60 s');
   });
 
-  test('Ctrl-C ends it', async () => {
-    const shop = await keyShop();
+  test('Ctrl-C ends it', async ({ shop }) => {
     shop.program('show-key', 'echo started >> "$LOG"; exec sleep 600');
     await shop.run(store('show-key'));
     const controller = new AbortController();
@@ -172,8 +164,7 @@ describe('a key that a command prints', () => {
     expect(await answer).toMatchObject({ code: 130, requests: [] });
   });
 
-  test('goes to the origin that it was stored for alone, and is not run for another', async () => {
-    const shop = await keyShop();
+  test('goes to the origin that it was stored for alone, and is not run for another', async ({ shop }) => {
     shop.program('show-key', 'echo run >> "$LOG"; echo psk_abcdefgh');
     await shop.run(store('show-key'));
     const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.2:9/v1' };
@@ -181,8 +172,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('');
   });
 
-  test('what only shows the configuration runs nothing', async () => {
-    const shop = await keyShop();
+  test('what only shows the configuration runs nothing', async ({ shop }) => {
     shop.program('show-key', 'echo run >> "$LOG"; echo psk_abcdefgh');
     await shop.run(store('show-key'));
     for (const command of ['config list', 'config get key', 'status --offline', 'limits', 'history list']) {
@@ -192,8 +182,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('');
   });
 
-  test('it gets no key or password of petstock from the environment', async () => {
-    const shop = await keyShop();
+  test('it gets no key or password of petstock from the environment', async ({ shop }) => {
     shop.program('show-key', `env | grep -c 'not_for_others' >> "$LOG"; echo ${shop.service.key}`);
     await shop.run(store('show-key'));
     const url = 'postgresql://ann:not_for_others@127.0.0.1:1/pets';
@@ -207,8 +196,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('0\n');
   });
 
-  test('a shell runs it only where that was asked for', async () => {
-    const shop = await keyShop();
+  test('a shell runs it only where that was asked for', async ({ shop }) => {
     expect(await shop.run(store('show-key | head -1'))).toMatchObject({ code: 2 });
     expect((await shop.run(store('show-key | head -1'))).stderr).toContain('"|" is for a shell');
     shop.program('show-key', `echo ${shop.service.key}; echo second`);
@@ -217,8 +205,9 @@ describe('a key that a command prints', () => {
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
 
-  test('of a shell it is the program that it begins with, and nothing else is looked for in the current folder', async () => {
-    const shop = await keyShop();
+  test('of a shell it is the program that it begins with, and nothing else is looked for in the current folder', async ({
+    shop,
+  }) => {
     const folder = path.relative('.', path.join(shop.folders.config, '..', 'bin'));
     shop.program('show-key', `echo ${shop.service.key}`);
     await shop.run(store(`${folder}/show-key | cat`, '--shell'));

@@ -11,8 +11,8 @@ export type ShopOptions = Partial<ServiceOptions>;
 export type ShopRunOptions = Partial<RunOptions>;
 
 /** A store with its service, its folders and its clock, for one test. */
-export interface Shop {
-  readonly service: RunningService;
+export interface Shop<Service = RunningService> {
+  readonly service: Service;
   readonly clock: TestClock;
   readonly folders: { readonly config: string; readonly state: string };
   /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of the service. */
@@ -32,11 +32,24 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
   onTestFinished(() => service.close());
   const folders = await temporaryFolders();
-  const env = { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key };
+  return shopOf({
+    ...{ service, clock, folders },
+    env: { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key },
+  });
+}
+
+type Parts<Service> = Pick<Shop<Service>, 'service' | 'clock' | 'folders'> & { readonly env: Shop['env'] | Variables };
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Returns the same shop with more variables, or without those that are undefined. */
+export function withEnv<Service>(shop: Shop<Service>, env: Variables): Shop<Service> {
+  return shopOf({ ...shop, env: { ...shop.env, ...env } });
+}
+
+function shopOf<Service>({ service, clock, folders, env }: Parts<Service>): Shop<Service> {
   const run: Shop['run'] = (command, run = {}) =>
     runMain(typeof command === 'string' ? command.split(' ') : command, {
-      clock,
-      folders,
+      ...{ clock, folders },
       ...run,
       env: { ...env, ...run.env },
     });
@@ -44,7 +57,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     service,
     clock,
     folders,
-    env,
+    env: env as Shop['env'],
     run,
     json: async (command, options) => JSON.parse((await run(command, options)).stdout),
     refused: async (command, options) => {

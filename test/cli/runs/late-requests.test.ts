@@ -107,10 +107,9 @@ describe('what the stock does not show may still come: nothing is said of the fu
 });
 
 // 524: a CDN has given up on the service, which may still carry it out.
-test.each([202, 408, 499, 502, 504, 520, 524, 598])(
+test.for([202, 408, 499, 502, 504, 520, 524, 598])(
   'a set of the stock that there is keeps its pet behind a %i',
-  async (status) => {
-    const till = await openTill();
+  async (status, { till }) => {
     let late: Exchange | undefined;
     till.service.next('PATCH', async (exchange) => {
       late = exchange;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
 import fc from '../../../support/seeded-fast-check.ts';
-import { openShop, type Shop, type ShopRunOptions, sent, test } from '../../../support/shop.ts';
+import { openShop, sent, test as shopTest, withEnv } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';
 const someOfStaging =
@@ -21,13 +21,12 @@ async function openShops() {
     writeFileSync(path, text);
     return path;
   };
-  const run: Shop['run'] = (command, options: ShopRunOptions = {}) =>
-    shop.run(command, { ...options, env: { ...env, ...options.env } });
-  return { ...shop, other, file, run };
+  return { ...withEnv(shop, env), other, file };
 }
 
-test('two environments that are alike: nothing on stdout, a GET each', async () => {
-  const shop = await openShops();
+const test = shopTest.extend('shop', openShops);
+
+test('two environments that are alike: nothing on stdout, a GET each', async ({ shop }) => {
   const result = await shop.run('inventory diff staging production --exit-code --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
   expect(result.requests.map(({ url }) => new URL(url).origin)).toEqual(
@@ -39,8 +38,7 @@ test('two environments that are alike: nothing on stdout, a GET each', async () 
   );
 });
 
-test('what differs, by pet id, in every format', async () => {
-  const shop = await openShops();
+test('what differs, by pet id, in every format', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets);
   const json = await shop.run(`inventory diff ${left} ${right} --json`);
@@ -72,10 +70,9 @@ test('what differs, by pet id, in every format', async () => {
 });
 
 describe('files as they are written by', () => {
-  test.each(['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'])(
+  test.for(['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'])(
     '%s',
-    async (command) => {
-      const shop = await openShops();
+    async (command, { shop }) => {
       const { stdout } = await shop.run(`inventory ${command}`);
       await shop.run('inventory set 4 12');
       const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
@@ -86,8 +83,7 @@ describe('files as they are written by', () => {
     },
   );
 
-  test('hand, with quantities alone: a status that is not known is not compared', async () => {
-    const shop = await openShops();
+  test('hand, with quantities alone: a status that is not known is not compared', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
     const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
     expect(stdout.split('\n')[0]).toBe(
@@ -98,8 +94,7 @@ describe('files as they are written by', () => {
   });
 });
 
-test('--only compares one field of what both have; --exit-code is 3 where something differs', async () => {
-  const shop = await openShops();
+test('--only compares one field of what both have; --exit-code is 3 where something differs', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets.replace('77,3,pending', '5,1,available'));
   const idsOf = (text: string) =>
@@ -113,8 +108,7 @@ test('--only compares one field of what both have; --exit-code is 3 where someth
   expect([idsOf(quantity.stdout), idsOf(status.stdout)]).toEqual([['4'], ['9007199254740993']]);
 });
 
-test('--changes is a change file with what is expected, and says what it can not do', async () => {
-  const shop = await openShops();
+test('--changes is a change file with what is expected, and says what it can not do', async ({ shop }) => {
   const right = shop.file('right.csv', changedPets);
   const { code, stdout, stderr } = await shop.run(`inventory diff staging ${right} --changes --exit-code`);
   expect(code).toBe(3);
@@ -124,8 +118,7 @@ test('--changes is a change file with what is expected, and says what it can not
   );
 });
 
-test('apply of diff --changes makes left like right', { timeout: 60_000 }, async () => {
-  const shop = await openShops();
+test('apply of diff --changes makes left like right', { timeout: 60_000 }, async ({ shop }) => {
   const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 8,
   });
@@ -147,8 +140,7 @@ test('apply of diff --changes makes left like right', { timeout: 60_000 }, async
   );
 });
 
-test('an environment goes before a file of its name, which is ./staging', async () => {
-  const shop = await openShops();
+test('an environment goes before a file of its name, which is ./staging', async ({ shop }) => {
   const { requests } = await shop.run('inventory diff staging staging --exit-code');
   expect(requests).toHaveLength(2);
   const missing = await shop.run('inventory diff ./staging production');
@@ -156,8 +148,7 @@ test('an environment goes before a file of its name, which is ./staging', async 
   expect(missing.stderr).toContain('There is no file ./staging');
 });
 
-test('two stores are compared, each with its own key', async () => {
-  const shop = await openShops();
+test('two stores are compared, each with its own key', async ({ shop }) => {
   const staging = shop.env.PETSTOCK_URL_STAGING ?? '';
   const env = {
     PETSTOCK_NORTH_URL_STAGING: staging,
@@ -172,8 +163,7 @@ test('two stores are compared, each with its own key', async () => {
   expect(refused.stderr).toContain('The key came from: PETSTOCK_SOUTH_API_KEY_STAGING.');
 });
 
-test('a key that is refused is that of the side, and nothing is on stdout', async () => {
-  const shop = await openShops();
+test('a key that is refused is that of the side, and nothing is on stdout', async ({ shop }) => {
   const result = await shop.run('inventory diff staging production', {
     env: { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' },
   });
@@ -234,15 +224,13 @@ describe('JSON files of other hands are read as well', () => {
     expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
   });
 
-  test('with a pet that is there twice the line is said', async () => {
-    const shop = await openShops();
+  test('with a pet that is there twice the line is said', async ({ shop }) => {
     const file = shop.file('stock.ndjson', `${item(4, 1)}\n${item(5, 1)}\n${item(4, 1)}\n`);
     expect(await shop.refused(`inventory diff ${file} staging`)).toContain('line 3: pet 4 is on line 1 already');
   });
 });
 
-test('a list as it comes out of a pipe, TSV without a header line, is read', async () => {
-  const shop = await openShops();
+test('a list as it comes out of a pipe, TSV without a header line, is read', async ({ shop }) => {
   const list = await shop.run('inventory list');
   const file = shop.file('a.tsv', list.stdout);
   expect(await shop.run(`inventory diff ${file} staging --exit-code --json`)).toMatchObject({
@@ -267,14 +255,12 @@ test.each([
   expect(stderr).not.toContain('change file');
 });
 
-test('a change file without a header line stays refused', async () => {
-  const shop = await openShops();
+test('a change file without a header line stays refused', async ({ shop }) => {
   const result = await shop.run('inventory apply - --yes', { stdin: '4\t39\tavailable\n' });
   expect(result).toMatchObject({ code: 2, requests: [] });
 });
 
-test('diff staging prod suggests production', async () => {
-  const shop = await openShops();
+test('diff staging prod suggests production', async ({ shop }) => {
   expect(await shop.refused('inventory diff staging prod')).toBe(
     'Error: There is no file prod, nor an environment of that name. Did you mean "production"?\n',
   );
