@@ -105,23 +105,21 @@ describe('a field that is missing or mistyped is named, with the operation', () 
   });
 });
 
-describe('text that is no JSON', () => {
-  test.each([
-    ['', 'is empty'],
-    [' \r\n', 'is empty'],
-    ['<!DOCTYPE html><title>Sign in</title>', 'is HTML'],
-    ['\n  <html>', 'is HTML'],
-    ['[{"petId":7,"quanti', 'is not valid JSON'],
-    ['{"petId":7,"petId":8}', 'is not valid JSON'],
-    ['['.repeat(100_000), 'is not valid JSON'],
-    ['OK', 'is not valid JSON'],
-  ])('%j', (text, fault) => {
-    const error = failure(() => decodeJson(text, list));
-    expect(error.message).toBe(`The answer to GET /inventory ${fault}, where JSON was expected`);
-    expect(error.kind).toBe('failure');
-    expect(error.cause).toBeInstanceOf(SyntaxError);
-    expect(failure(() => decodeJson(text, patch)).message).toBe(
-      `The answer to PATCH /inventory/7 ${fault}, where JSON was expected${advice}`,
-    );
-  });
+test.each([
+  ['', 'is empty'],
+  [' \r\n', 'is empty'],
+  ['<!DOCTYPE html><title>Sign in</title>', 'is HTML'],
+  ['\n  <html>', 'is HTML'],
+  ['[{"petId":7,"quanti', 'is not valid JSON'],
+  ['{"petId":7,"petId":8}', 'is not valid JSON'],
+  ['['.repeat(100_000), 'is not valid JSON'],
+  ['OK', 'is not valid JSON'],
+])('text that is no JSON: %j', (text, fault) => {
+  const error = failure(() => decodeJson(text, list));
+  expect(error.message).toBe(`The answer to GET /inventory ${fault}, where JSON was expected`);
+  expect(error.kind).toBe('failure');
+  expect(error.cause).toBeInstanceOf(SyntaxError);
+  expect(failure(() => decodeJson(text, patch)).message).toBe(
+    `The answer to PATCH /inventory/7 ${fault}, where JSON was expected${advice}`,
+  );
 });

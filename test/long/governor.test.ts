@@ -99,21 +99,19 @@ describe('alone on the key: no 429', () => {
   });
 });
 
-describe('a process that holds the probe', () => {
-  test('is stopped for longer than its time: others go on, and it goes on when it is continued', async () => {
-    const served = await serve([...window(20), '--fault', '*:first=1:hang']);
-    const options = { env: served.env, home: temporaryHome() };
-    const prober = startProgram('inventory list --timeout 2', options);
-    await served.untilSeen(1);
-    prober.kill('SIGSTOP');
-    expect((await runProgram('inventory list', options)).code).toBe(0);
-    await delay(500);
-    prober.kill('SIGCONT');
-    expect((await prober.result).code).toBe(0);
-    const journal = await served.journal();
-    expect(journal).toHaveLength(3);
-    expect(refusals(journal)).toEqual([]);
-  });
+test('a process that holds the probe is stopped for longer than its time: others go on, and it goes on when it is continued', async () => {
+  const served = await serve([...window(20), '--fault', '*:first=1:hang']);
+  const options = { env: served.env, home: temporaryHome() };
+  const prober = startProgram('inventory list --timeout 2', options);
+  await served.untilSeen(1);
+  prober.kill('SIGSTOP');
+  expect((await runProgram('inventory list', options)).code).toBe(0);
+  await delay(500);
+  prober.kill('SIGCONT');
+  expect((await prober.result).code).toBe(0);
+  const journal = await served.journal();
+  expect(journal).toHaveLength(3);
+  expect(refusals(journal)).toEqual([]);
 });
 
 test('two state folders are two machines: nothing is sent inside a Retry-After, and all is done', async () => {

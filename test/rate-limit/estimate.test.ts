@@ -50,22 +50,20 @@ describe('how long the limits make it take', () => {
   });
 });
 
-describe('the quota of the day', () => {
-  test.each<[string, number, LimitFacts[], object | undefined]>([
-    ['not known', 5, [minute(1)], undefined],
-    ['enough', 920, [minute(1), day(940)], { left: 940, kept: 20, waiting: 0, resetAt: midnight }],
-    ['not enough', 1200, [day(940)], { left: 940, kept: 20, waiting: 280, resetAt: midnight }],
-    ['all of it is kept', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
-    ['spent', 5, [day(0)], { left: 0, kept: 0, waiting: 5, resetAt: midnight }],
-    [
-      'of a day that is over',
-      5,
-      [day(0, 1000, now - 1000)],
-      { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 },
-    ],
-  ])('%s', (_what, requests, limits, quota) => {
-    expect(estimate(requests, limits, now).day).toEqual(quota);
-  });
+test.each<[string, number, LimitFacts[], object | undefined]>([
+  ['not known', 5, [minute(1)], undefined],
+  ['enough', 920, [minute(1), day(940)], { left: 940, kept: 20, waiting: 0, resetAt: midnight }],
+  ['not enough', 1200, [day(940)], { left: 940, kept: 20, waiting: 280, resetAt: midnight }],
+  ['all of it is kept', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
+  ['spent', 5, [day(0)], { left: 0, kept: 0, waiting: 5, resetAt: midnight }],
+  [
+    'of a day that is over',
+    5,
+    [day(0, 1000, now - 1000)],
+    { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 },
+  ],
+])('the quota of the day: %s', (_what, requests, limits, quota) => {
+  expect(estimate(requests, limits, now).day).toEqual(quota);
 });
 
 test.each([1, 2, 3, 4, 5, 60, 99, 100, 101, 300, 1000, 100_000])(

@@ -128,16 +128,14 @@ describe('X-RateLimit-*', () => {
   });
 });
 
-describe('Date', () => {
-  test.each<[string | string[] | undefined, number | undefined]>([
-    ['Thu, 15 Jan 2026 12:00:20 GMT', now],
-    ['Thursday, 15-Jan-26 12:00:20 GMT', now],
-    ['Thu Jan 15 12:00:20 2026', now],
-    ['2026-01-15T12:00:20Z', undefined],
-    ['', undefined],
-    [['Thu, 15 Jan 2026 12:00:20 GMT', 'Thu, 15 Jan 2026 12:00:20 GMT'], undefined],
-    [undefined, undefined],
-  ])('%j', (date, expected) => {
-    expect(parseDate({ date }, now)).toBe(expected);
-  });
+test.each<[string | string[] | undefined, number | undefined]>([
+  ['Thu, 15 Jan 2026 12:00:20 GMT', now],
+  ['Thursday, 15-Jan-26 12:00:20 GMT', now],
+  ['Thu Jan 15 12:00:20 2026', now],
+  ['2026-01-15T12:00:20Z', undefined],
+  ['', undefined],
+  [['Thu, 15 Jan 2026 12:00:20 GMT', 'Thu, 15 Jan 2026 12:00:20 GMT'], undefined],
+  [undefined, undefined],
+])('Date: %j', (date, expected) => {
+  expect(parseDate({ date }, now)).toBe(expected);
 });

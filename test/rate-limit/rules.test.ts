@@ -48,71 +48,63 @@ const bulk: Wish = { bulk: true, least: 1 };
 const wait = { go: false, until: undefined };
 const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
 
-describe('what may go', () => {
-  test.each<[string, Partial<KeyState>, object]>([
-    ['nothing known', {}, probe],
-    ['nothing known, a probe in flight', { inFlight: inFlight(1, { probe: true }) }, wait],
-    ['nothing known, a dead probe', { inFlight: inFlight(1, { probe: true, expires: at }) }, probe],
-    ['nothing known, others in flight', { inFlight: inFlight(5) }, probe],
-    ['a gate', { gate: gate(at + 1), windows: { minute: window(50) } }, until(at + 1)],
-    ['a gate that has just lifted', { gate: gate(at), windows: { minute: window(50) } }, go],
-    ['after a gate', { halfOpen: true, windows: { minute: window(50) } }, probe],
-    ['after a gate, a probe in flight', { halfOpen: true, inFlight: inFlight(1, { probe: true }) }, wait],
-    ['some left', { windows: { minute: window(1) } }, go],
-    ['none left', { windows: { minute: window(0) } }, until(40_008)],
-    ['fewer than none', { windows: { minute: window(-3) } }, until(40_008)],
-    ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
-    ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
-    ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
-    [
-      'all left are in flight until a moment later',
-      { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at + 1 }) },
-      wait,
-    ],
-    ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
-    [
-      'all left were taken by the dead',
-      { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at }) },
-      until(40_008),
-    ],
-    ['a window that has ended', { windows: { minute: window(0, 9000) } }, probe],
-    [
-      'one that has ended, a probe in flight',
-      { windows: { minute: window(0, 9000) }, inFlight: inFlight(1, { probe: true }) },
-      wait,
-    ],
-    ['the minute spent, not the day', { windows: { minute: window(0), day: window(9, 9e6) } }, until(40_008)],
-    ['the day spent, not the minute', { windows: { minute: window(9), day: window(0, 9e6) } }, until(9e6 + 1800)],
-    ['both spent', { windows: { minute: window(0), day: window(0, 9e6) } }, until(9e6 + 1800)],
-    ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, probe],
-    [
-      'the day spent, the minute ended',
-      { windows: { minute: window(9, 9000), day: window(0, 9e6) } },
-      until(9e6 + 1800),
-    ],
-    ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
-    ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
-  ])('%s', (_what, changes, verdict) => {
-    expect(decide(state(changes), at, one)).toEqual(verdict);
-  });
+test.each<[string, Partial<KeyState>, object]>([
+  ['nothing known', {}, probe],
+  ['nothing known, a probe in flight', { inFlight: inFlight(1, { probe: true }) }, wait],
+  ['nothing known, a dead probe', { inFlight: inFlight(1, { probe: true, expires: at }) }, probe],
+  ['nothing known, others in flight', { inFlight: inFlight(5) }, probe],
+  ['a gate', { gate: gate(at + 1), windows: { minute: window(50) } }, until(at + 1)],
+  ['a gate that has just lifted', { gate: gate(at), windows: { minute: window(50) } }, go],
+  ['after a gate', { halfOpen: true, windows: { minute: window(50) } }, probe],
+  ['after a gate, a probe in flight', { halfOpen: true, inFlight: inFlight(1, { probe: true }) }, wait],
+  ['some left', { windows: { minute: window(1) } }, go],
+  ['none left', { windows: { minute: window(0) } }, until(40_008)],
+  ['fewer than none', { windows: { minute: window(-3) } }, until(40_008)],
+  ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
+  ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
+  ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
+  [
+    'all left are in flight until a moment later',
+    { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at + 1 }) },
+    wait,
+  ],
+  ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
+  [
+    'all left were taken by the dead',
+    { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at }) },
+    until(40_008),
+  ],
+  ['a window that has ended', { windows: { minute: window(0, 9000) } }, probe],
+  [
+    'one that has ended, a probe in flight',
+    { windows: { minute: window(0, 9000) }, inFlight: inFlight(1, { probe: true }) },
+    wait,
+  ],
+  ['the minute spent, not the day', { windows: { minute: window(0), day: window(9, 9e6) } }, until(40_008)],
+  ['the day spent, not the minute', { windows: { minute: window(9), day: window(0, 9e6) } }, until(9e6 + 1800)],
+  ['both spent', { windows: { minute: window(0), day: window(0, 9e6) } }, until(9e6 + 1800)],
+  ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, probe],
+  ['the day spent, the minute ended', { windows: { minute: window(9, 9000), day: window(0, 9e6) } }, until(9e6 + 1800)],
+  ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
+  ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
+])('what may go: %s', (_what, changes, verdict) => {
+  expect(decide(state(changes), at, one)).toEqual(verdict);
 });
 
-describe('a bulk run leaves some to people', () => {
-  test.each([
-    // limit, left, verdict
-    [60, 3, go],
-    [60, 2, until(40_008)],
-    [1000, 21, go],
-    [1000, 20, until(40_008)],
-    [8, 3, go],
-    [8, 2, until(40_008)],
-    [4, 2, go],
-    [4, 1, until(40_008)],
-    [3, 1, go],
-    [1, 1, go],
-  ])('of %i, %i are left', (limit, left, verdict) => {
-    expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, bulk)).toEqual(verdict);
-  });
+test.each([
+  // limit, left, verdict
+  [60, 3, go],
+  [60, 2, until(40_008)],
+  [1000, 21, go],
+  [1000, 20, until(40_008)],
+  [8, 3, go],
+  [8, 2, until(40_008)],
+  [4, 2, go],
+  [4, 1, until(40_008)],
+  [3, 1, go],
+  [1, 1, go],
+])('a bulk run leaves some to people of %i, %i are left', (limit, left, verdict) => {
+  expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, bulk)).toEqual(verdict);
 });
 
 describe('where others use the key', () => {
@@ -144,61 +136,52 @@ describe('where others use the key', () => {
   });
 });
 
-describe('how many may go at once', () => {
-  test.each<[string, Partial<KeyState>, Wish, number]>([
-    ['what is left', { windows: { minute: window(7) } }, one, 7],
-    ['less what is in flight', { windows: { minute: window(7) }, inFlight: inFlight(3) }, one, 4],
-    [
-      'less what the dead have taken',
-      { windows: { minute: window(7) }, inFlight: inFlight(3, { expires: at }) },
-      one,
-      4,
-    ],
-    ['less what is for people', { windows: { minute: window(7) } }, bulk, 5],
-    ['the smaller of two windows', { windows: { minute: window(7), day: window(5, 9e6) } }, one, 5],
-    ['beside others, few', { foreignRate: 0.1, windows: { minute: window(50) } }, one, 4],
-    ['beside others, a sixteenth of many', { foreignRate: 0.1, windows: { minute: window(10_000_000) } }, one, 312_499],
-    ['beside others, each for two', { foreignRate: 0.1, windows: { minute: window(7) } }, one, 3],
-    [
-      'beside others, less what is in flight',
-      { foreignRate: 0.1, windows: { minute: window(50) }, inFlight: inFlight(3) },
-      one,
-      1,
-    ],
-    ['a pair', { windows: { minute: window(2) } }, two, 2],
-  ])('%s', (_what, changes, wish, places) => {
-    expect(decide(state(changes), at, wish)).toEqual({ go: true, probe: false, places });
-  });
+test.each<[string, Partial<KeyState>, Wish, number]>([
+  ['what is left', { windows: { minute: window(7) } }, one, 7],
+  ['less what is in flight', { windows: { minute: window(7) }, inFlight: inFlight(3) }, one, 4],
+  ['less what the dead have taken', { windows: { minute: window(7) }, inFlight: inFlight(3, { expires: at }) }, one, 4],
+  ['less what is for people', { windows: { minute: window(7) } }, bulk, 5],
+  ['the smaller of two windows', { windows: { minute: window(7), day: window(5, 9e6) } }, one, 5],
+  ['beside others, few', { foreignRate: 0.1, windows: { minute: window(50) } }, one, 4],
+  ['beside others, a sixteenth of many', { foreignRate: 0.1, windows: { minute: window(10_000_000) } }, one, 312_499],
+  ['beside others, each for two', { foreignRate: 0.1, windows: { minute: window(7) } }, one, 3],
+  [
+    'beside others, less what is in flight',
+    { foreignRate: 0.1, windows: { minute: window(50) }, inFlight: inFlight(3) },
+    one,
+    1,
+  ],
+  ['a pair', { windows: { minute: window(2) } }, two, 2],
+])('how many may go at once: %s', (_what, changes, wish, places) => {
+  expect(decide(state(changes), at, wish)).toEqual({ go: true, probe: false, places });
 });
 
-describe('two that go together', () => {
-  test.each<[string, Partial<KeyState>, Wish, object]>([
-    ['one left is as good as none', { windows: { minute: window(1) } }, two, until(40_008)],
-    ['one left of the day', { windows: { minute: window(9), day: window(1, 9e6) } }, two, until(9e6 + 1800)],
-    ['one left, the other in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, two, wait],
-    [
-      'a limit of 1 never has two',
-      { windows: { minute: window(1, 40_000, 1) } },
-      two,
-      { go: true, probe: false, places: 1 },
-    ],
-    [
-      'a bulk run under a limit of 2 has',
-      { windows: { minute: window(2, 40_000, 2) } },
-      { bulk: true, least: 2 },
-      { go: true, probe: false, places: 2 },
-    ],
-    ['others leave no room for two', { foreignRate: 1, windows: { minute: window(20, 40_000, 3) } }, two, go],
-    ['nothing known: a probe', {}, two, probe],
-    ['a window that has ended: a probe', { windows: { minute: window(0, 9000) } }, two, probe],
-    ['after a gate: a probe', { halfOpen: true, windows: { minute: window(1) } }, two, probe],
-    [
-      'beside others, three in flight',
-      { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) },
-      two,
-      wait,
-    ],
-  ])('%s', (_what, changes, wish, verdict) => {
-    expect(decide(state(changes), at, wish)).toEqual(verdict);
-  });
+test.each<[string, Partial<KeyState>, Wish, object]>([
+  ['one left is as good as none', { windows: { minute: window(1) } }, two, until(40_008)],
+  ['one left of the day', { windows: { minute: window(9), day: window(1, 9e6) } }, two, until(9e6 + 1800)],
+  ['one left, the other in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, two, wait],
+  [
+    'a limit of 1 never has two',
+    { windows: { minute: window(1, 40_000, 1) } },
+    two,
+    { go: true, probe: false, places: 1 },
+  ],
+  [
+    'a bulk run under a limit of 2 has',
+    { windows: { minute: window(2, 40_000, 2) } },
+    { bulk: true, least: 2 },
+    { go: true, probe: false, places: 2 },
+  ],
+  ['others leave no room for two', { foreignRate: 1, windows: { minute: window(20, 40_000, 3) } }, two, go],
+  ['nothing known: a probe', {}, two, probe],
+  ['a window that has ended: a probe', { windows: { minute: window(0, 9000) } }, two, probe],
+  ['after a gate: a probe', { halfOpen: true, windows: { minute: window(1) } }, two, probe],
+  [
+    'beside others, three in flight',
+    { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) },
+    two,
+    wait,
+  ],
+])('two that go together: %s', (_what, changes, wish, verdict) => {
+  expect(decide(state(changes), at, wish)).toEqual(verdict);
 });

@@ -48,16 +48,17 @@ test('one that was sent without being told is taken for counted', () => {
   expect(countDown(window())).toMatchObject({ left: 9, least: 10, own: 4 });
 });
 
-describe('the rate of others', () => {
-  test.each([
-    // left, own, in flight, seconds, rate
-    [7, 3, 0, 1, 0],
-    [7, 2, 1, 1, 0],
-    [7, 2, 0, 1, 1],
-    [5, 1, 0, 2, 2],
-    [5, 1, 0, 0.1, 4],
-    [9, 3, 0, 1, 0],
-  ])('%i left of 10 after %i of ours and %i in flight in %f s: %f', (left, own, inFlight, seconds, rate) => {
+test.each([
+  // left, own, in flight, seconds, rate
+  [7, 3, 0, 1, 0],
+  [7, 2, 1, 1, 0],
+  [7, 2, 0, 1, 1],
+  [5, 1, 0, 2, 2],
+  [5, 1, 0, 0.1, 4],
+  [9, 3, 0, 1, 0],
+])(
+  'the rate of others %i left of 10 after %i of ours and %i in flight in %f s: %f',
+  (left, own, inFlight, seconds, rate) => {
     expect(foreignRate(window({ least: left, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { CASES } from './conformance-cases.ts';
@@ -24,8 +24,9 @@ function expectHeadersOfAll(answer: Answer): void {
   expect(answer.headers.date).toMatch(/^Tue, 10 Mar 2026 12:00:0\d GMT$/);
 }
 
-describe('each has its status, its headers, an Error body where it is an error, and writes nothing:', () => {
-  test.each(CASES)('$name: $outcome', async ({ operation, ask, outcome: expected, headers, options }) => {
+test.each(CASES)(
+  'each has its status, its headers, an Error body where it is an error, and writes nothing: $name: $outcome',
+  async ({ operation, ask, outcome: expected, headers, options }) => {
     const file = temporaryFile();
     const service = await start({ file, ...options });
     const before = stockIn(file);
@@ -40,8 +41,8 @@ describe('each has its status, its headers, an Error body where it is an error, 
     expect(outcome(answer)).toBe(expected);
     expect(answer.headers['content-type']).toBe('application/json');
     expect(await contract.breach(...operation, answer)).toBe('');
-  });
-});
+  },
+);
 
 test.each([
   ['{"quantity":5}', 5n],

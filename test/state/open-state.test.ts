@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { type OpenStateOptions, openExistingState, openState } from '../../src/state/open-state.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
+
+const it = test.extend('folder', () => temporaryFolder());
 
 interface Opening {
   readonly options: OpenStateOptions;
@@ -22,15 +24,8 @@ function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1
   const warnings: string[] = [];
   const warn = (line: string) => void warnings.push(line);
   const view = processes.view(pid);
-  const options = {
-    folder,
-    need: 'history',
-    clock,
-    processes: view,
-    random: Math.random,
-    command: 'test',
-    warn,
-  } as const;
+  const always = { need: 'history', random: Math.random, command: 'test' } as const;
+  const options = { ...always, folder, clock, processes: view, warn };
   return { options: { ...options, ...fields }, clock, processes, warnings };
 }
 
@@ -40,6 +35,9 @@ async function opened(options: OpenStateOptions, system?: Partial<StateSystem>):
   onTestFinished(() => state.close());
   return state;
 }
+
+/** A state that nobody has open. */
+const closed = async (folder: string) => (await opened(opening(folder).options)).close();
 
 /** SQLite, with what a test wants to see of each statement that is run. */
 async function watchedEngine(onStatement: (sql: string, synchronous: () => number) => void): Promise<Engine> {
@@ -71,8 +69,7 @@ describe('a new state', () => {
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
   });
 
-  it('has its name on disk', async () => {
-    const folder = temporaryFolder();
+  it('has its name on disk', async ({ folder }) => {
     const synced: [string, boolean][] = [];
     const syncFolder = async (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
     await opened(opening(folder).options, { syncFolder });
@@ -81,18 +78,16 @@ describe('a new state', () => {
     expect(synced).toHaveLength(1);
   });
 
-  it('is not made by who only looks', async () => {
-    const folder = temporaryFolder();
+  it('is not made by who only looks', async ({ folder }) => {
     expect(await openExistingState(opening(folder).options)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
-    await (await opened(opening(folder).options)).close();
+    await closed(folder);
     const state = await openExistingState(opening(folder).options);
     expect(await state?.describe()).toMatchObject({ engine: 'sqlite', location: join(folder, 'state.db'), runs: 0 });
     await state?.close();
   });
 
-  it('takes no notice of what is left of one that was removed', async () => {
-    const folder = temporaryFolder();
+  it('takes no notice of what is left of one that was removed', async ({ folder }) => {
     const state = await opened(opening(folder).options);
     await (await state.history.begin(headOf(), rowsFor(1n))).end();
     rmSync(join(folder, 'state.db'));
@@ -150,9 +145,9 @@ describe('durability', () => {
   });
 });
 
-describe('a state that was removed or replaced', () => {
-  it.each(['removed', 'replaced'])('takes no intent once it was %s', async (how) => {
-    const folder = temporaryFolder();
+it.for(['removed', 'replaced'])(
+  'a state that was removed or replaced takes no intent once it was %s',
+  async (how, { folder }) => {
     const state = await opened(opening(folder).options);
     const log = await state.history.begin(headOf(), rowsFor(1n));
     const file = join(folder, 'state.db');
@@ -164,12 +159,11 @@ describe('a state that was removed or replaced', () => {
     const intending = log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
     await expect(intending).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining(how) });
     await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
-  });
-});
+  },
+);
 
 describe('what SQLite keeps beside a state', () => {
-  it.each(['-wal', '-shm'])('is missed before the next intent: %s', async (suffix) => {
-    const folder = temporaryFolder();
+  it.for(['-wal', '-shm'])('is missed before the next intent: %s', async (suffix, { folder }) => {
     const state = await opened(opening(folder).options);
     const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
     await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
@@ -181,8 +175,7 @@ describe('what SQLite keeps beside a state', () => {
     await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('is of no use to an older copy: a run stops that has seen later numbers', async () => {
-    const folder = temporaryFolder();
+  it('is of no use to an older copy: a run stops that has seen later numbers', async ({ folder }) => {
     const state = await opened(opening(folder).options);
     const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
     await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
@@ -199,21 +192,19 @@ async function runSql(folder: string, sql: string): Promise<void> {
   database.close();
 }
 
-describe('a file of another version', () => {
-  it.each([
-    [99, 'later version', 'npm install'],
-    [2, 'never released', 'mv '],
-  ])('is left alone if this one can’t read it: %i', async (version, message, hint) => {
-    const folder = temporaryFolder();
-    await (await opened(opening(folder).options)).close();
-    await runSql(folder, `PRAGMA user_version = ${version}`);
-    const before = readFileSync(join(folder, 'state.db'));
-    const failure = await openState(opening(folder).options).catch((error) => error);
-    expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining(message) });
-    expect(failure.hint).toContain(hint);
-    expect(readFileSync(join(folder, 'state.db'))).toEqual(before);
-    expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
-  });
+it.each([
+  [99, 'later version', 'npm install'],
+  [2, 'never released', 'mv '],
+])('a file of another version is left alone if this one can’t read it: %i', async (version, message, hint) => {
+  const folder = temporaryFolder();
+  await closed(folder);
+  await runSql(folder, `PRAGMA user_version = ${version}`);
+  const before = readFileSync(join(folder, 'state.db'));
+  const failure = await openState(opening(folder).options).catch((error) => error);
+  expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining(message) });
+  expect(failure.hint).toContain(hint);
+  expect(readFileSync(join(folder, 'state.db'))).toEqual(before);
+  expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([]);
 });
 
 describe('a file that can’t be used', () => {
@@ -223,7 +214,7 @@ describe('a file that can’t be used', () => {
   ])('and is damaged (%s) is moved aside, and said', async (_name, content) => {
     const folder = temporaryFolder();
     const file = join(folder, 'state.db');
-    await (await opened(opening(folder).options)).close();
+    await closed(folder);
     const whole = readFileSync(file);
     rmSync(`${file}-wal`, { force: true });
     rmSync(`${file}-shm`, { force: true });
@@ -235,9 +226,8 @@ describe('a file that can’t be used', () => {
     expect(warnings).toEqual([expect.stringContaining(String(aside))]);
   });
 
-  it('and was emptied is damage', async () => {
-    const folder = temporaryFolder();
-    await (await opened(opening(folder).options)).close();
+  it('and was emptied is damage', async ({ folder }) => {
+    await closed(folder);
     writeFileSync(join(folder, 'state.db'), '');
     await expect(openExistingState(opening(folder).options)).rejects.toMatchObject({ kind: 'failure' });
     const { options, warnings } = opening(folder, {}, 2);
@@ -249,7 +239,7 @@ describe('a file that can’t be used', () => {
     for (const content of ['', 'this is not a database, and never was one', undefined]) {
       const folder = temporaryFolder();
       const file = join(folder, 'state.db');
-      await (await opened(opening(folder).options)).close();
+      await closed(folder);
       writeFileSync(file, content ?? readFileSync(file).subarray(0, 9000));
       rmSync(`${file}-wal`, { force: true });
       rmSync(`${file}-shm`, { force: true });
@@ -261,12 +251,8 @@ describe('a file that can’t be used', () => {
     }
   });
 
-  it('of another program is neither read nor moved', async () => {
-    const folder = temporaryFolder();
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(folder, 'state.db'));
-    database.exec('CREATE TABLE birds (name TEXT)');
-    database.close();
+  it('of another program is neither read nor moved', async ({ folder }) => {
+    await runSql(folder, 'CREATE TABLE birds (name TEXT)');
     await expect(openState(opening(folder).options)).rejects.toMatchObject({
       kind: 'failure',
       message: expect.stringContaining('not a state of petstock'),
@@ -324,10 +310,9 @@ describe('a folder that can’t be used', () => {
     await expect(openState(opening(join(file, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('is full: seen before anything is sent', async () => {
-    const folder = temporaryFolder();
+  it('is full: seen before anything is sent', async ({ folder }) => {
     const { DatabaseSync } = await loadEngine();
-    await (await opened(opening(folder).options)).close();
+    await closed(folder);
     const isFull = { now: true };
     class Full extends DatabaseSync {
       override prepare(sql: string) {
@@ -343,34 +328,31 @@ describe('a folder that can’t be used', () => {
   });
 });
 
-describe('a state that another process holds', () => {
-  it('is given up after a time, naming who is present', async () => {
-    const folder = temporaryFolder();
-    const other = opening(folder, { command: 'inventory apply' }, 42);
-    await (await opened(other.options)).pets.place(service, 1n).enter();
-    const { options, processes, clock } = opening(folder);
-    processes.stop(42);
-    const { DatabaseSync } = await loadEngine();
-    class Impatient extends DatabaseSync {
-      override exec(sql: string): void {
-        super.exec(sql.replace('busy_timeout = 10000', 'busy_timeout = 1'));
-      }
+it('a state that another process holds is given up after a time, naming who is present', async ({ folder }) => {
+  const other = opening(folder, { command: 'inventory apply' }, 42);
+  await (await opened(other.options)).pets.place(service, 1n).enter();
+  const { options, processes, clock } = opening(folder);
+  processes.stop(42);
+  const { DatabaseSync } = await loadEngine();
+  class Impatient extends DatabaseSync {
+    override exec(sql: string): void {
+      super.exec(sql.replace('busy_timeout = 10000', 'busy_timeout = 1'));
     }
-    const state = await opened(options, { loadEngine: async () => ({ DatabaseSync: Impatient }) });
-    const holding = new DatabaseSync(join(folder, 'state.db'));
-    holding.exec('BEGIN IMMEDIATE');
-    // Its lease is over by then, since it renews nothing.
-    clock.advance(60_000);
-    const failure = await state.pets
-      .place(service, 1n)
-      .enter()
-      .catch((error) => error);
-    holding.exec('ROLLBACK');
-    holding.close();
-    expect(failure).toMatchObject({ kind: 'unavailable' });
-    expect(failure.message).toContain('process 42 on till (petstock inventory apply), which is stopped');
-    await state.pets.place(service, 1n).leave();
-  });
+  }
+  const state = await opened(options, { loadEngine: async () => ({ DatabaseSync: Impatient }) });
+  const holding = new DatabaseSync(join(folder, 'state.db'));
+  holding.exec('BEGIN IMMEDIATE');
+  // Its lease is over by then, since it renews nothing.
+  clock.advance(60_000);
+  const failure = await state.pets
+    .place(service, 1n)
+    .enter()
+    .catch((error) => error);
+  holding.exec('ROLLBACK');
+  holding.close();
+  expect(failure).toMatchObject({ kind: 'unavailable' });
+  expect(failure.message).toContain('process 42 on till (petstock inventory apply), which is stopped');
+  await state.pets.place(service, 1n).leave();
 });
 
 describe('SQLite', () => {
@@ -394,24 +376,21 @@ describe('SQLite', () => {
   });
 });
 
-describe('processes that open a new state at once', () => {
-  it('all find it whole', async () => {
-    const folder = temporaryFolder();
-    const children = [1, 2, 3, 4].map(() =>
-      spawn(process.execPath, ['--import', 'tsx', new URL('opening-process.ts', import.meta.url).pathname, folder], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      }),
-    );
-    const outputs = await Promise.all(
-      children.map(async (child) => {
-        let text = '';
-        for await (const chunk of child.stdout) text += chunk;
-        return text;
-      }),
-    );
-    expect(outputs).toEqual(Array(4).fill('begun 5\n'));
-    const state = await opened(opening(folder).options);
-    expect(await state.describe()).toMatchObject({ runs: 20, rows: 20 });
-    expect(await state.check()).toEqual([]);
-  });
+it('processes that open a new state at once all find it whole', async ({ folder }) => {
+  const children = [1, 2, 3, 4].map(() =>
+    spawn(process.execPath, ['--import', 'tsx', new URL('opening-process.ts', import.meta.url).pathname, folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+  const outputs = await Promise.all(
+    children.map(async (child) => {
+      let text = '';
+      for await (const chunk of child.stdout) text += chunk;
+      return text;
+    }),
+  );
+  expect(outputs).toEqual(Array(4).fill('begun 5\n'));
+  const state = await opened(opening(folder).options);
+  expect(await state.describe()).toMatchObject({ runs: 20, rows: 20 });
+  expect(await state.check()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Outcome } from '../../src/state/history.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
@@ -71,14 +71,18 @@ async function begin({ state }: Machine, count: number): Promise<RunLog> {
   return state.history.begin(headOf(), rowsFor(...pets));
 }
 
+/** A test that is given a database, and two machines at it. */
+const it = test
+  .extend('url', () => temporaryDatabase())
+  .extend('machine', ({ url }) => machineAt(url))
+  .extend('other', ({ url }) => machineAt(url, 2));
+
 const recorded = async (url: string) => {
   const rows = await runSql(url, 'SELECT result FROM petstock.rows ORDER BY row');
   return rows.map(({ result }) => result);
 };
 
-it('begins a run with its first intent once, though the answer to both was lost', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('begins a run with its first intent once, though the answer to both was lost', async ({ machine }) => {
   const log = machine.state.history.beginLater(headOf(), rowsFor(1n));
   expect(log.hasBegun).toBe(false);
   machine.loseAnswerOf('INSERT INTO petstock.leases');
@@ -90,9 +94,10 @@ it('begins a run with its first intent once, though the answer to both was lost'
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('takes a run for begun whose answer was lost, though another of the same file has begun since', async () => {
-  const url = await temporaryDatabase();
-  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('takes a run for begun whose answer was lost, though another of the same file has begun since', async ({
+  machine: one,
+  other,
+}) => {
   const head = headOf({ contentHash: 'abc' });
   const newest = async () => (await other.state.history.runsOfFile(head.service, 'abc'))[0]?.run;
   one.loseAnswerOf('UPDATE petstock.runs SET changes', undefined, () =>
@@ -108,18 +113,17 @@ it('takes a run for begun whose answer was lost, though another of the same file
   expect(runs.map(({ run }) => run)).toEqual([expect.any(String), log.run]);
 });
 
-it('ends the presence of a process with its last run, though the connection breaks before that', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('ends the presence of a process with its last run, though the connection breaks before that', async ({
+  url,
+  machine,
+}) => {
   const log = await begin(machine, 1);
   machine.breakBefore('DELETE FROM petstock.presence');
   await log.end();
   expect(await runSql(url, 'SELECT id FROM petstock.presence')).toEqual([]);
 });
 
-it('reports no loss after an intent whose answer was an error', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('reports no loss after an intent whose answer was an error', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
@@ -130,9 +134,7 @@ it('reports no loss after an intent whose answer was an error', async () => {
   expect(await recorded(url)).toEqual(['failed']);
 });
 
-it('goes on after limits that the database has refused', async () => {
-  const url = await temporaryDatabase();
-  const { state } = await machineAt(url);
+it('goes on after limits that the database has refused', async ({ url, machine: { state } }) => {
   const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
   await state.limits.fold('key', [start]);
   await runSql(url, 'ALTER TABLE petstock.limits ADD CONSTRAINT closed CHECK (false) NOT VALID');
@@ -141,9 +143,7 @@ it('goes on after limits that the database has refused', async () => {
   expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
 });
 
-it('notices what a server that takes over lacks, though the last intent had failed', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('notices what a server that takes over lacks, though the last intent had failed', async ({ url, machine }) => {
   const log = await begin(machine, 2);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'applied')]);
@@ -154,9 +154,7 @@ it('notices what a server that takes over lacks, though the last intent had fail
   await expect(log.end()).rejects.toThrow('has lost what it had confirmed');
 });
 
-it('keeps a gate that a crash takes before it is on the disk', async () => {
-  const url = await temporaryDatabase();
-  const [one, two] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('keeps a gate that a crash takes before it is on the disk', async ({ url, machine: one, other }) => {
   const start = { type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 } as const;
   const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
   await one.state.limits.fold('key', [start]);
@@ -164,12 +162,13 @@ it('keeps a gate that a crash takes before it is on the disk', async () => {
     runSql(url, 'TRUNCATE petstock.epoch', 'TRUNCATE petstock.limits'),
   );
   expect((await one.state.limits.fold('key', [refused])).gate.at).toBeGreaterThan(0);
-  expect((await two.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
+  expect((await other.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
 });
 
-it('keeps the intent of a row that was not sent the first time, though the answer to it was lost', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('keeps the intent of a row that was not sent the first time, though the answer to it was lost', async ({
+  url,
+  machine,
+}) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
@@ -179,11 +178,9 @@ it('keeps the intent of a row that was not sent the first time, though the answe
   expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
 });
 
-it.each(['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'])(
+it.for(['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'])(
   'begins a run once, though the connection breaks after %s',
-  async (statement) => {
-    const url = await temporaryDatabase();
-    const machine = await machineAt(url);
+  async (statement, { machine }) => {
     machine.loseAnswerOf(statement);
     await (await begin(machine, 3)).end();
     expect(await machine.state.describe()).toMatchObject({ runs: 1, rows: 3 });
@@ -191,15 +188,12 @@ it.each(['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'])(
   },
 );
 
-it('relies on no run that is on one server alone', async () => {
-  const machine = await machineAt(await temporaryDatabase());
+it('relies on no run that is on one server alone', async ({ machine }) => {
   machine.loseAnswerOf('COMMIT', new NotOnStandbyError({ shown: 'postgresql://pets' }));
   await expect(begin(machine, 1)).rejects.toThrow('to one server alone');
 });
 
-it('writes outcomes again that a crash has taken', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   await settleSoon(log, url, 1);
@@ -218,9 +212,7 @@ it('writes outcomes again that a crash has taken', async () => {
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('notices that an intent is missing which the database had confirmed', async () => {
-  const url = await temporaryDatabase();
-  const machine = await machineAt(url);
+it('notices that an intent is missing which the database had confirmed', async ({ url, machine }) => {
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
@@ -230,9 +222,11 @@ it('notices that an intent is missing which the database had confirmed', async (
   expect(await recorded(url)).toEqual(['applied', 'pending', 'pending']);
 });
 
-it('sees a write after a crash that has taken back numbers which were drawn before it', async () => {
-  const url = await temporaryDatabase();
-  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('sees a write after a crash that has taken back numbers which were drawn before it', async ({
+  url,
+  machine: one,
+  other,
+}) => {
   const earlier = await begin(other, 3);
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
@@ -248,24 +242,24 @@ it('sees a write after a crash that has taken back numbers which were drawn befo
   expect(await ours.intend(intents(1), mark)).toMatchObject([{ kind: 'overtaken', run: theirs.run }]);
 });
 
-it('takes no gate for its own limits after a crash that has taken those back', async () => {
-  const url = await temporaryDatabase();
-  const [one, two] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('takes no gate for its own limits after a crash that has taken those back', async ({ url, machine: one, other }) => {
   const start = { type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 } as const;
   const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
   await one.state.limits.fold('key', [start]);
   await one.state.limits.fold('key', [start]);
   // Only the first of the two was on the disk; what the other machine writes then has the number of the second.
   await runSql(url, 'TRUNCATE petstock.epoch', 'UPDATE petstock.limits SET version = 1');
-  for (const machine of [one, two]) machine.disconnect();
-  await two.state.limits.fold('key', [refused]);
+  for (const machine of [one, other]) machine.disconnect();
+  await other.state.limits.fold('key', [refused]);
   await one.state.limits.fold('key', [start]);
-  expect((await two.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
+  expect((await other.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
 });
 
-it('notices that an older copy of the database is in its place, which lacks the numbers that it relies on', async () => {
-  const url = await temporaryDatabase();
-  const [one, other] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('notices that an older copy of the database is in its place, which lacks the numbers that it relies on', async ({
+  url,
+  machine: one,
+  other,
+}) => {
   await runSql(url, 'UPDATE petstock.sequence SET last = last + 20');
   const mark = await markOf(one.state);
   await runSql(url, `UPDATE petstock.sequence SET last = ${mark.sequence - 10}`);
@@ -286,9 +280,11 @@ async function settleSoon(log: RunLog, url: string, row: number): Promise<void> 
   await vi.waitFor(async () => expect((await recorded(url))[row - 1]).toBe('applied'), { timeout: 20_000 });
 }
 
-it('gives out no row while one with a lower number is still to commit', async () => {
-  const url = await temporaryDatabase();
-  const [early, late] = [await machineAt(url, 1), await machineAt(url, 2)];
+it('gives out no row while one with a lower number is still to commit', async ({
+  url,
+  machine: early,
+  other: late,
+}) => {
   const logs = [
     await early.state.history.begin(headOf(), rowsFor(1n)),
     await late.state.history.begin(headOf(), rowsFor(2n)),
@@ -325,8 +321,7 @@ it('gives out no row while one with a lower number is still to commit', async ()
   expect(await settled(rows[0]?.seq ?? 0)).toEqual(rows.slice(1));
 });
 
-it('waits for a database that is away once, and not again to end what it had begun', async () => {
-  const url = await temporaryDatabase();
+it('waits for a database that is away once, and not again to end what it had begun', async ({ url }) => {
   const clock = createStateClock();
   const began = clock.monotonic();
   let wire: Wire | undefined;

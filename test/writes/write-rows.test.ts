@@ -24,41 +24,34 @@ const scripts = fc.array(
 
 type Shop = ReturnType<typeof simulatedShop>;
 
-describe('whatever the service does', () => {
-  test(
-    'no row is written over a stock that it does not rely on, sent without its intent or after its answer, and the results are the truth',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          scripts,
-          fc.integer({ min: 1, max: 8 }),
-          fc.boolean(),
-          async (script, concurrency, failFast) => {
-            const rows = rowsOf(script.length);
-            const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
-            const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
-            const shop = simulatedShop(rows, { requests, sold });
-            const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
-            expectNothingLate(rows, progression, shop);
-            expect(shop.faults).toEqual([]);
-            if (progression.stoppedBy === undefined && !failFast) expect(progression.settled.size).toBe(rows.length);
-            for (const { row } of rows) expectTruth(row, progression, shop);
-            const cause = progression.stoppedBy;
-            const error = runErrorOf({
-              report: reportOf(rows, progression),
-              progression,
-              cause,
-              where: { env: 'staging' },
-            });
-            if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
-          },
-        ),
-        { numRuns },
-      );
-    },
-    5000 + numRuns * 20,
-  );
-});
+test(
+  'whatever the service does no row is written over a stock that it does not rely on, sent without its intent or after its answer, and the results are the truth',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(scripts, fc.integer({ min: 1, max: 8 }), fc.boolean(), async (script, concurrency, failFast) => {
+        const rows = rowsOf(script.length);
+        const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
+        const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
+        const shop = simulatedShop(rows, { requests, sold });
+        const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
+        expectNothingLate(rows, progression, shop);
+        expect(shop.faults).toEqual([]);
+        if (progression.stoppedBy === undefined && !failFast) expect(progression.settled.size).toBe(rows.length);
+        for (const { row } of rows) expectTruth(row, progression, shop);
+        const cause = progression.stoppedBy;
+        const error = runErrorOf({
+          report: reportOf(rows, progression),
+          progression,
+          cause,
+          where: { env: 'staging' },
+        });
+        if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
+      }),
+      { numRuns },
+    );
+  },
+  5000 + numRuns * 20,
+);
 
 /** Late requests of rows that are still unknown may arrive now, and no others. */
 function expectNothingLate(rows: readonly RowWrite[], { unknown }: Progression, { commits, letArrive }: Shop): void {

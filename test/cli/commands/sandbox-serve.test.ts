@@ -8,21 +8,19 @@ import { openShop, test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
-describe('sandbox info', () => {
-  test('makes the sandbox on first use, and says where it is', async ({ shop }) => {
-    const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const info = JSON.parse(stdout);
-    expect(info).toEqual({
-      file: expect.stringContaining(shop.folders.state),
-      key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
-      plan: 'business',
-      pets: 24,
-    });
-    expect(statSync(info.file).mode & 0o777).toBe(0o600);
-    expect(statSync(shop.folders.state).mode & 0o777).toBe(0o700);
-    expect(await shop.json('sandbox info --json')).toEqual(info);
+test('sandbox info makes the sandbox on first use, and says where it is', async ({ shop }) => {
+  const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const info = JSON.parse(stdout);
+  expect(info).toEqual({
+    file: expect.stringContaining(shop.folders.state),
+    key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
+    plan: 'business',
+    pets: 24,
   });
+  expect(statSync(info.file).mode & 0o777).toBe(0o600);
+  expect(statSync(shop.folders.state).mode & 0o777).toBe(0o700);
+  expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
 test('sandbox reset brings the first stock back and keeps the key', async ({ shop }) => {

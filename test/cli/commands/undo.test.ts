@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
 import { scriptedService } from '../../support/scripted-service.ts';
 import { apply, changeFile, confirming, openShop, sent, stockOf, test, withReport } from '../../support/shop.ts';
@@ -48,13 +48,11 @@ test('never twice; what was a conflict may be taken back once what came between 
   expect(third.stderr).toContain('taken back already');
 });
 
-describe('of a single write', () => {
-  test('goes back to the stock that was read', async ({ shop }) => {
-    await shop.run('inventory adjust 4 -2');
-    const [{ run }] = await shop.json('history list --json');
-    expect(await shop.run(['undo', run, '--yes'])).toMatchObject({ code: 0 });
-    expect((await stockOf(shop)).get('4')).toBe(39);
-  });
+test('of a single write goes back to the stock that was read', async ({ shop }) => {
+  await shop.run('inventory adjust 4 -2');
+  const [{ run }] = await shop.json('history list --json');
+  expect(await shop.run(['undo', run, '--yes'])).toMatchObject({ code: 0 });
+  expect((await stockOf(shop)).get('4')).toBe(39);
 });
 
 test('tells the environment of the run before it asks anything of another', async ({ shop }) => {

@@ -119,17 +119,15 @@ describe('undo asks the history what was written since', () => {
   });
 });
 
-describe('a file of deltas is remembered by its content', () => {
-  test('after a crash: a conflict, exit 7, with the hint to resume, and the resume makes it whole', async () => {
-    const { till, run, stock } = await killedApply(commitThenHang, deltas);
-    const sent = till.service.seen('PATCH').length;
-    const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes --json`);
-    expect(again.code).toBe(7);
-    expect(again.stderr).toContain(`petstock inventory apply --resume ${run}`);
-    expect(till.service.seen('PATCH')).toHaveLength(sent);
-    await all(till, `inventory apply --resume ${run} --yes`);
-    expect(stock()).toEqual([15, 15, 15, 15]);
-  });
+test('a file of deltas is remembered by its content after a crash: a conflict, exit 7, with the hint to resume, and the resume makes it whole', async () => {
+  const { till, run, stock } = await killedApply(commitThenHang, deltas);
+  const sent = till.service.seen('PATCH').length;
+  const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes --json`);
+  expect(again.code).toBe(7);
+  expect(again.stderr).toContain(`petstock inventory apply --resume ${run}`);
+  expect(till.service.seen('PATCH')).toHaveLength(sent);
+  await all(till, `inventory apply --resume ${run} --yes`);
+  expect(stock()).toEqual([15, 15, 15, 15]);
 });
 
 test.for([

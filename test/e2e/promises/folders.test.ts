@@ -113,12 +113,10 @@ describe('a state folder that can not be used', () => {
   });
 });
 
-describe('a database that can not be used', () => {
-  test('it is no database: said, moved aside, and never silently new', async () => {
-    const service = await scriptedService();
-    const petstock = petstockAt(service);
-    expect(await petstock.run('inventory set 1 50')).toMatchObject({ code: 0 });
-    await until(() => writeFileSync(join(petstock.home.state, 'state.db'), 'this is no database'.repeat(1000)));
-    expect(await petstock.run('inventory set 1 51 -q')).toMatchObject({ stderr: expect.stringContaining('damaged') });
-  });
+test('a database that can not be used it is no database: said, moved aside, and never silently new', async () => {
+  const service = await scriptedService();
+  const petstock = petstockAt(service);
+  expect(await petstock.run('inventory set 1 50')).toMatchObject({ code: 0 });
+  await until(() => writeFileSync(join(petstock.home.state, 'state.db'), 'this is no database'.repeat(1000)));
+  expect(await petstock.run('inventory set 1 51 -q')).toMatchObject({ stderr: expect.stringContaining('damaged') });
 });

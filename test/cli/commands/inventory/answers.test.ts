@@ -28,19 +28,17 @@ describe('a status that the specification does not name', () => {
   });
 });
 
-describe('an answer that makes no sense is exit 1 and prints nothing', () => {
-  test.each([
-    ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the answer is missing'],
-    ['[{"petId":1,', 'is not valid JSON'],
-    ['<html><body>Log in</body></html>', 'is HTML'],
-  ])('%s', async (body, told) => {
-    const { run } = await answering(body);
-    const { code, stdout, stderr } = await run('inventory list');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`Error: The answer to GET /inventory `);
-    expect(stderr).toContain(told);
-    expect(stderr).not.toContain('experimental');
-  });
+test.each([
+  ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the answer is missing'],
+  ['[{"petId":1,', 'is not valid JSON'],
+  ['<html><body>Log in</body></html>', 'is HTML'],
+])('an answer that makes no sense is exit 1 and prints nothing: %s', async (body, told) => {
+  const { run } = await answering(body);
+  const { code, stdout, stderr } = await run('inventory list');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`Error: The answer to GET /inventory `);
+  expect(stderr).toContain(told);
+  expect(stderr).not.toContain('experimental');
 });
 
 test('the answer to a PATCH that makes no sense says that the operation is experimental', async () => {

@@ -266,7 +266,7 @@ test('diff staging prod suggests production', async ({ shop }) => {
   );
 });
 
-test.for(['staging production', 'production staging', 'stock.csv production'])(
+shopTest.for(['staging production', 'production staging', 'stock.csv production'])(
   'without an address for production nothing is sent: %s',
   async (sides, { shop }) => {
     expect(await shop.refused(`inventory diff ${sides}`)).toContain('--env production');
