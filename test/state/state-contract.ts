@@ -46,11 +46,19 @@ export function testState(name: string, newStore: () => Driver): void {
     const open = (pid: number, command?: string) =>
       driver.open({ pid, clock, processes, ...(command === undefined ? {} : { command }) });
     const intent = (row: { row: number; petId: bigint }): Intent => intentOf(row, clock.monotonic() + timeout);
+    const sending = async (state: State, ...petIds: readonly bigint[]): Promise<RunLog> => {
+      const log = await state.history.begin(headOf(), rowsFor(...petIds));
+      await log.intend(rowsFor(...petIds).map(intent), undefined);
+      return log;
+    };
+    const settled = async (log: RunLog, outcomes: Parameters<RunLog['settle']>[0]) => {
+      await log.settle(outcomes);
+      await log.flush();
+    };
     const write = async (state: State, petId: bigint, outcome: Partial<Outcome> = {}, head = {}): Promise<RunLog> => {
       const log = await state.history.begin(headOf(head), [rowFor(petId)]);
       await log.intend([intent({ row: 1, petId })], undefined);
-      await log.settle([{ row: 1, petId, result: 'applied', quantity: 8, ...outcome }]);
-      await log.flush();
+      await settled(log, [{ row: 1, petId, result: 'applied', quantity: 8, ...outcome }]);
       return log;
     };
 
@@ -148,8 +156,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await place.leave();
         const other = theirs.pets.place(service, 7n);
         expect(await other.enter()).toEqual({ run: log.run, until: undefined });
-        await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
-        await log.flush();
+        await settled(log, [{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
         expect(await other.enter()).toBeUndefined();
       });
 
@@ -162,8 +169,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('outlast a process that is gone until its request can not be on its way', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
         const other = theirs.pets.place(service, 7n);
@@ -254,11 +260,9 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('is overtaken by one that was on its way at the mark', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         const since = await markOf(theirs);
-        await log.settle([{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
-        await log.flush();
+        await settled(log, [{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
         expect(await relying(since)).toMatchObject({ kind: 'overtaken', run: log.run });
       });
 
@@ -338,8 +342,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('shows a row without outcome as unknown, and each outcome as it was', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(1n, 2n, 3n));
-        await log.intend(rowsFor(1n, 2n, 3n).map(intent), undefined);
+        const log = await sending(ours, 1n, 2n, 3n);
         expect((await theirs.history.run(log.run)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
         await log.settle([
@@ -371,8 +374,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('writes outcomes after a moment, so that no pet stays busy', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await theirs.history.run(log.run)).counts.applied).toBe(0);
         await pass(50);
@@ -461,14 +463,11 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('does not let the process before change what was settled since', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         processes.kill(1);
         const resumed = await theirs.history.resume(log.run);
-        await resumed.settle([{ row: 1, petId: 7n, result: 'conflict' }]);
-        await resumed.flush();
-        await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
-        await log.flush();
+        await settled(resumed, [{ row: 1, petId: 7n, result: 'conflict' }]);
+        await settled(log, [{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await theirs.history.run(log.run)).counts).toMatchObject({ conflict: 1, applied: 0 });
       });
 
@@ -478,14 +477,12 @@ export function testState(name: string, newStore: () => Driver): void {
         ['failed', 'unknown'],
         ['applied', 'applied'],
       ] as const)('is still writing a pet that the process before calls %s', async (result, known) => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         processes.kill(1);
         const resumed = await theirs.history.resume(log.run);
         await pass(timeout);
         expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
-        await log.settle([{ row: 1, petId: 7n, result }]);
-        await log.flush();
+        await settled(log, [{ row: 1, petId: 7n, result }]);
         expect((await theirs.history.run(log.run)).counts).toMatchObject({ pending: 0, [known]: 1 });
         const other = await theirs.history.begin(headOf(), rowsFor(7n));
         expect(await other.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
@@ -497,8 +494,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('makes who resumes wait for the request of the process before', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await sending(ours, 7n);
         const until = clock.monotonic() + timeout;
         processes.kill(1);
         const resumed = await theirs.history.resume(log.run);

@@ -53,7 +53,7 @@ describe('the key', () => {
   });
 
   test('without a terminal stderr has neither key nor token; on one there is what to paste', async ({ shop }) => {
-    const quiet = await served(shop, '--file :memory: --admin-port 0', async () => {});
+    const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken, url } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
     expect(quiet.stderr).toContain('The key is shown with --json.\n');
