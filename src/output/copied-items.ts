@@ -29,37 +29,30 @@ export class Piece {
   }
 }
 
-/** A text of 8 to 16 bytes of an item, compared by eight from each end: as doubles, which are equal whenever their bytes are, but for zeros. */
-interface Fragment {
-  readonly length: number;
-  readonly first: number;
-  readonly last: number;
-}
+/**
+ * The text around the values of an item to which the service has added nothing, as doubles of eight bytes: these are equal whenever their
+ * bytes are, but for zeros.
+ */
+const eight = (text: string) => Buffer.from(text).readDoubleLE();
+const itemStart = '{"petId":';
+const [idStart, idEnd] = [eight('{"petId"'), eight('"petId":')];
+const quantityText = ',"quantity":';
+const [quantityStart, quantityEnd] = [eight(',"quanti'), eight('antity":')];
+const statusStart = eight(',"status');
 
-function fragment(text: string): Fragment {
-  const bytes = Buffer.from(text);
-  return { length: text.length, first: bytes.readDoubleLE(0), last: bytes.readDoubleLE(text.length - 8) };
-}
-
-function isAt({ length, first, last }: Fragment, body: DataView, at: number): boolean {
-  return body.getFloat64(at, true) === first && body.getFloat64(at + length - 8, true) === last;
-}
-
-/** The text around the values of an item to which the service has added nothing. */
-const beforeId = fragment('{"petId":');
-const beforeQuantity = fragment(',"quantity":');
-const beforeStatus = fragment(',"status"');
-
-const comma = 0x2c;
 const zeros = 0x30303030;
 const billion = 1_000_000_000;
 const powers = [1, 10, 100, 1000];
 /** The most bytes that a number and what is written past it take. */
 const numberRoom = 28;
 
-/** A status, with what is around it: `:"sold"}`. */
+/** A status with what stands around it, up to the id of the next item: `,"status":"sold"},{"petId":`, of which these are eight bytes each. */
 interface KnownStatus {
-  readonly text: Fragment;
+  readonly length: number;
+  /** From the ninth on. */
+  readonly second: number;
+  /** Before the last. */
+  readonly third: number;
   /** What stands in a line in its place, with the line end; undefined if lines with it are left out. */
   readonly cell: Cell | undefined;
 }
@@ -100,40 +93,51 @@ export class CopiedItems {
       const cell = cellOf(`${last}${status(name)}${end}`);
       longest = Math.max(longest, cell.length);
       const isLeftOut = statuses?.has(name) === false;
-      this.#statuses[name.charCodeAt(0) & 31] = { text: fragment(`:"${name}"}`), cell: isLeftOut ? undefined : cell };
+      const text = `,"status":"${name}"},${itemStart}`;
+      const [second, third] = [eight(text.slice(8)), eight(text.slice(-16))];
+      this.#statuses[name.charCodeAt(0) & 31] = {
+        length: text.length,
+        second,
+        third,
+        cell: isLeftOut ? undefined : cell,
+      };
     }
     this.longest = this.#beforeId.length + this.#beforeQuantity.length + longest + 2 * numberRoom;
   }
 
   /**
-   * Copies the items from `start` on, with nothing but a comma between two, while there is room.
+   * Copies the items from `start` on that another one follows, with nothing but a comma between two, while there is room.
    * @param body must end with a zero byte and 16 more of any kind
    * @returns where the last item that was copied ends, or `start`
    */
   copy(piece: Piece, body: DataView, start: number): number {
+    if (body.getFloat64(start, true) !== idStart || body.getFloat64(start + 1, true) !== idEnd) return start;
     const most = piece.capacity - this.longest;
+    const first = start + itemStart.length;
     this.#lineEnd = piece.length;
-    let copied = start;
-    for (let at = start; this.#lineEnd <= most; at = copied + 1) {
-      const end = this.#copyItem(body, at, piece.view, this.#lineEnd);
-      if (end === at) break;
-      copied = end;
+    let at = first;
+    while (this.#lineEnd <= most) {
+      const next = this.#copyItem(body, at, piece.view, this.#lineEnd);
+      if (next === at) break;
+      at = next;
       this.count += 1;
-      if (body.getUint8(end) !== comma) break;
     }
     this.#tellSeen();
     piece.length = this.#lineEnd;
-    return copied;
+    // Before the comma.
+    return at === first ? start : at - itemStart.length - 1;
   }
 
-  /** @returns where the item ends, or `start` if it is not copied */
+  /** @param start of its id. @returns where the id of the next one begins, or `start` if it is not copied */
   #copyItem(body: DataView, start: number, out: DataView, lineStart: number): number {
-    if (!isAt(beforeId, body, start)) return start;
-    let at = start + beforeId.length;
+    let at = start;
     let to = write(this.#beforeId, out, lineStart);
     let four = copyFour(body, at, out, to);
     const initial = four & 0xff;
-    let [digits, front, middle, tail] = [0, 0, 0, 0];
+    let digits = 0;
+    let front = 0;
+    let middle = 0;
+    let tail = 0;
     while (othersOf(four) === 0 && digits < 16) {
       front = (Math.imul(front, 10_000) + middle) | 0;
       middle = tail;
@@ -142,29 +146,31 @@ export class CopiedItems {
       four = copyFour(body, at + digits, out, to + digits);
     }
     const more = leadingDigits(four);
-    tail = (Math.imul(tail, powers[more] ?? 1) + numberOf((four << 8) << (24 - 8 * more))) | 0;
+    if (more > 0) tail = (Math.imul(tail, powers[more] as number) + numberOf((four << 8) << (24 - 8 * more))) | 0;
     digits += more;
     at += digits;
-    if (!isId(digits, initial) || !isAt(beforeQuantity, body, at)) return start;
-    at += beforeQuantity.length;
+    if (!isId(digits, initial)) return start;
+    if (body.getFloat64(at, true) !== quantityStart || body.getFloat64(at + 4, true) !== quantityEnd) return start;
+    at += quantityText.length;
     to = write(this.#beforeQuantity, out, to + digits);
     four = copyFour(body, at, out, to);
     digits = leadingDigits(four);
     if (digits === 4) digits += leadingDigits(copyFour(body, at + 4, out, to + 4));
     at += digits;
-    if (!isQuantity(digits, four & 0xff) || !isAt(beforeStatus, body, at)) return start;
-    at += beforeStatus.length;
-    const status = this.#statuses[body.getUint8(at + 2) & 31];
-    if (status === undefined || !isAt(status.text, body, at) || !this.#isNew(front, middle, tail, more)) return start;
+    if (!isQuantity(digits, four & 0xff) || body.getFloat64(at, true) !== statusStart) return start;
+    const status = this.#statuses[body.getUint8(at + 11) & 31];
+    if (status === undefined || body.getFloat64(at + 8, true) !== status.second) return start;
+    at += status.length;
+    if (body.getFloat64(at - 16, true) !== status.third || body.getFloat64(at - 8, true) !== idEnd) return start;
+    if (!this.#isNew(front, middle, tail, more)) return start;
     if (status.cell !== undefined) this.#lineEnd = write(status.cell, out, to + digits);
-    return at + status.text.length;
+    return at;
   }
 
   /** Takes an id. @returns whether it was not there before */
   #isNew(front: number, middle: number, tail: number, more: number): boolean {
     const isNear = front === this.#front && middle === this.#middle && more === this.#more;
-    const goesOn = isNear && this.#step > 0 && tail === this.#tail + this.#step;
-    if (goesOn) this.#followed += 1;
+    if (isNear && this.#step > 0 && tail === this.#tail + this.#step) this.#followed += 1;
     else if (!this.#add(front, middle, tail, more)) return false;
     this.#tail = tail;
     return true;
@@ -231,22 +237,28 @@ function numberOf(four: number): number {
   return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff);
 }
 
-/** A text as bytes, written four at a time. */
+/** A text as bytes, written eight at a time. */
 interface Cell {
   /** In bytes. */
   readonly length: number;
-  readonly words: Int32Array;
+  readonly first: number;
+  readonly others: Float64Array;
 }
 
 function cellOf(text: string): Cell {
   const { length } = Buffer.from(text);
-  const whole = Buffer.alloc(4 * Math.ceil(length / 4), text);
-  const words = Int32Array.from({ length: whole.length / 4 }, (_, index) => whole.readInt32LE(4 * index));
-  return { length, words };
+  const whole = Buffer.alloc(8 * Math.max(1, Math.ceil(length / 8)), text);
+  const [first = 0, ...others] = Array.from({ length: whole.length / 8 }, (_, index) => whole.readDoubleLE(8 * index));
+  return { length, first, others: Float64Array.from(others) };
 }
 
-/** Writes it, and up to three bytes after it that mean nothing. @returns where it ends */
-function write({ length, words }: Cell, out: DataView, at: number): number {
-  for (let index = 0; index < words.length; index += 1) out.setInt32(at + 4 * index, words[index] ?? 0, true);
-  return at + length;
+/** Writes it, and up to eight bytes after it that mean nothing. @returns where it ends */
+function write(cell: Cell, out: DataView, at: number): number {
+  out.setFloat64(at, cell.first, true);
+  if (cell.length > 8) writeOthers(cell.others, out, at + 8);
+  return at + cell.length;
+}
+
+function writeOthers(others: Float64Array, out: DataView, at: number): void {
+  for (let index = 0; index < others.length; index += 1) out.setFloat64(at + 8 * index, others[index] as number, true);
 }
