@@ -183,7 +183,7 @@ function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;
   if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
   const now = Math.min(record.date ?? Number.POSITIVE_INFINITY, serviceTime(state, at) ?? wall);
-  const untilReset = reset === undefined || reset - now > longestWindow ? undefined : Math.max(0, reset - now);
+  const untilReset = reset === undefined || reset <= now || reset - now > longestWindow ? undefined : reset - now;
   const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
   raise(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }

@@ -37,8 +37,8 @@ function digits(value: string | readonly string[] | undefined): bigint | undefin
 const leastUnreadable = 60_000;
 
 /**
- * Reads Retry-After: whole seconds, or one of the three HTTP-dates. Anything else is taken for the longest wait that it
- * can mean, and for 60 s at least. The longest of several counts.
+ * Reads Retry-After: whole seconds, or one of the three HTTP-dates. Anything else, and a date that has passed, is taken for
+ * the longest wait that it can mean, and for 60 s at least. The longest of several counts.
  *
  * @param nows the service's time by each clock that tells it, in milliseconds since the Unix epoch: a date is counted from the
  *   earliest
@@ -62,7 +62,7 @@ const thousands = /^\s*\d{1,3}(?:,\d{3})*,0\d\d(?:,\d{3})*\s*$/;
 function parseOne(value: string, now: number): number {
   if (/^\d+$/.test(value)) return secondsOf(Number(value));
   const date = parseHttpDate(value, now);
-  return date === undefined ? longestReading(value, now) : Math.max(0, date - now);
+  return date === undefined || date < now ? longestReading(value, now) : date - now;
 }
 
 /** Seconds of a unit, by its first letter. */

@@ -40,8 +40,10 @@ describe('Retry-After', () => {
     ['Thu, 15 Jan 2026 12:01:20 GMT', 60_000],
     ['Thursday, 15-Jan-26 12:01:20 GMT', 60_000],
     ['Thu Jan 15 12:01:20 2026', 60_000],
-    ['Thu, 15 Jan 2026 11:59:20 GMT', 0],
-    ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['Thu, 15 Jan 2026 12:00:20 GMT', 0],
+    // A date that has passed: a clock is wrong.
+    ['Thu, 15 Jan 2026 11:59:20 GMT', 60_000],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 60_000],
     ['Thu, 30 Feb 2026 12:01:20 GMT', Date.UTC(2026, 2, 2, 12, 1, 20) - now],
     // Of several the longest.
     [['60', '120'], 120_000],
