@@ -72,6 +72,8 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
 /** Rows by result. Those that were skipped, or not edited, are counted and not kept. */
 export type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
 
+export const runStates = ['running', 'incomplete', 'done'] as const;
+
 export interface RunRecord extends RunHead {
   /** `20260115T120020Z-k3x9` */
   readonly run: string;
@@ -95,7 +97,7 @@ export interface RunRecord extends RunHead {
    * - `incomplete`: no process is, and rows are pending or unknown
    * - `done`: every row has its answer
    */
-  readonly state: 'running' | 'done' | 'incomplete';
+  readonly state: (typeof runStates)[number];
   /** In the order of all writes: the last number before it began. */
   readonly began: number;
   /** Its own number: runs are in its order. */

@@ -63,7 +63,7 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     expect(service.journal()).toEqual([]);
   });
 
-  test.for([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }])(
+  test.for([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }, { state: 'over' }])(
     'history(%o)',
     async (filter, { shop: { service, clock, folders } }) => {
       const client = createPetstoreClient({

@@ -91,11 +91,20 @@ describe('a 429', () => {
   // A clock is wrong then, or the value is none: 120 s after a clock that is a day behind, or seconds in place of a time.
   test.each<[string, (now: number) => Record<string, string>]>([
     ['Retry-After', (now) => ({ 'retry-after': new Date(now - 86_280_000).toUTCString() })],
-    ['X-RateLimit-Reset', () => ({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' })],
+    [
+      'X-RateLimit-Reset',
+      () => ({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }),
+    ],
   ])('whose %s has passed already is waited for a minute', async (_name, headersAt) => {
     const shop = await openShop();
-    const url = await answering(429, '{"code":"slow_down","message":"Too many.","status":429}', headersAt(shop.clock.now()));
-    const { code, stderr } = await shop.run('inventory get 1 --max-wait 20 --json', { env: { PETSTOCK_URL_STAGING: url } });
+    const url = await answering(
+      429,
+      '{"code":"slow_down","message":"Too many.","status":429}',
+      headersAt(shop.clock.now()),
+    );
+    const { code, stderr } = await shop.run('inventory get 1 --max-wait 20 --json', {
+      env: { PETSTOCK_URL_STAGING: url },
+    });
     expect(code).toBe(6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(60);
   });

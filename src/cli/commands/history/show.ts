@@ -1,4 +1,4 @@
-import type { RecordedResult, RecordedRow, RunRecord } from '../../../inventory/run-records.ts';
+import { type RecordedResult, type RecordedRow, type RunRecord, runStates } from '../../../inventory/run-records.ts';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
@@ -15,8 +15,6 @@ import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
 /** As many runs as a person looks through. */
 const shownOnTerminal = 20;
-/** The values of `--state`. */
-export const runStates = ['running', 'incomplete', 'done'] as const;
 
 const listOptions = optionRows(
   ['--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`],
