@@ -63,19 +63,22 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     expect(service.journal()).toEqual([]);
   });
 
-  test.for([{ petId: 1.5 }, { since: new Date(Number.NaN) }, { until: '2026-01-15' }, { limit: -1 }, { state: 'over' }])(
-    'history(%o)',
-    async (filter, { shop: { service, clock, folders } }) => {
-      const client = createPetstoreClient({
-        baseUrl: service.url,
-        key: service.key,
-        clock,
-        stateFolder: folders.state,
-      });
-      await expect(client.history(untyped(filter))[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
-      await client.close();
-    },
-  );
+  test.for([
+    { petId: 1.5 },
+    { since: new Date(Number.NaN) },
+    { until: '2026-01-15' },
+    { limit: -1 },
+    { state: 'over' },
+  ])('history(%o)', async (filter, { shop: { service, clock, folders } }) => {
+    const client = createPetstoreClient({
+      baseUrl: service.url,
+      key: service.key,
+      clock,
+      stateFolder: folders.state,
+    });
+    await expect(client.history(untyped(filter))[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
+    await client.close();
+  });
 
   test.each([
     { timeout: 0 },
