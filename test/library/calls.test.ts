@@ -3,15 +3,16 @@ import { getEventListeners } from 'node:events';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import { startSandbox, UsageError } from '../../src/library/index.ts';
-import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
+import { openPetstoreClient } from '../../src/library/petstore-client.ts';
+import { createTestClock } from '../support/clock.ts';
 import { within } from '../support/petstock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';
 import { openShop, temporaryFolders, test } from '../support/shop.ts';
+import { clientOf, open } from './rig.ts';
 
 test('a signal ends one call with its reason, and leaves the others', async () => {
-  const { service, clock } = await openShop({ faults: ['GET /store/orders:hang'] });
-  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock });
+  const client = clientOf(await openShop({ faults: ['GET /store/orders:hang'] }));
   const controller = new AbortController();
   const reason = new Error('enough');
   // The first answer says how many may leave.
@@ -22,28 +23,25 @@ test('a signal ends one call with its reason, and leaves the others', async () =
   expect(await hanging).toBe(reason);
   await expect(client.probe({ signal: controller.signal })).rejects.toBe(reason);
   await client.probe();
-  await client.close();
 });
 
 test('the signal of a client ends all its calls with its reason, and lets no other begin', async () => {
-  const { service, clock } = await openShop({ faults: ['*:hang'] });
   const all = new AbortController();
-  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, signal: all.signal });
+  const shop = await openShop({ faults: ['*:hang'] });
+  const client = clientOf(shop, { signal: all.signal });
   const hanging = client.probe().catch((error) => error);
   const reason = new Error('enough');
   setImmediate(() => all.abort(reason));
   expect(await hanging).toBe(reason);
-  service.setFaults([]);
+  shop.service.setFaults([]);
   await expect(client.probe()).rejects.toBe(reason);
-  await client.close();
 });
 
-test('a write that waits for the rate limit ends by its signal', async ({ shop: { service, clock, folders } }) => {
-  service.setFaults(['*:first=1:status=429:retry-after=60']);
-  const hanging = { ...clock, sleep: hangingSleep };
-  const settings = { baseUrl: service.url, key: service.key, clock: hanging, stateFolder: folders.state };
+test('a write that waits for the rate limit ends by its signal', async () => {
   const waits: number[] = [];
-  const client = createPetstoreClient({ ...settings, onWait: (ms) => waits.push(ms) });
+  const hanging = { ...createTestClock(), sleep: hangingSleep };
+  const faults = ['*:first=1:status=429:retry-after=60'];
+  const { client } = await open({ clock: hanging, onWait: (ms) => waits.push(ms) }, { faults });
   const controller = new AbortController();
   const reason = new Error('enough');
   const refused = client.probe({ signal: controller.signal }).catch((error) => error);
@@ -52,13 +50,11 @@ test('a write that waits for the rate limit ends by its signal', async ({ shop: 
   for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
   controller.abort(reason);
   expect(await Promise.all([refused, writing])).toEqual([reason, reason]);
-  await client.close();
 });
 
 test('a list ends by its signal, or early, and leaves no listener behind', async () => {
-  const { service, clock } = await openShop({ pets: 5000 });
   const all = new AbortController();
-  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, signal: all.signal });
+  const client = clientOf(await openShop({ pets: 5000 }), { signal: all.signal });
   for await (const _batch of client.listInventory()) break;
   const one = new AbortController();
   const reason = new Error('enough');
@@ -67,25 +63,23 @@ test('a list ends by its signal, or early, and leaves no listener behind', async
   };
   await expect(read()).rejects.toBe(reason);
   expect(getEventListeners(all.signal, 'abort')).toEqual([]);
-  await client.close();
 });
 
-test('close waits for calls under way; later ones are refused', async ({ shop: { service, clock, folders } }) => {
-  const settings = { baseUrl: service.url, key: service.key, clock };
-  const client = createPetstoreClient({ ...settings, stateFolder: folders.state });
+test('close waits for calls under way; later ones are refused', async () => {
+  const { shop, client } = await open();
   const written = client.updateInventory(1, 5);
   await Promise.all([client.close(), client.close()]);
   expect((await written).quantity).toBe(5);
   await expect(client.probe()).rejects.toBeInstanceOf(UsageError);
   await expect(client.listInventory()[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
-  expect(service.journal()).toHaveLength(1);
-  await createPetstoreClient(settings).close();
+  expect(shop.service.journal()).toHaveLength(1);
+  await clientOf(shop).close();
 });
 
 test('startSandbox: a URL and a key for tests of other programs', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
-  const client = createPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
+  const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
   let pets = 0;
   for await (const batch of client.listInventory()) pets += batch.length;
   expect(pets).toBe(6);
@@ -97,7 +91,6 @@ test('startSandbox: a URL and a key for tests of other programs', async () => {
     'GET /v1/inventory 200',
     'PATCH /v1/inventory/1 400',
   ]);
-  await client.close();
 });
 
 test.each([
@@ -118,8 +111,7 @@ test.each([
 );
 
 test('writes of one pet go in the order of the calls; one that is aborted before its turn is not sent', async () => {
-  const { service, folders } = await openShop({ limits: { minute: 1000, day: 1000 } });
-  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, stateFolder: folders.state });
+  const { shop, client } = await open({ clock: undefined }, { limits: { minute: 1000, day: 1000 } });
   const controller = new AbortController();
   const reason = new Error('enough');
   const writes = [5, 6, 7, 8].map((quantity, index) =>
@@ -128,9 +120,8 @@ test('writes of one pet go in the order of the calls; one that is aborted before
   controller.abort(reason);
   expect(await writes[2]).toBe(reason);
   await Promise.all(writes);
-  const sent = (await service.journal()).filter(({ method }) => method === 'PATCH');
+  const sent = shop.service.journal().filter(({ method }) => method === 'PATCH');
   expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
-  await client.close();
 });
 
 /** Nothing passes but by its signal. */

@@ -17,14 +17,11 @@ import {
 } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { answer, openServer, stock } from '../api/server.ts';
-import { openShop, type Shop, test } from '../support/shop.ts';
+import { openShop, test } from '../support/shop.ts';
+import { clientOf } from './rig.ts';
 
-function open({ service, clock }: Shop, options: Partial<PetstoreClientOptions> = {}) {
-  return createPetstoreClient({ baseUrl: service.url, key: service.key, clock, ...options });
-}
-
-test('lists, sets and reads', async () => {
-  const client = open(await openShop());
+test('lists, sets and reads', async ({ shop }) => {
+  const client = clientOf(shop);
   const items: InventoryItem[] = [];
   for await (const batch of client.listInventory()) items.push(...batch);
   expect(items).toHaveLength(24);
@@ -58,7 +55,7 @@ describe('what fails has its class', () => {
     ['no JSON', {}, ['*:malform'], FailureError],
     ['a wait that is too long', { maxWait: 1000 }, ['*:status=429:retry-after=60'], RateLimitedError],
   ])('%s', async (_what, options, faults, type) => {
-    const client = open(await openShop({ faults }), options);
+    const client = clientOf(await openShop({ faults }), options);
     const petId = type === NotFoundError ? 424_242n : 9007199254740993n;
     const error = await client.updateInventory(petId, 1).catch((reason) => reason);
     expect(error).toBeInstanceOf(type);
@@ -80,7 +77,7 @@ describe('what fails has its class', () => {
 
 test.each([0, 2])('a read is sent again %i times after a fault of the network, a write never', async (retries) => {
   const shop = await openShop({ faults: ['*:reset'] });
-  const client = open(shop, { retries });
+  const client = clientOf(shop, { retries });
   await expect(client.probe()).rejects.toBeInstanceOf(UnavailableError);
   expect(shop.service.journal()).toHaveLength(1 + retries);
   await expect(client.updateInventory(4, 5)).rejects.toBeInstanceOf(UnavailableError);
@@ -90,14 +87,14 @@ test.each([0, 2])('a read is sent again %i times after a fault of the network, a
 test('a wait is announced', async () => {
   const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=20'] });
   const waits: number[] = [];
-  await open(shop, { onWait: (ms) => waits.push(ms) }).probe();
+  await clientOf(shop, { onWait: (ms) => waits.push(ms) }).probe();
   expect(waits).toHaveLength(1);
   expect(waits[0]).toBeGreaterThanOrEqual(20_000);
 });
 
 test('the longest wait is that of one request, however long the client lives', async () => {
   const shop = await openShop({ limits: { minute: 1, day: 1000 } });
-  const client = open(shop);
+  const client = clientOf(shop);
   for (let minute = 0; minute < 5; minute += 1) await client.probe();
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
@@ -106,8 +103,8 @@ describe('the state folder', () => {
   test('is shared by clients of the same key', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=50400'] });
     const stateFolder = shop.folders.state;
-    await expect(open(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
-    await expect(open(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
+    await expect(clientOf(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
+    await expect(clientOf(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
     expect(shop.service.journal()).toHaveLength(1);
     for (const name of readdirSync(stateFolder)) {
       expect(readFileSync(join(stateFolder, name), 'latin1')).not.toContain(shop.service.key);
@@ -115,7 +112,7 @@ describe('the state folder', () => {
   });
 
   test('that can not be used fails every request, and nothing is sent', async ({ shop }) => {
-    const client = open(shop, { stateFolder: '/dev/null' });
+    const client = clientOf(shop, { stateFolder: '/dev/null' });
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     expect(shop.service.journal()).toEqual([]);
@@ -123,14 +120,14 @@ describe('the state folder', () => {
 
   test('that can not be used is done without, where the program takes that on itself', async ({ shop }) => {
     const reasons: Error[] = [];
-    const client = open(shop, { stateFolder: '/dev/null', onFallback: (reason) => reasons.push(reason) });
+    const client = clientOf(shop, { stateFolder: '/dev/null', onFallback: (reason) => reasons.push(reason) });
     await client.probe();
     await client.probe();
     expect(reasons).toEqual([expect.any(FailureError)]);
   });
 
   test('is not there unless it is asked for', async ({ shop }) => {
-    await open(shop).probe();
+    await clientOf(shop).probe();
     expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
   });
 });

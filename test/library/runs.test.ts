@@ -1,21 +1,7 @@
 import { expect } from 'vitest';
-import {
-  type ChangeInput,
-  ConflictError,
-  NotFoundError,
-  PartialError,
-  type PetstoreClientOptions,
-  UsageError,
-} from '../../src/library/index.ts';
-import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop, type Shop, type ShopOptions, test } from '../support/shop.ts';
-
-async function open(options: ShopOptions = {}, own: Partial<PetstoreClientOptions> = {}) {
-  const shop = await openShop(options);
-  const { service, clock, folders } = shop;
-  const settings = { baseUrl: service.url, key: service.key, clock, stateFolder: folders.state, name: 'staging' };
-  return { shop, client: createPetstoreClient({ ...settings, ...own }) };
-}
+import { type ChangeInput, ConflictError, NotFoundError, PartialError, UsageError } from '../../src/library/index.ts';
+import { type Shop, test } from '../support/shop.ts';
+import { clientOf, open } from './rig.ts';
 
 const patches = ({ service }: Shop) =>
   service.journal().flatMap(({ method, path, body }) => (method === 'PATCH' ? [`${path} ${body}`] : []));
@@ -55,7 +41,6 @@ test('a dry run writes nothing, and has no run', async () => {
   const report = await client.apply([{ petId: 1, quantity: 15 }], { dryRun: true });
   expect(report).toMatchObject({ run: undefined, dryRun: true, rows: [{ result: 'planned', before: 12, after: 15 }] });
   expect(patches(shop)).toEqual([]);
-  await client.close();
 });
 
 test.each<[ChangeInput[], string]>([
@@ -76,7 +61,6 @@ test.each<[ChangeInput[], string]>([
   expect(error).toBeInstanceOf(UsageError);
   expect(error.message).toContain(words);
   expect(shop.service.journal()).toEqual([]);
-  await client.close();
 });
 
 test('an unknown pet, or a guard, refuses all, and nothing is written', async () => {
@@ -89,7 +73,6 @@ test('an unknown pet, or a guard, refuses all, and nothing is written', async ()
   await expect(client.apply(changes, { maxZero: 1 })).rejects.toBeInstanceOf(UsageError);
   await expect(client.apply(changes, { maxChanges: 1 })).rejects.toBeInstanceOf(UsageError);
   expect(patches(shop)).toEqual([]);
-  await client.close();
 });
 
 test('a conflict is in the report, and is its error where nothing was written', async () => {
@@ -99,18 +82,16 @@ test('a conflict is in the report, and is its error where nothing was written', 
   expect(report.error?.hint).toBeUndefined();
   expect(report.rows).toMatchObject([{ result: 'conflict', error: { code: 'conflict' } }]);
   expect(patches(shop)).toEqual([]);
-  await client.close();
 });
 
 test('a row that fails leaves the others alone', async () => {
-  const { client } = await open({ faults: ['PATCH /inventory/8:status=400'] });
+  const { client } = await open({}, { faults: ['PATCH /inventory/8:status=400'] });
   const report = await client.apply([
     { petId: 1, quantity: 15 },
     { petId: 8, quantity: 15 },
   ]);
   expect(report.error).toBeInstanceOf(PartialError);
   expect(report.rows.map(({ result }) => result)).toEqual(['applied', 'failed']);
-  await client.close();
 });
 
 test('undo of what is not there, or was taken back already', async () => {
@@ -119,12 +100,9 @@ test('undo of what is not there, or was taken back already', async () => {
   const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);
   await client.undo(run);
   await expect(client.undo(run)).rejects.toThrow('There is nothing to take back');
-  await client.close();
 });
 
 test('without a state folder there is no apply, and nothing is sent', async ({ shop }) => {
-  const { url: baseUrl, key } = shop.service;
-  const client = createPetstoreClient({ baseUrl, key, clock: shop.clock });
-  await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
+  await expect(clientOf(shop).apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
   expect(shop.service.journal()).toEqual([]);
 });

@@ -1,21 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type PetstoreClientOptions, UnavailableError } from '../../src/library/index.ts';
-import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
+import { UnavailableError } from '../../src/library/index.ts';
 import { laterDatabase } from '../support/later-database.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
-import { openShop, temporaryFolders } from '../support/shop.ts';
+import { temporaryFolders } from '../support/shop.ts';
+import { clientOf, type OwnOptions, open as openWith } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
-async function open(own: Partial<PetstoreClientOptions>) {
-  const shop = await openShop();
-  const { service, clock } = shop;
-  const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, name: 'staging', ...own });
-  return { shop, client };
-}
+const open = (own: OwnOptions) => openWith({ stateFolder: undefined, ...own });
 
 test('apply and undo of a program are in the history of all who share the database', async () => {
   const stateUrl = await temporaryDatabase();
@@ -37,22 +32,15 @@ test('a database that can not be reached fails each request, and its password is
   expect(error).toBeInstanceOf(UnavailableError);
   expect(error.message).not.toContain('secret');
   expect(shop.service.journal()).toEqual([]);
-  await client.close();
 });
 
 test('with a folder reads go by what that knows, and nothing is written', async () => {
   const warnings: string[] = [];
-  const shop = await openShop();
-  const { service, clock, folders } = shop;
-  const client = createPetstoreClient({
-    ...{ baseUrl: service.url, key: service.key, clock, stateUrl: unreachable, stateFolder: folders.state },
-    onWarning: (line) => warnings.push(line),
-  });
+  const { shop, client } = await openWith({ stateUrl: unreachable, onWarning: (line) => warnings.push(line) });
   await client.probe();
   expect(warnings).toEqual([expect.stringContaining('goes by what this machine alone knows')]);
   await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toThrow("can't be reached");
-  expect(service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
-  await client.close();
+  expect(shop.service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
 });
 
 test('a gate that another machine has told of is kept on this one, too', async () => {
@@ -61,8 +49,7 @@ test('a gate that another machine has told of is kept on this one, too', async (
   const { state: runtime } = await temporaryFolders();
   await other.limits();
   vi.stubEnv('XDG_RUNTIME_DIR', runtime);
-  const { url: baseUrl, key } = shop.service;
-  const client = createPetstoreClient({ baseUrl, key, clock: shop.clock, stateUrl, maxWait: 0 });
+  const client = clientOf(shop, { stateUrl, maxWait: 0 });
   shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
   await expect(other.probe().finally(() => other.close())).rejects.toBeDefined();
   await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
@@ -75,10 +62,9 @@ test('a database that comes later is used from then on: its gates hold, and what
   const database = await temporaryDatabase();
   const { stateUrl, listen } = await laterDatabase(database);
   const { shop, client: other } = await open({ stateUrl: database, maxWait: 0 });
-  const { url: baseUrl, key } = shop.service;
   const { state: stateFolder } = await temporaryFolders();
   vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
-  const client = createPetstoreClient({ ...{ baseUrl, key, clock: shop.clock, stateUrl, stateFolder }, maxWait: 0 });
+  const client = clientOf(shop, { stateUrl, stateFolder, maxWait: 0 });
   await expect(client.adjust(1, 1)).rejects.toThrow("can't be reached");
   await client.probe();
   vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);

@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest';
-import { InterruptedError, type PetstoreClientOptions, UsageError } from '../../src/library/index.ts';
-import type { Plumbing } from '../../src/library/options.ts';
-import { openPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop } from '../support/shop.ts';
+import { InterruptedError, UsageError } from '../../src/library/index.ts';
+import { type OwnOptions, open as openWith } from './rig.ts';
 
-async function open(
-  own: Partial<PetstoreClientOptions & Plumbing> = {},
-  limits = { minute: 1_000_000, day: 1_000_000 },
-) {
-  const shop = await openShop({ limits });
-  const { service, clock, folders } = shop;
-  const settings = { baseUrl: service.url, key: service.key, clock, stateFolder: folders.state, name: 'staging' };
-  return { shop, client: openPetstoreClient({ ...settings, ...own }) };
-}
+const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
 
 test('ten adjusts at once on one client all count', async () => {
   // Ten that wait would pass the time of a test's own clock ten times as fast.
@@ -21,7 +11,6 @@ test('ten adjusts at once on one client all count', async () => {
   expect(items.map(({ before = 0, quantity }) => quantity - before)).toEqual(Array(10).fill(1));
   expect(new Set(items.map(({ run }) => run)).size).toBe(10);
   expect((await client.adjust(4n, '-10')).quantity).toBe(39);
-  await client.close();
 });
 
 test('so do ten deltas that are applied at once', async () => {
@@ -38,7 +27,6 @@ test('so do ten deltas that are applied at once', async () => {
   const stock = new Map<bigint, number>();
   for await (const items of client.listInventory()) for (const { petId, quantity } of items) stock.set(petId, quantity);
   expect([stock.get(4n), stock.get(5n)]).toEqual([49, 21]);
-  await client.close();
 });
 
 test('updateInventory is a run as any other: others wait for it, and undo does not destroy what it wrote', async () => {
@@ -52,7 +40,6 @@ test('updateInventory is a run as any other: others wait for it, and undo does n
   const undone = await shop.run(`undo ${earlier.run} --yes`);
   expect(undone.code).toBe(7);
   expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);
-  await client.close();
 });
 
 test('an interrupted apply says which run it is, and resume goes on with it', async () => {
@@ -68,7 +55,6 @@ test('an interrupted apply says which run it is, and resume goes on with it', as
   const resumed = await client.resume(run.slice(-4));
   expect(resumed).toMatchObject({ run, error: undefined, counts: { applied: 20 } });
   await expect(client.resume('zzzz')).rejects.toThrow('There is no run');
-  await client.close();
 });
 
 test('the history and the limits are there for programs', async () => {
@@ -88,14 +74,12 @@ test('the history and the limits are there for programs', async () => {
   expect(minute).toMatchObject({ limit: 100, resetAt: expect.any(Date) });
   expect(told.length).toBeGreaterThan(0);
   expect(told.at(-1)).toBe(minute?.remaining);
-  await client.close();
 });
 
 test('a write that the limit stops is said in whole sentences', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
   await expect(client.updateInventory(4, 5)).rejects.toThrow(/^A fault was asked for here\. Nothing was written$/);
-  await client.close();
 });
 
 test('without a state one pet is still set, and nothing can be adjusted', async () => {
@@ -119,5 +103,4 @@ test('payloads are plain data, every digit of an id is there', async () => {
     value: expect.arrayContaining([expect.objectContaining({ petId: '4' })]),
   });
   expect((await client.request('GET', '/nowhere')).status).toBe(404);
-  await client.close();
 });

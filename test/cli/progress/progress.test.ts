@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, test } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import { createProgress, type Progress, type ProgressOptions } from '../../../src/cli/progress/progress.ts';
 import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
 
@@ -29,7 +29,10 @@ function start({ columns, taken, ...options }: Rig = {}): Progress {
       await taken;
     },
   };
-  return createProgress({ clock, stderr, env: {} }, { total: 1200, note: (line) => notes.push(line), ...options });
+  const note = (line: string) => notes.push(line);
+  const progress = createProgress({ clock, stderr, env: {} }, { total: 1200, note, ...options });
+  onTestFinished(() => progress.stop());
+  return progress;
 }
 
 /** What is on the last line of the terminal. */
@@ -74,14 +77,12 @@ describe('on a terminal', () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 200, 100);
     expect(shown()).toBe('[██░░░░░░░░░░░░]  200/1,200  10/s  about 1 min 40 s left');
-    await progress.stop();
   });
 
   it('takes the limit for the time left where that takes longer', async () => {
     const progress = start({ columns: 80, limitSeconds: (rows) => rows });
     progress.update({ done: 1, failed: 0 });
     expect(shown()).toContain('about 20 min left');
-    await progress.stop();
   });
 
   it('counts a wait down, and goes on', async () => {
@@ -100,7 +101,6 @@ describe('on a terminal', () => {
     const after = writes.length;
     await clock.sleep(60_000);
     expect(writes.length).toBe(after);
-    await progress.stop();
   });
 
   it('shows what is answered during a wait', async () => {
@@ -113,7 +113,6 @@ describe('on a terminal', () => {
     progress.waiting(2000, 'refused');
     await clock.sleep(3000);
     expect(shown()).not.toContain('waiting');
-    await progress.stop();
   });
 
   it('makes room for something else, and comes back', async () => {
@@ -133,7 +132,6 @@ describe('on a terminal', () => {
     expect(shown(), 'somebody is writing').toBe('');
     await clock.sleep(100);
     expect(shown()).toContain('3/1,200');
-    await progress.stop();
   });
 
   it('draws nothing after its end, and lets nobody wait', async () => {
@@ -165,7 +163,6 @@ describe('on a terminal', () => {
     await clock.sleep(3000);
     expect(writes.length).toBeGreaterThan(2);
     for (const { text } of writes) expect(text.slice(4).length).toBeLessThan(columns);
-    await progress.stop();
   });
 
   it('gathers no drawings while the terminal is held up', async () => {
@@ -180,7 +177,6 @@ describe('on a terminal', () => {
     await clock.sleep(100);
     expect(writes).toHaveLength(2);
     expect(shown()).toContain('100/1,200');
-    await progress.stop();
   });
 
   it('draws nothing after its end that was held up', async () => {
