@@ -11,6 +11,7 @@ import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import { processWith } from '../rate-limit/rig.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
+import { type Answerer, openServer } from './server.ts';
 
 export interface ClientRigOptions {
   readonly url: string;
@@ -103,4 +104,10 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
       return items;
     },
   };
+}
+
+/** A client at a server that gives these answers in turn; the last one stays. */
+export async function openClient(answers: readonly Answerer[], options: Omit<ClientRigOptions, 'url'> = {}) {
+  const server = await openServer(...answers);
+  return { server, ...createClientRig({ ...options, url: server.url }) };
 }

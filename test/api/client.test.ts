@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { AuthError, FailureError, NotFoundError, type PetstockError, RejectedError } from '../../src/shared/errors.ts';
 import { openShop, type Shop } from '../support/shop.ts';
-import { createClientRig, key } from './client-rig.ts';
+import { createClientRig, key, openClient } from './client-rig.ts';
 import { answer, item, openServer, stock } from './server.ts';
 
 function visit({ service, clock }: Shop, options: { readonly key?: string } = {}) {
@@ -44,15 +44,13 @@ describe('what leaves', () => {
     ['listOrders', 'GET /v1/store/orders'],
     ['probe', 'GET /v1/inventory'],
   ] as const)('%s is %s', async (operation, expected) => {
-    const server = await openServer(answer(200, '{}'));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([answer(200, '{}')]);
     await (operation === 'getPet' ? client.getPet(7n) : client[operation]());
     expect(server.requests.map(({ method, path, body }) => `${method} ${path}${body}`)).toEqual([expected]);
   });
 
   test('any request, byte for byte', async () => {
-    const server = await openServer(answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] }));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] })]);
     const body = '{ "quantity" : 3 }\n';
     const raw = await client.request('PUT', '/inventory/7?dry=1&a=%20', body);
     expect(raw).toMatchObject({ status: 200, headers: { 'x-a': ['1', '2'] }, failure: undefined });
@@ -142,8 +140,7 @@ describe('what an answer may be', () => {
     ['two content encodings', answer(200, stock, { 'content-encoding': 'gzip, br' }), 'encoding, "gzip, br"'],
     ['a 304', answer(304), 'The service answered 304'],
   ])('%s is no sense', async (_what, answerer, words) => {
-    const server = await openServer(answerer);
-    const { list, sentAt } = createClientRig({ url: server.url });
+    const { list, sentAt } = await openClient([answerer]);
     const error = await list().catch((reason) => reason);
     expect(error).toBeInstanceOf(FailureError);
     expect(error.message).toContain(words);
@@ -157,8 +154,7 @@ describe('what an answer may be', () => {
     ['a corrupt gzip', answer(401, 'x', { 'content-encoding': 'gzip' })],
     ['a body that is cut short', cutShort],
   ])('a 401 with %s is a 401, and is not tried again', async (_what, answerer) => {
-    const server = await openServer(answerer);
-    const { list, client, sentAt } = createClientRig({ url: server.url });
+    const { list, client, sentAt } = await openClient([answerer]);
     await expect(list()).rejects.toBeInstanceOf(AuthError);
     await expect(client.probe()).rejects.toBeInstanceOf(AuthError);
     expect(sentAt()).toHaveLength(2);

@@ -2,13 +2,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openShop } from '../support/shop.ts';
-import { createClientRig } from './client-rig.ts';
+import { createClientRig, openClient } from './client-rig.ts';
 import { answer, hangInBody, item, openServer, stock, until } from './server.ts';
 
 describe('one connection is used again', () => {
   test('by 1,000 PATCHes after one another', async () => {
-    const server = await openServer(answer(200, item));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([answer(200, item)]);
     for (let quantity = 0; quantity < 1000; quantity += 1) await client.updateInventory(7n, quantity);
     expect(server.requests).toHaveLength(1000);
     expect(server.connections.opened).toBe(1);

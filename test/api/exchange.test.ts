@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../src/shared/errors.ts';
-import { createClientRig } from './client-rig.ts';
+import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, openServer, stock, turns, until } from './server.ts';
 
 describe('content encodings', () => {
@@ -65,8 +65,7 @@ describe('the time-out', () => {
       (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex')),
     ],
   ])('%s: the next try has its answer', async (_what, answerer) => {
-    const server = await openServer(answerer, answer(200, stock));
-    const { list, clock, sentAt } = createClientRig({ url: server.url });
+    const { server, list, clock, sentAt } = await openClient([answerer, answer(200, stock)]);
     const items = list();
     await until(() => server.requests.length === 1);
     await turns(20);
@@ -94,8 +93,7 @@ describe('an interruption rejects with its reason', () => {
   const reason = new Error('Ctrl-C');
 
   test('before anything is sent', async () => {
-    const server = await openServer(answer(200, stock));
-    const { list } = createClientRig({ url: server.url, interrupted: AbortSignal.abort(reason) });
+    const { server, list } = await openClient([answer(200, stock)], { interrupted: AbortSignal.abort(reason) });
     await expect(list()).rejects.toBe(reason);
     expect(server.connections.opened).toBe(0);
   });

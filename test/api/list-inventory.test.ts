@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { batchSize, itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
-import { createClientRig } from './client-rig.ts';
+import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, openServer, stock, turns, until } from './server.ts';
 
 const count = 3 * batchSize;
@@ -45,8 +45,7 @@ describe('a long list', () => {
   });
 
   test('that nobody reads to its end is dropped', async () => {
-    const server = await openServer(begin(leave));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { server, client, clock } = await openClient([begin(leave)]);
     for await (const batch of itemsOf(client.scanInventory())) {
       expect(batch).toEqual(items.slice(0, batchSize));
       break;
@@ -57,8 +56,7 @@ describe('a long list', () => {
   });
 
   test('that a reader fails at is dropped, and the failure is the reader’s', async () => {
-    const server = await openServer(begin(leave));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([begin(leave)]);
     const reading = async () => {
       for await (const _batch of client.scanInventory()) throw new Error('no room');
     };
@@ -67,8 +65,7 @@ describe('a long list', () => {
   });
 
   test('waits for its reader as long as that takes', async () => {
-    const server = await openServer(begin((response) => response.end(rest)));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { client, clock } = await openClient([begin((response) => response.end(rest))]);
     let seen = 0;
     for await (const batch of client.scanInventory()) {
       seen += batch.length;
@@ -116,8 +113,7 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
   ];
 
   test.each(broken)('%s', async (_what, answerer, type, told) => {
-    const server = await openServer(answerer, answer(200, stock));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { server, client, clock } = await openClient([answerer, answer(200, stock)]);
     let seen = 0;
     const reading = async () => {
       for await (const batch of client.scanInventory()) seen += batch.length;
@@ -153,8 +149,7 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
   });
 
   test('the time-out', async () => {
-    const server = await openServer(begin(leave));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { server, client, clock } = await openClient([begin(leave)]);
     let seen = 0;
     const reading = (async () => {
       for await (const batch of client.scanInventory()) seen += batch.length;

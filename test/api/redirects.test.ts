@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
-import { createClientRig, key } from './client-rig.ts';
+import { createClientRig, key, openClient } from './client-rig.ts';
 import { answer, item, openServer, stock } from './server.ts';
 
 const statuses = [301, 302, 303, 307, 308];
@@ -8,8 +8,7 @@ const redirect = (status: number, location: string | string[]) => answer(status,
 
 describe('to the same origin', () => {
   test.each(statuses)('a GET follows %i', async (status) => {
-    const server = await openServer(redirect(status, '/v1/stock?page=1#top'), answer(200, stock));
-    const { list, clock } = createClientRig({ url: server.url });
+    const { server, list, clock } = await openClient([redirect(status, '/v1/stock?page=1#top'), answer(200, stock)]);
     expect(await list()).toHaveLength(1);
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /v1/inventory',
@@ -62,8 +61,10 @@ describe('to the same origin', () => {
 
   test('each one passes the governor', async () => {
     const spent = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1768478460' };
-    const server = await openServer(answer(302, '', { location: '/v1/stock', ...spent }), answer(200, stock));
-    const { list, sentAt } = createClientRig({ url: server.url });
+    const { list, sentAt } = await openClient([
+      answer(302, '', { location: '/v1/stock', ...spent }),
+      answer(200, stock),
+    ]);
     await list();
     const [first, second] = sentAt();
     expect(first).toBe(0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
-import { createClientRig } from './client-rig.ts';
+import { createClientRig, openClient } from './client-rig.ts';
 import {
   type Answerer,
   answer,
@@ -37,8 +37,7 @@ describe('what a gateway or the network does is tried again', () => {
     ['nothing but the end', raw('')],
     ['a corrupt gzip', answer(200, 'no gzip', { 'content-encoding': 'gzip' })],
   ])('%s', async (_what, answerer) => {
-    const server = await openServer(answerer, answerer, ok);
-    const { list, sentAt, clock } = createClientRig({ url: server.url });
+    const { list, sentAt, clock } = await openClient([answerer, answerer, ok]);
     expect(await list()).toHaveLength(1);
     expect(sentAt()).toEqual([0, 250, 750]);
     expect(clock.sleeps).toEqual([250, 500]);
@@ -61,8 +60,7 @@ describe('what a gateway or the network does is tried again', () => {
   });
 
   test('503 for ever: 4 more tries, and then what the service says', async () => {
-    const server = await openServer(answer(503, errorBody(503)));
-    const { list, clock } = createClientRig({ url: server.url });
+    const { server, list, clock } = await openClient([answer(503, errorBody(503))]);
     await expect(list()).rejects.toMatchObject({
       kind: 'unavailable',
       status: 503,
@@ -80,15 +78,13 @@ describe('what a gateway or the network does is tried again', () => {
   });
 
   test.each([0, 1])('%i times, if that is what was asked for', async (retries) => {
-    const server = await openServer(answer(503));
-    const { list, sentAt } = createClientRig({ url: server.url, retries });
+    const { list, sentAt } = await openClient([answer(503)], { retries });
     await expect(list()).rejects.toMatchObject({ status: 503 });
     expect(sentAt()).toHaveLength(retries + 1);
   });
 
   test('no try leaves earlier than its full jitter says, and none without jitter waits', async () => {
-    const server = await openServer(answer(503), ok);
-    const { list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { list, sentAt } = await openClient([answer(503), ok], { random: 0 });
     await list();
     expect(sentAt()).toEqual([0, 0]);
   });
@@ -101,8 +97,7 @@ describe('a 503 with Retry-After', () => {
     ['soon', 60_000],
     ['Thu, 15 Jan 2026 12:00:27 GMT', 7000],
   ])('%s is tried again after %i ms', async (retryAfter, wait) => {
-    const server = await openServer(answer(503, '', { 'retry-after': retryAfter }), ok);
-    const { list, sentAt } = createClientRig({ url: server.url });
+    const { list, sentAt } = await openClient([answer(503, '', { 'retry-after': retryAfter }), ok]);
     await list();
     // At the gate with a jitter of a tenth, at most 5 s.
     const jitter = wait === 250 ? 0 : Math.min(wait / 10, 5000) / 2;
@@ -110,15 +105,16 @@ describe('a 503 with Retry-After', () => {
   });
 
   test('holds up every other request of the client as well', async () => {
-    const server = await openServer(answer(503, '', { 'retry-after': '20' }), ok);
-    const { client, list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { client, list, sentAt } = await openClient([answer(503, '', { 'retry-after': '20' }), ok], { random: 0 });
     await Promise.allSettled([list().then(() => client.getPet(7n)), list()]);
     expect(Math.min(...sentAt().slice(2))).toBeGreaterThanOrEqual(20_000);
   });
 
   test('that is longer than the command may wait: the words of the service, and when it works again', async () => {
-    const server = await openServer(answer(503, errorBody(503), { 'retry-after': '20' }), ok);
-    const { list, clock } = createClientRig({ url: server.url, random: 0, maxWait: 10_000 });
+    const { list, clock } = await openClient([answer(503, errorBody(503), { 'retry-after': '20' }), ok], {
+      random: 0,
+      maxWait: 10_000,
+    });
     await expect(list()).rejects.toMatchObject({
       kind: 'unavailable',
       message: 'Down for a moment. (503)',
@@ -129,8 +125,7 @@ describe('a 503 with Retry-After', () => {
   });
 
   test.each(['61', '9999999999'])('of %s s is told at once: no command waits that long', async (retryAfter) => {
-    const server = await openServer(answer(503, errorBody(503), { 'retry-after': retryAfter }), ok);
-    const { list, clock } = createClientRig({ url: server.url });
+    const { server, list, clock } = await openClient([answer(503, errorBody(503), { 'retry-after': retryAfter }), ok]);
     const error = await list().catch((reason) => reason);
     expect(error).toBeInstanceOf(UnavailableError);
     // More than 32 days are not believed.
@@ -142,8 +137,7 @@ describe('a 503 with Retry-After', () => {
 
 describe('what is not tried again', () => {
   test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 500, 501, 505])('%i', async (status) => {
-    const server = await openServer(answer(status, errorBody(status)), ok);
-    const { list, clock } = createClientRig({ url: server.url });
+    const { server, list, clock } = await openClient([answer(status, errorBody(status)), ok]);
     await expect(list()).rejects.toMatchObject({ status });
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
@@ -156,16 +150,14 @@ describe('what is not tried again', () => {
     ['503', answer(503, '', { 'retry-after': '1' })],
     ['504', answer(504)],
   ])('a POST after %s', async (_what, answerer) => {
-    const server = await openServer(answerer, answer(200, '{}'));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { server, client, clock } = await openClient([answerer, answer(200, '{}')]);
     await expect(client.request('POST', '/inventory', '{}')).rejects.toBeInstanceOf(UnavailableError);
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
   });
 
   test('a PATCH of something else than a stock', async () => {
-    const server = await openServer(reset, answer(200, '{}'));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([reset, answer(200, '{}')]);
     await expect(client.request('PATCH', '/store/orders', '{}')).rejects.toBeInstanceOf(UnavailableError);
     expect(server.requests).toHaveLength(1);
   });
@@ -177,22 +169,24 @@ describe('a 429', () => {
     ['with a date', { 'retry-after': 'Thu, 15 Jan 2026 12:00:40 GMT' }, 20_000],
     ['without any header', {}, 60_000],
   ])('%s: nothing is sent before', async (_what, headers, wait) => {
-    const server = await openServer(answer(429, 'too many', headers), ok);
-    const { list, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { list, sentAt } = await openClient([answer(429, 'too many', headers), ok], { random: 0 });
     await list();
     expect(sentAt()).toEqual([0, wait]);
   });
 
   test('holds up every other request of the client as well', async () => {
-    const server = await openServer(answer(429, '', { 'retry-after': '20' }), answer(200, '{}'));
-    const { client, list, sentAt } = createClientRig({ url: server.url, random: 0, maxWait: 600_000 });
+    const { client, list, sentAt } = await openClient([answer(429, '', { 'retry-after': '20' }), answer(200, '{}')], {
+      random: 0,
+      maxWait: 600_000,
+    });
     await Promise.allSettled([list().then(() => client.getPet(7n)), list()]);
     expect(Math.min(...sentAt().slice(2))).toBeGreaterThanOrEqual(20_000);
   });
 
   test('a POST is sent again: it was not carried out', async () => {
-    const server = await openServer(answer(429, '', { 'retry-after': '5' }), answer(200, '{}'));
-    const { client, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { server, client, sentAt } = await openClient([answer(429, '', { 'retry-after': '5' }), answer(200, '{}')], {
+      random: 0,
+    });
     const { status } = await client.request('POST', '/inventory', '{"a":1}');
     expect(status).toBe(200);
     expect(sentAt()).toEqual([0, 5000]);
@@ -201,8 +195,7 @@ describe('a 429', () => {
 
   test('three in a row: the words of the service, and when it works again', async () => {
     const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
-    const server = await openServer(answer(429, body, { 'retry-after': '9' }));
-    const { list } = createClientRig({ url: server.url, random: 0 });
+    const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     const error = await list().catch((reason) => reason);
     expect(error).toBeInstanceOf(RateLimitedError);
     expect(error).toMatchObject({
@@ -215,8 +208,7 @@ describe('a 429', () => {
   });
 
   test('that asks for longer than the command may wait: at once', async () => {
-    const server = await openServer(answer(429, '', { 'retry-after': '50400' }), ok);
-    const { list, clock } = createClientRig({ url: server.url, random: 0 });
+    const { server, list, clock } = await openClient([answer(429, '', { 'retry-after': '50400' }), ok], { random: 0 });
     await expect(list()).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 50_400 });
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
@@ -224,8 +216,7 @@ describe('a 429', () => {
 
   test('with a body that never ends is over with the time-out, and the gate holds', async () => {
     const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
-    const server = await openServer(endless, ok);
-    const { list, clock, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { server, list, clock, sentAt } = await openClient([endless, ok], { random: 0 });
     const items = list();
     await until(() => server.requests.length === 1);
     await turns(20);
@@ -237,8 +228,7 @@ describe('a 429', () => {
   test('does not use up the tries', async () => {
     const refusal = answer(429, '', { 'retry-after': '1' });
     const down = answer(503);
-    const server = await openServer(down, down, refusal, down, down, ok);
-    const { list } = createClientRig({ url: server.url });
+    const { list } = await openClient([down, down, refusal, down, down, ok]);
     expect(await list()).toHaveLength(1);
   });
 });
@@ -265,9 +255,7 @@ describe('against the service', () => {
 });
 
 test('a time-out on every try', async () => {
-  const server = await openServer(hang);
-  const { list, clock } = createClientRig({
-    url: server.url,
+  const { server, list, clock } = await openClient([hang], {
     onSend: () => setImmediate(() => clock.expireDeadlines()),
   });
   const error = await list().catch((reason) => reason);

@@ -3,7 +3,7 @@ import { itemsOf } from '../../src/inventory/item-columns.ts';
 import { OvertakenError } from '../../src/rate-limit/governor.ts';
 import { type ErrorDetails, InterruptedError } from '../../src/shared/errors.ts';
 import { openShop } from '../support/shop.ts';
-import { createClientRig } from './client-rig.ts';
+import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, item, openServer, raw, reset, resetInBody, truncated, until } from './server.ts';
 
 type Facts = Pick<ErrorDetails, 'status' | 'unsent' | 'mayStillArrive'>;
@@ -40,8 +40,7 @@ const permitOf = async ({ governor }: ReturnType<typeof createClientRig>) =>
 
 describe('an update without a permit is never sent again after an unknown outcome', () => {
   test.each(outcomes)('%s', async (_what, answerer, facts) => {
-    const server = await openServer(answerer, answer(200, item));
-    const { client, clock } = createClientRig({ url: server.url });
+    const { server, client, clock } = await openClient([answerer, answer(200, item)]);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject(facts);
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
@@ -54,15 +53,15 @@ describe('an update without a permit is never sent again after an unknown outcom
   });
 
   test('after a 429 too', async () => {
-    const server = await openServer(answer(429, '', { 'retry-after': '5' }), answer(200, item));
-    const { client, sentAt } = createClientRig({ url: server.url, random: 0 });
+    const { client, sentAt } = await openClient([answer(429, '', { 'retry-after': '5' }), answer(200, item)], {
+      random: 0,
+    });
     expect(await client.updateInventory(7n, 3)).toMatchObject({ quantity: 3 });
     expect(sentAt()).toEqual([0, 5000]);
   });
 
   test('the request that stays on its way after a 429 is not certain', async () => {
-    const server = await openServer(answer(429, '', { 'retry-after': '5' }), reset);
-    const { client } = createClientRig({ url: server.url, random: 0 });
+    const { client } = await openClient([answer(429, '', { 'retry-after': '5' }), reset], { random: 0 });
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject(onItsWay);
   });
 
@@ -74,8 +73,7 @@ describe('an update without a permit is never sent again after an unknown outcom
   });
 
   test('nor is any request that changes something', async () => {
-    const server = await openServer(reset, answer(200, item));
-    const { client } = createClientRig({ url: server.url });
+    const { server, client } = await openClient([reset, answer(200, item)]);
     await expect(client.request('PATCH', '/inventory/7', '{"quantity":3}')).rejects.toMatchObject(onItsWay);
     expect(server.requests).toHaveLength(1);
   });
