@@ -4,25 +4,6 @@ import { expect, test } from 'vitest';
 import { type ProgramOptions, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
-const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'hang'];
-
-test('every fault at 10 %, of the reading too: the stock is exactly what was wanted, and undo brings all back', async () => {
-  const patches = faults.flatMap((fault) => ['--fault', `PATCH /inventory/*:p=0.1:seed=3:${fault}`]);
-  const served = await serve(['--pets', '60', ...noLimit, ...patches, '--fault', 'GET /inventory:every=4:truncate']);
-  const options = { home: temporaryHome(), env: served.env };
-  const before = await stock(options);
-  const file = changes(
-    options,
-    [...before].map(([petId, quantity]) => [petId, quantity + 5]),
-  );
-  const applied = await runProgram(['inventory', 'apply', file, '--yes', '--json', '--timeout', '0.5'], options);
-  expect(applied).toMatchObject({ code: 0 });
-  const { run, counts } = JSON.parse(applied.stdout);
-  expect(counts).toMatchObject({ applied: 60 });
-  expect(await stock(options)).toEqual(new Map([...before].map(([petId, quantity]) => [petId, quantity + 5])));
-  expect(await runProgram(['undo', run, '--yes', '--timeout', '0.5'], options)).toMatchObject({ code: 0 });
-  expect(await stock(options)).toEqual(before);
-});
 
 test('adjustments of one pet at once add up', async () => {
   const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=20']);

@@ -90,6 +90,12 @@ export function confirming(...answers: readonly boolean[]) {
   return { asked, prompts: { confirm } };
 }
 
+/** The counts of a report in which there is nothing. */
+export const noCounts = {
+  ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
+  ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0 },
+};
+
 /** The error that a command with `--json` ends with: one object on the last line of stderr. */
 export function errorJson(stderr: string) {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');

@@ -25,17 +25,8 @@ test('a write has the banner, the body as it was given, and its answer', async (
 });
 
 test('-H adds headers, several of one name as a list', async ({ shop }) => {
-  const result = await shop.run([
-    'api',
-    'GET',
-    '/inventory',
-    '-H',
-    'X-Trace: a',
-    '-H',
-    'x-trace:b',
-    '-H',
-    'Accept: text/csv',
-  ]);
+  const headers = ['X-Trace: a', 'x-trace:b', 'Accept: text/csv'].flatMap((header) => ['-H', header]);
+  const result = await shop.run(['api', 'GET', '/inventory', ...headers]);
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 

@@ -170,11 +170,6 @@ test.for([
   expect(await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' })).toMatch(/name.* is empty\.\n/);
 });
 
-test('a refused key argument points to the same environment', async ({ shop }) => {
-  const { stderr } = await shop.run('config set-key --env production psk_secret');
-  expect(stderr).toContain('Hint: petstock config set-key --env production\n');
-});
-
 test("the sandbox's key is made private again, with a warning", async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');

@@ -12,15 +12,6 @@ test('a state folder that can not be used: the hint is a command that runs as it
   expect(errorJson(stderr).error.hint).toBe('export PETSTOCK_STATE_DIR="$HOME/.petstock-state"');
 });
 
-test('a file that may not be replaced: the hint is the same command with --force', async ({ shop }) => {
-  const file = join(shop.folders.state, '..', "it's mine.json");
-  writeFileSync(file, 'mine');
-  const { stderr } = await shop.run(['inventory', 'export', file, '--json']);
-  const { hint } = errorJson(stderr).error;
-  expect(hint).toBe(`petstock inventory export '${file.replace("'", "'\\''")}' --json --force`);
-  expect(await shop.run(['inventory', 'export', file, '--json', '--force'])).toMatchObject({ code: 0 });
-});
-
 test('a 404 of api is about the path', async ({ shop }) => {
   const { code, stderr } = await shop.run('api GET /nope --json');
   expect(code).toBe(9);

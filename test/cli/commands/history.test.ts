@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import fc from '../../support/seeded-fast-check.ts';
-import { changeFile, openShop, type Shop, test } from '../../support/shop.ts';
+import { changeFile, noCounts, openShop, type Shop, test } from '../../support/shop.ts';
 
 interface ListedRun {
   readonly run: string;
@@ -41,18 +41,7 @@ describe('history list', () => {
       ...{ run: second, at: expect.stringMatching(/^2026-01-15T12:00:\d\d\.\d{3}Z$/), env: 'staging', store: null },
       ...{ baseUrl: shop.service.url, command: 'inventory apply', user: 'anna', host: 'till-1', file: 'stock.csv' },
       ...{ reason: 'stock-take', undoes: null, undoneBy: [], changes: 4, units: 505, pets: [4, 5, 6, 7] },
-      counts: {
-        applied: 1,
-        unchanged: 0,
-        failed: 0,
-        conflict: 0,
-        notAttempted: 0,
-        unknown: 1,
-        differs: 1,
-        skipped: 0,
-        notEdited: 0,
-        pending: 1,
-      },
+      counts: { ...noCounts, applied: 1, unknown: 1, differs: 1, pending: 1 },
       state: 'incomplete',
     });
     expect(oldest).toMatchObject({ run: first, command: 'inventory set', changes: 1, file: null, state: 'done' });

@@ -48,13 +48,6 @@ test('never twice; what was a conflict may be taken back once what came between 
   expect(third.stderr).toContain('taken back already');
 });
 
-test('of a single write goes back to the stock that was read', async ({ shop }) => {
-  await shop.run('inventory adjust 4 -2');
-  const [{ run }] = await shop.json('history list --json');
-  expect(await shop.run(['undo', run, '--yes'])).toMatchObject({ code: 0 });
-  expect((await stockOf(shop)).get('4')).toBe(39);
-});
-
 test('tells the environment of the run before it asks anything of another', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   for (const command of [

@@ -32,19 +32,8 @@ describe('rows that nobody has edited', () => {
     const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
     const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
     expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
-    const lines = await shop.run([
-      'inventory',
-      'apply',
-      changeFile(shop, 'petId,quantity\n4,9\n'),
-      '--yes',
-      '-o',
-      'ndjson',
-    ]);
-    expect(JSON.parse(lines.stdout)).toMatchObject({
-      run: expect.stringMatching(/-\w{4}$/),
-      petId: 4,
-      result: 'applied',
-    });
+    const line = await shop.json('inventory apply - --yes -o ndjson', { stdin: 'petId,quantity\n4,9\n' });
+    expect(line).toMatchObject({ run: expect.stringMatching(/-\w{4}$/), petId: 4, result: 'applied' });
   });
 });
 

@@ -68,32 +68,14 @@ describe('--expect', () => {
 
 describe('the history', () => {
   test('has the intent and the outcome, with reason and ref, and never the key', async ({ shop }) => {
-    await shop.run([
-      'inventory',
-      'set',
-      '9007199254740993',
-      '3',
-      '--expect',
-      '0',
-      '--reason',
-      'new arrivals',
-      '--ref',
-      'D-1',
-    ]);
+    const words = 'inventory set 9007199254740993 3 --expect 0 --ref D-1 --reason'.split(' ');
+    await shop.run([...words, 'new arrivals']);
     const { stdout } = await shop.run('history export');
     expect(stdout).not.toContain(shop.service.key);
     expect(stdout).toContain('"petId":9007199254740993,');
     expect(JSON.parse(stdout)).toMatchObject({
-      command: 'inventory set',
-      env: 'staging',
-      baseUrl: shop.service.url,
-      row: 1,
-      before: 0,
-      after: 3,
-      result: 'applied',
-      quantity: 3,
-      reason: 'new arrivals',
-      ref: 'D-1',
+      ...{ command: 'inventory set', env: 'staging', baseUrl: shop.service.url },
+      ...{ row: 1, before: 0, after: 3, result: 'applied', quantity: 3, reason: 'new arrivals', ref: 'D-1' },
     });
   });
 
