@@ -82,10 +82,13 @@ const recorded = async (url: string) => {
   return rows.map(({ result }) => result);
 };
 
-it('begins a run with its first intent once, though the answer to both was lost', async ({ machine }) => {
+it('begins a run with its first intent once, though the answer to both was lost', async ({ url, machine }) => {
   const log = machine.state.history.beginLater(headOf(), rowsFor(1n));
   expect(log.hasBegun).toBe(false);
-  machine.loseAnswerOf('INSERT INTO petstock.leases');
+  // A second later its id would be another one.
+  machine.loseAnswerOf('INSERT INTO petstock.leases', undefined, () =>
+    runSql(url, "UPDATE petstock.runs SET run = '20260115T120019Z-aaaa'"),
+  );
   expect(await log.intend(intents(1), undefined)).toEqual([{ kind: 'granted' }]);
   await log.settle([outcomeOf(1, 'applied')]);
   await log.end();
@@ -111,6 +114,19 @@ it('takes a run for begun whose answer was lost, though another of the same file
   expect(asked).toEqual([undefined]);
   const runs = await collect(one.state.history.runs());
   expect(runs.map(({ run }) => run)).toEqual([expect.any(String), log.run]);
+});
+
+it('ends a client that is stopped inside a transaction before others give up waiting for its lock', async ({
+  machine,
+  other,
+}) => {
+  const log = await begin(machine, 1);
+  let theirs: RunLog | undefined;
+  machine.loseAnswerOf('FOR UPDATE', undefined, async () => {
+    theirs = await begin(other, 1);
+  });
+  expect(await log.intend(intents(1), undefined)).toEqual([{ kind: 'granted' }]);
+  expect(theirs?.hasBegun).toBe(true);
 });
 
 it('ends the presence of a process with its last run, though the connection breaks before that', async ({
@@ -158,10 +174,13 @@ it('keeps a gate that a crash takes before it is on the disk', async ({ url, mac
   const start = { type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 } as const;
   const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
   await one.state.limits.fold('key', [start]);
-  one.loseAnswerOf('pg_logical_emit_message', undefined, () =>
-    runSql(url, 'TRUNCATE petstock.epoch', 'TRUNCATE petstock.limits'),
-  );
+  let hasCrashed = false;
+  one.loseAnswerOf('pg_logical_emit_message', undefined, async () => {
+    hasCrashed = true;
+    await runSql(url, 'TRUNCATE petstock.epoch', 'TRUNCATE petstock.limits');
+  });
   expect((await one.state.limits.fold('key', [refused])).gate.at).toBeGreaterThan(0);
+  expect(hasCrashed).toBe(true);
   expect((await other.state.limits.look?.('key'))?.gate.at).toBeGreaterThan(0);
 });
 
@@ -248,7 +267,7 @@ it('takes no gate for its own limits after a crash that has taken those back', a
   await one.state.limits.fold('key', [start]);
   await one.state.limits.fold('key', [start]);
   // Only the first of the two was on the disk; what the other machine writes then has the number of the second.
-  await runSql(url, 'TRUNCATE petstock.epoch', 'UPDATE petstock.limits SET version = 1');
+  await runSql(url, 'TRUNCATE petstock.epoch', 'UPDATE petstock.limits SET version = version - 1');
   for (const machine of [one, other]) machine.disconnect();
   await other.state.limits.fold('key', [refused]);
   await one.state.limits.fold('key', [start]);
