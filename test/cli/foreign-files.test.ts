@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { refuseSudoInHome } from '../../src/settings/folders.ts';
@@ -20,32 +11,32 @@ const secret = 'psk_of_somebody_else1';
 /** A configuration with a key, in the folder of a shop. */
 async function shopWithFile(): Promise<{ shop: Shop; file: string }> {
   const shop = await openShop();
-  mkdirSync(shop.folders.config, { mode: 0o700 });
+  fs.mkdirSync(shop.folders.config, { mode: 0o700 });
   const file = join(shop.folders.config, 'config.json');
   const { origin } = new URL(shop.service.url);
   const config = { keys: { staging: secret }, urls: { staging: shop.service.url }, keyOrigins: { staging: origin } };
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  fs.writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   return { shop, file };
 }
 
 describe('a configuration that is not ours alone is refused, and nothing is sent or narrowed', () => {
   const changes: [string, (file: string) => void, string][] = [
-    ['group-writable', (file) => chmodSync(file, 0o660), 'others can write to it'],
-    ['world-writable', (file) => chmodSync(file, 0o606), 'others can write to it'],
+    ['group-writable', (file) => fs.chmodSync(file, 0o660), 'others can write to it'],
+    ['world-writable', (file) => fs.chmodSync(file, 0o606), 'others can write to it'],
   ];
-  if (isRoot) changes.push(['of another user', (file) => chownSync(file, 4321, 4321), 'uid 4321']);
+  if (isRoot) changes.push(['of another user', (file) => fs.chownSync(file, 4321, 4321), 'uid 4321']);
 
   test.each(changes)('%s', async (_name, change, words) => {
     const { shop, file } = await shopWithFile();
     change(file);
-    const before = statSync(file);
+    const before = fs.statSync(file);
     for (const command of ['inventory list', 'config list', 'config set low-stock 3']) {
       const result = await shop.run(command);
       expect(result).toMatchObject({ code: 1, stdout: '', requests: [] });
       expect(result.stderr).toContain(words);
       expect(result.stderr).not.toContain('else1');
     }
-    const { mode, uid } = statSync(file);
+    const { mode, uid } = fs.statSync(file);
     expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
   });
 
@@ -53,11 +44,11 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
     const { shop, file } = await shopWithFile();
     const shared = join(shop.folders.config, '..', 'shared');
     const link = join(shop.folders.config, 'linked');
-    mkdirSync(link, { mode: 0o700 });
-    mkdirSync(shared);
-    chmodSync(shared, 0o1777);
-    symlinkSync(file, join(shared, 'config.json'));
-    symlinkSync(join(shared, 'config.json'), join(link, 'config.json'));
+    fs.mkdirSync(link, { mode: 0o700 });
+    fs.mkdirSync(shared);
+    fs.chmodSync(shared, 0o1777);
+    fs.symlinkSync(file, join(shared, 'config.json'));
+    fs.symlinkSync(join(shared, 'config.json'), join(link, 'config.json'));
     const folders = { ...shop.folders, config: link };
     const result = await shop.run('inventory list', { folders });
     expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('is a symbolic link') });
@@ -67,7 +58,7 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
 test('a damaged configuration stops only what needs it', async () => {
   const { shop, file } = await shopWithFile();
   await shop.run('inventory set 4 1');
-  writeFileSync(file, '{"settings":');
+  fs.writeFileSync(file, '{"settings":');
   for (const command of ['config path', 'completion bash', 'state info', 'history list', 'licenses']) {
     const result = await shop.run(command);
     expect(result, command).toMatchObject({ code: 0 });
@@ -80,11 +71,11 @@ test('a damaged configuration stops only what needs it', async () => {
 
 test('nothing is written through a link of others, wherever it is in the path', async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
-  mkdirSync(join(shared, '..', 'ours'));
-  mkdirSync(shared);
-  chmodSync(shared, 0o1777);
-  symlinkSync(join(shared, '..', 'ours'), join(shared, 'link'));
-  symlinkSync(join(shared, 'link'), join(shared, '..', 'ours', 'again'));
+  fs.mkdirSync(join(shared, '..', 'ours'));
+  fs.mkdirSync(shared);
+  fs.chmodSync(shared, 0o1777);
+  fs.symlinkSync(join(shared, '..', 'ours'), join(shared, 'link'));
+  fs.symlinkSync(join(shared, 'link'), join(shared, '..', 'ours', 'again'));
   for (const file of [join(shared, 'link', 'x.csv'), join(shared, '..', 'ours', 'again', 'x.csv')]) {
     const result = await shop.run(`inventory export ${file}`);
     expect(result).toMatchObject({ code: 1, requests: [] });
@@ -94,7 +85,7 @@ test('nothing is written through a link of others, wherever it is in the path', 
 
 test('what petstock wrote is known to nobody else', async ({ shop }) => {
   expect(await shop.run(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`)).toMatchObject({ code: 0 });
-  expect(statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
+  expect(fs.statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
 test.for(['group-writable', 'a symbolic link'])(
@@ -103,11 +94,11 @@ test.for(['group-writable', 'a symbolic link'])(
     await shop.run('inventory set 1 5');
     const file = join(shop.folders.state, 'state.db');
     const folders = { ...shop.folders };
-    if (kind === 'group-writable') chmodSync(file, 0o660);
+    if (kind === 'group-writable') fs.chmodSync(file, 0o660);
     else {
       folders.state = join(shop.folders.state, 'linked');
-      mkdirSync(folders.state, { mode: 0o700 });
-      symlinkSync(file, join(folders.state, 'state.db'));
+      fs.mkdirSync(folders.state, { mode: 0o700 });
+      fs.symlinkSync(file, join(folders.state, 'state.db'));
     }
     for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
       expect(await shop.run(command, { folders }), command).toMatchObject({ code: 1, requests: [] });
@@ -118,16 +109,16 @@ test.for(['group-writable', 'a symbolic link'])(
 test('the key of the sandbox is refused too', async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
-  chmodSync(file, 0o666);
-  const key = readFileSync(file, 'utf8');
+  fs.chmodSync(file, 0o666);
+  const key = fs.readFileSync(file, 'utf8');
   expect(await shop.run('inventory list -e sandbox')).toMatchObject({ code: 1, requests: [] });
-  expect(readFileSync(file, 'utf8')).toBe(key);
+  expect(fs.readFileSync(file, 'utf8')).toBe(key);
 });
 
 describe('sudo with the folders of the user who ran it', () => {
   test('is refused, by the owner of the nearest folder that is there', async () => {
     const folders = await temporaryFolders();
-    const owner = statSync(dirname(folders.config)).uid;
+    const owner = fs.statSync(dirname(folders.config)).uid;
     const caller = owner === 0 ? '4321' : String(owner);
     const refuse = (env: Record<string, string>, user: number) => () => refuseSudoInHome(folders, env, user);
     if (owner !== 0) expect(refuse({ SUDO_UID: caller }, 0)).toThrow(UsageError);
@@ -139,23 +130,23 @@ describe('sudo with the folders of the user who ran it', () => {
 
   test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    chownSync(home, 4321, 4321);
+    fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+    fs.chownSync(home, 4321, 4321);
     const folders = { config: `${home}/.config/petstock`, state: `${home}/.local/state/petstock` };
     for (const command of ['inventory list', 'inventory set 1 5', 'config set low-stock 3']) {
       const stderr = await shop.refused(command, { folders, env: { SUDO_UID: '4321' } });
       expect(stderr).toContain('petstock runs as root, by sudo');
       expect(stderr).toContain('sudo -H');
     }
-    expect(existsSync(`${home}/.config`)).toBe(false);
-    expect(statSync(home).uid).toBe(4321);
+    expect(fs.existsSync(`${home}/.config`)).toBe(false);
+    expect(fs.statSync(home).uid).toBe(4321);
   });
 });
 
 test('without owners and modes, as on Windows, any folder will do', async ({ shop: { run, folders } }) => {
   for (const folder of Object.values(folders)) {
-    mkdirSync(folder);
-    chmodSync(folder, 0o777);
+    fs.mkdirSync(folder);
+    fs.chmodSync(folder, 0o777);
   }
   expect((await run('inventory adjust 4 +1')).code).toBe(1);
   expect((await run('config set low-stock 3')).code).not.toBe(0);
@@ -164,6 +155,6 @@ test('without owners and modes, as on Windows, any folder will do', async ({ sho
   onTestFinished(() => void Object.assign(process, { geteuid }));
   for (const command of ['config set low-stock 3', 'inventory adjust 4 +1', 'undo --last --yes'])
     expect([command, await run(command)]).toEqual([command, expect.objectContaining({ code: 0 })]);
-  chmodSync(join(folders.config, 'config.json'), 0o666);
+  fs.chmodSync(join(folders.config, 'config.json'), 0o666);
   expect(await run('config get low-stock')).toMatchObject({ code: 0, stdout: '3\n' });
 });

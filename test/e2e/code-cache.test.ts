@@ -1,23 +1,11 @@
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { isRoot } from '../support/capabilities.ts';
 import { cachesIn, commands, type Damage, damages, folderOf, runCached, warmHome } from '../support/code-caches.ts';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
-const mode = (path: string) => statSync(path).mode & 0o777;
+const mode = (path: string) => fs.statSync(path).mode & 0o777;
 
 test('a command keeps what V8 has compiled, for its user alone, and the next one reads it', async () => {
   const { home, printed } = await warmHome();
@@ -28,28 +16,28 @@ test('a command keeps what V8 has compiled, for its user alone, and the next one
     expect(printed.get(command)).toEqual(await runProgram(command, { home }));
     expect(printed.get(command)).toMatchObject({ code: 0, stderr: '' });
   }
-  const before = caches.map((path) => statSync(path).ino);
+  const before = caches.map((path) => fs.statSync(path).ino);
   for (const command of commands) await runCached(home, command);
   // One run in 32 makes its cache anew.
-  expect(caches.filter((path, index) => statSync(path).ino === before[index]).length).toBeGreaterThan(0);
+  expect(caches.filter((path, index) => fs.statSync(path).ino === before[index]).length).toBeGreaterThan(0);
 });
 
 test('a cache that was changed, or open to others, is not read, and made anew without a word', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
-  const wider: Damage = (path) => chmodSync(path, 0o644);
+  const wider: Damage = (path) => fs.chmodSync(path, 0o644);
   const linked: Damage = (path) => {
-    renameSync(path, `${path}.kept`);
-    symlinkSync(`${path}.kept`, path);
+    fs.renameSync(path, `${path}.kept`);
+    fs.symlinkSync(`${path}.kept`, path);
   };
   for (const [what, damage] of Object.entries<Damage>({ ...damages, wider, linked })) {
     const inodes = new Map<string, number>();
     for (const path of cachesIn(home).filter((name) => !name.endsWith('.kept'))) {
       damage(path, () => 0.5);
-      inodes.set(path, statSync(path).ino);
+      inodes.set(path, fs.statSync(path).ino);
     }
     expect({ what, ...(await runCached(home, command)) }).toEqual({ what, ...(printed.get(command) as object) });
-    const anew = [...inodes].filter(([path, inode]) => statSync(path).ino !== inode);
+    const anew = [...inodes].filter(([path, inode]) => fs.statSync(path).ino !== inode);
     expect({ what, anew: anew.length }).toEqual({ what, anew: 1 });
   }
 });
@@ -57,28 +45,28 @@ test('a cache that was changed, or open to others, is not read, and made anew wi
 test('a cache of another command in its place is not read', async () => {
   const { home, printed } = await warmHome();
   const [first = '', ...others] = cachesIn(home);
-  for (const path of others) copyFileSync(first, path);
+  for (const path of others) fs.copyFileSync(first, path);
   for (const command of commands) expect(await runCached(home, command)).toEqual(printed.get(command));
 });
 
 test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another user', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
-  for (const path of [...cachesIn(home), folderOf(home)]) chownSync(path, 65534, 65534);
-  const before = readFileSync(cachesIn(home)[0] ?? '');
+  for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
+  const before = fs.readFileSync(cachesIn(home)[0] ?? '');
   expect(await runCached(home, command)).toEqual(printed.get(command));
-  rmSync(folderOf(home), { recursive: true });
-  chownSync(home.state, 65534, 65534);
+  fs.rmSync(folderOf(home), { recursive: true });
+  fs.chownSync(home.state, 65534, 65534);
   expect((await runCached(home, 'config list')).code).toBe(0);
-  expect({ isMade: existsSync(folderOf(home)), length: before.length > 0 }).toEqual({ isMade: false, length: true });
+  expect({ isMade: fs.existsSync(folderOf(home)), length: before.length > 0 }).toEqual({ isMade: false, length: true });
 });
 
 test('a folder that others can write to is made anew', async () => {
   const { home } = await warmHome();
-  writeFileSync(`${folderOf(home)}/planted`, '');
-  chmodSync(folderOf(home), 0o777);
+  fs.writeFileSync(`${folderOf(home)}/planted`, '');
+  fs.chmodSync(folderOf(home), 0o777);
   expect((await runCached(home, commands[0])).code).toBe(0);
-  expect({ planted: existsSync(`${folderOf(home)}/planted`), mode: mode(folderOf(home)) }).toEqual({
+  expect({ planted: fs.existsSync(`${folderOf(home)}/planted`), mode: mode(folderOf(home)) }).toEqual({
     planted: false,
     mode: 0o700,
   });
@@ -98,8 +86,8 @@ test.each([
 
 test('the scripts are ASCII, since they are read as latin1', () => {
   const folder = dirname(inject('program'));
-  const others = readdirSync(folder).filter((name) => name.endsWith('.cjs') && name !== 'petstock.cjs');
+  const others = fs.readdirSync(folder).filter((name) => name.endsWith('.cjs') && name !== 'petstock.cjs');
   expect(others.length).toBeGreaterThan(2);
   for (const name of others)
-    expect([name, readFileSync(join(folder, name)).find((byte) => byte > 0x7f)]).toEqual([name, undefined]);
+    expect([name, fs.readFileSync(join(folder, name)).find((byte) => byte > 0x7f)]).toEqual([name, undefined]);
 });

@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
@@ -23,8 +13,8 @@ import { tempFolder, test } from './temp-folder.ts';
 const writersAtOnce = Number(process.env.PETSTOCK_WRITERS ?? 3);
 const rounds = Number(process.env.PETSTOCK_ROUNDS ?? 8);
 
-const modeOf = (target: string) => statSync(target).mode & 0o777;
-const write = (folder: string, text: string) => writeFileSync(configFile(folder), text, { mode: 0o600 });
+const modeOf = (target: string) => fs.statSync(target).mode & 0o777;
+const write = (folder: string, text: string) => fs.writeFileSync(configFile(folder), text, { mode: 0o600 });
 const read = (folder: string) => readConfig(folder).config;
 
 describe('reading', () => {
@@ -40,7 +30,7 @@ describe('reading', () => {
 
   test('a file that others can read is narrowed with a warning, once', ({ folder }) => {
     write(folder, '{}');
-    chmodSync(configFile(folder), 0o644);
+    fs.chmodSync(configFile(folder), 0o644);
     expect(readConfig(folder).warnings).toEqual([
       `${configFile(folder)} could be read by others; it is now private (0600)`,
     ]);
@@ -69,22 +59,22 @@ describe('reading', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(reason) });
     expect(error).toMatchObject({ message: expect.stringContaining(configFile(folder)) });
     expect(String(error)).not.toContain('psk_secret');
-    expect(readFileSync(configFile(folder), 'utf8')).toBe(text);
+    expect(fs.readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
 
   test('a file that cannot be read is named', ({ folder }) => {
-    mkdirSync(configFile(folder));
+    fs.mkdirSync(configFile(folder));
     expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} can't be used: it is not a file`));
   });
 });
 
 test('a folder that others can write to is neither read nor changed', async ({ folder }) => {
   write(folder, '{"settings":{"low-stock":3}}');
-  chmodSync(folder, 0o1777);
+  fs.chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);
   await expect(setSetting({ folder, store: undefined }, 'low-stock', 4)).rejects.toThrow(`such as ${folder}/petstock`);
-  expect(readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
-  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+  expect(fs.readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
+  expect(fs.statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
 describe('writing', () => {
@@ -92,7 +82,7 @@ describe('writing', () => {
     const folder = path.join(tempFolder(), 'new', 'petstock');
     await setKey({ folder, store: undefined, environment: 'staging' }, 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
-    expect(readdirSync(folder)).toEqual(['config.json', 'config.lock']);
+    expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
   test('changes one value and keeps the others, unknown ones too', async ({ folder }) => {
@@ -100,7 +90,7 @@ describe('writing', () => {
     await setSetting({ folder, store: undefined }, 'default-env', 'production');
     await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
     await unsetKey({ folder, store: undefined, environment: 'production' });
-    expect(JSON.parse(readFileSync(configFile(folder), 'utf8'))).toEqual({
+    expect(JSON.parse(fs.readFileSync(configFile(folder), 'utf8'))).toEqual({
       later: { 'a.b': 1 },
       settings: { 'low-stock': 3, 'default-env': 'production' },
       keys: {},
@@ -110,17 +100,17 @@ describe('writing', () => {
 
   test('taking back what is not there writes no file', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
-    expect(existsSync(configFile(folder))).toBe(false);
+    expect(fs.existsSync(configFile(folder))).toBe(false);
   });
 
   test('a link of ours to a file of ours is read and written through', async ({ folder }) => {
     const target = path.join(tempFolder(), 'dotfile.json');
-    writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
-    symlinkSync(target, configFile(folder));
+    fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
+    fs.symlinkSync(target, configFile(folder));
     expect(read(folder).settings).toEqual({ 'low-stock': 3 });
     await setSetting({ folder, store: undefined }, 'low-stock', 0);
-    expect(lstatSync(configFile(folder)).isSymbolicLink()).toBe(true);
-    expect([JSON.parse(readFileSync(target, 'utf8')), modeOf(target)]).toEqual([
+    expect(fs.lstatSync(configFile(folder)).isSymbolicLink()).toBe(true);
+    expect([JSON.parse(fs.readFileSync(target, 'utf8')), modeOf(target)]).toEqual([
       { settings: { 'low-stock': 0 } },
       0o600,
     ]);
@@ -128,18 +118,18 @@ describe('writing', () => {
 
   test('a link into a folder where others can put files, or to nothing, is refused and stays', async ({ folder }) => {
     const shared = tempFolder();
-    symlinkSync(path.join(shared, 'config.json'), configFile(folder));
+    fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
     await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow('what does not exist');
-    writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
-    chmodSync(shared, 0o1777);
+    fs.writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
+    fs.chmodSync(shared, 0o1777);
     expect(() => readConfig(folder)).toThrow(FailureError);
     await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow(FailureError);
-    expect(readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
+    expect(fs.readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
   });
 
   test('a folder that cannot be made is a failure that names it', async () => {
     const file = path.join(tempFolder(), 'occupied');
-    writeFileSync(file, '');
+    fs.writeFileSync(file, '');
     const error = await setKey(
       { folder: path.join(file, 'in'), store: undefined, environment: 'staging' },
       'psk_secret',

@@ -1,17 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -23,14 +12,14 @@ import { tempFolder } from '../settings/temp-folder.ts';
 import { isRoot } from '../support/capabilities.ts';
 import fc from '../support/seeded-fast-check.ts';
 
-const modeOf = (path: string) => statSync(path).mode & 0o7777;
+const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
 /** A folder of a mode, whatever the umask, and of another user where one is named. */
 function folderOf(mode: number, owner?: number): string {
   const path = join(tempFolder(), 'folder');
-  mkdirSync(path);
-  chmodSync(path, mode);
-  if (owner !== undefined) chownSync(path, owner, owner);
+  fs.mkdirSync(path);
+  fs.chmodSync(path, mode);
+  if (owner !== undefined) fs.chownSync(path, owner, owner);
   return path;
 }
 
@@ -54,7 +43,7 @@ describe('a missing folder', () => {
   test('passes where only reading was meant, and is not made', () => {
     const path = join(tempFolder(), 'a', 'b');
     requirePrivateFolder(path);
-    expect(existsSync(path)).toBe(false);
+    expect(fs.existsSync(path)).toBe(false);
   });
 
   test('is made by several processes at once', { timeout: 60_000 }, async () => {
@@ -67,7 +56,7 @@ describe('a missing folder', () => {
     await Promise.all(children.map((child) => once(child.stderr, 'data')));
     for (const child of children) child.stdin.end();
     expect(await Promise.all(answers)).toEqual(['100', '100', '100']);
-    expect(readdirSync(parent)).toHaveLength(100);
+    expect(fs.readdirSync(parent)).toHaveLength(100);
   });
 });
 
@@ -105,7 +94,7 @@ describe('an existing folder', () => {
 
   test.runIf(isRoot && isMainThread)('of root may be read by a user, and not written to', () => {
     const path = folderOf(0o755);
-    chmodSync(join(path, '..'), 0o755);
+    fs.chmodSync(join(path, '..'), 0o755);
     process.seteuid?.(1234);
     try {
       requirePrivateFolder(path);
@@ -121,8 +110,8 @@ describe('an existing folder', () => {
 describe('a symbolic link', () => {
   function linkTo(target: string, owner?: number): string {
     const path = join(tempFolder(), 'link');
-    symlinkSync(target, path);
-    if (owner !== undefined) lchownSync(path, owner, owner);
+    fs.symlinkSync(target, path);
+    if (owner !== undefined) fs.lchownSync(path, owner, owner);
     return path;
   }
 
@@ -141,7 +130,7 @@ describe('a symbolic link', () => {
     const message =
       "The folder PATH can't be used: it is a symbolic link to what does not exist: make it, or remove the link";
     expect([refusal(linkTo(target)), refusal(linkTo(target), requirePrivateFolder)]).toEqual([message, message]);
-    expect(existsSync(target)).toBe(false);
+    expect(fs.existsSync(target)).toBe(false);
   });
 
   test('to what does not exist is refused above the folder too', () => {
@@ -151,7 +140,7 @@ describe('a symbolic link', () => {
 
   test('in a circle is refused', () => {
     const path = join(tempFolder(), 'circle');
-    symlinkSync(path, path);
+    fs.symlinkSync(path, path);
     expect(refusal(path)).toBe("The folder PATH can't be used: its symbolic links lead in a circle");
     expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
   });
@@ -166,7 +155,7 @@ describe('a symbolic link', () => {
 describe('what can’t be a folder is refused', () => {
   test('a file in its place, or above it', () => {
     const file = join(tempFolder(), 'file');
-    writeFileSync(file, '');
+    fs.writeFileSync(file, '');
     expect(refusal(file)).toBe("The folder PATH can't be used: it is not a folder");
     expect(refusal(file, requirePrivateFolder)).toBe("The folder PATH can't be used: it is not a folder");
     expect(refusal(join(file, 'a', 'b'))).toContain('a part of its path is a file');
@@ -191,20 +180,20 @@ describe('what can’t be a folder is refused', () => {
 describe('whatever is there', () => {
   const put = {
     missing: () => {},
-    folder: (path: string) => mkdirSync(path),
-    file: (path: string) => writeFileSync(path, ''),
-    link: (path: string) => symlinkSync('.', path),
+    folder: (path: string) => fs.mkdirSync(path),
+    file: (path: string) => fs.writeFileSync(path, ''),
+    link: (path: string) => fs.symlinkSync('.', path),
   };
 
   test('a folder is made or refused, and what was there is as it was', () => {
     const kinds = fc.constantFrom(...(Object.keys(put) as (keyof typeof put)[]));
     const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
     const property = fc.property(kinds, modes, fc.nat({ max: 3 }), (kind, mode, depth) => {
-      const parent = mkdtempSync(join(top, 'p'));
+      const parent = fs.mkdtempSync(join(top, 'p'));
       const path = join(parent, 'a');
       put[kind](path);
       const exists = kind === 'folder' || kind === 'file';
-      if (exists) chmodSync(path, mode);
+      if (exists) fs.chmodSync(path, mode);
       const wanted = join(path, ...Array<string>(depth).fill('b'));
       const isWide = kind === 'folder' && depth === 0 && (mode & 0o022) !== 0;
       expect(refusal(wanted) !== 'not refused').toBe(kind === 'file' || isWide);

@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
@@ -38,12 +28,12 @@ describe('to a file', () => {
     expect(result.stderr).toContain(
       `24 pets written to ${file}. Edit quantity, then: petstock inventory apply ${file}\n`,
     );
-    expect(readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
+    expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
   test('of somebody else is replaced after a question, or with --force', async ({ shop }) => {
     const file = fileIn(shop);
-    writeFileSync(file, 'hours of work');
+    fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
     const person = { terminal: 80, prompts };
     expect(await shop.run(['inventory', 'export', file], person)).toMatchObject({ code: 2, requests: [] });
@@ -51,42 +41,42 @@ describe('to a file', () => {
       const refused = await shop.run(['inventory', 'export', file, ...more]);
       expect(refused).toMatchObject({ code: 2, requests: [], stderr: expect.stringContaining('--force') });
     }
-    expect(readFileSync(file, 'utf8')).toBe('hours of work');
+    expect(fs.readFileSync(file, 'utf8')).toBe('hours of work');
     expect(await shop.run(['inventory', 'export', file], person)).toMatchObject({ code: 0 });
     expect(asked).toHaveLength(2);
-    writeFileSync(file, 'an old export');
+    fs.writeFileSync(file, 'an old export');
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 0 });
-    expect(readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
+    expect(fs.readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
   });
 
   test('keeps its mode, but for setuid bits', async ({ shop }) => {
     const file = fileIn(shop);
-    writeFileSync(file, '');
-    chmodSync(file, 0o6750);
+    fs.writeFileSync(file, '');
+    fs.chmodSync(file, 0o6750);
     expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0 });
-    expect(statSync(file).mode & 0o7777).toBe(0o750);
+    expect(fs.statSync(file).mode & 0o7777).toBe(0o750);
   });
 
   test.for(['export', '--failed-out'])('%s follows no link that others can put there', async (option, { shop }) => {
     const folder = join(shop.folders.config, '..', 'shared');
-    mkdirSync(folder);
-    chmodSync(folder, 0o1777);
+    fs.mkdirSync(folder);
+    fs.chmodSync(folder, 0o1777);
     const target = fileIn(shop);
     const link = join(folder, 'link.csv');
-    symlinkSync(target, link);
+    fs.symlinkSync(target, link);
     const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
     const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
     const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
     expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
-    expect(existsSync(target)).toBe(false);
+    expect(fs.existsSync(target)).toBe(false);
   });
 
   test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
-    writeFileSync(file, 'as it was');
+    fs.writeFileSync(file, 'as it was');
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 5 });
-    expect(readFileSync(file, 'utf8')).toBe('as it was');
+    expect(fs.readFileSync(file, 'utf8')).toBe('as it was');
   });
 });
 
@@ -97,7 +87,7 @@ test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', 
   const exporting = shop.run(['inventory', 'export', pipe], { interrupted: interruption.signal });
   interruption.abort(new InterruptedError('Interrupted'));
   expect(await exporting).toMatchObject({ code: 130, stdout: '', requests: [] });
-  closeSync(openSync(pipe, 'r+'));
+  fs.closeSync(fs.openSync(pipe, 'r+'));
 });
 
 test('for a spreadsheet ids are formulas of text, which apply reads', async ({ shop }) => {
@@ -119,7 +109,7 @@ describe('in every format that apply takes', () => {
     expect(stdout).toContain(row);
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
     expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    expect(fs.readFileSync(file, 'utf8')).toBe(stdout);
     const applied = await shop.run(['inventory', 'apply', file, '--json', '--yes']);
     expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, failed: 0, conflict: 0 });
     expect(applied.code).toBe(0);
