@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
 
@@ -11,9 +12,9 @@ export type ShopOptions = Partial<ServiceOptions>;
 export type ShopRunOptions = Partial<RunOptions>;
 
 /** A store with its service, its folders and its clock, for one test. */
-export interface Shop<Service = RunningService> {
+export interface Shop<Service = RunningService, Time extends Clock = TestClock> {
   readonly service: Service;
-  readonly clock: TestClock;
+  readonly clock: Time;
   readonly folders: { readonly config: string; readonly state: string };
   /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of the service. */
   readonly env: Readonly<Record<string, string>>;
@@ -38,7 +39,6 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   });
 }
 
-type Parts<Service> = Pick<Shop<Service>, 'service' | 'clock' | 'folders'> & { readonly env: Shop['env'] | Variables };
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Returns the same shop with more variables, or without those that are undefined. */
@@ -46,7 +46,13 @@ export function withEnv<Service>(shop: Shop<Service>, env: Variables): Shop<Serv
   return shopOf({ ...shop, env: { ...shop.env, ...env } });
 }
 
-function shopOf<Service>({ service, clock, folders, env }: Parts<Service>): Shop<Service> {
+interface Parts<Service, Time extends Clock> extends Pick<Shop<Service, Time>, 'service' | 'clock' | 'folders'> {
+  readonly env: Variables;
+}
+
+/** Returns how commands are run there, beside what it is given. */
+export function shopOf<Service, Time extends Clock>(parts: Parts<Service, Time>): Shop<Service, Time> {
+  const { clock, folders, env } = parts;
   const run: Shop['run'] = (command, run = {}) =>
     runMain(typeof command === 'string' ? command.split(' ') : command, {
       ...{ clock, folders },
@@ -54,9 +60,7 @@ function shopOf<Service>({ service, clock, folders, env }: Parts<Service>): Shop
       env: { ...env, ...run.env },
     });
   return {
-    service,
-    clock,
-    folders,
+    ...parts,
     env: env as Shop['env'],
     run,
     json: async (command, options) => JSON.parse((await run(command, options)).stdout),
@@ -124,7 +128,7 @@ export interface AppliedChanges extends RunResult {
 }
 
 /** Puts a file beside the folders of the shop. @returns its path */
-export function changeFile(shop: Shop, text: string, name = 'changes.csv'): string {
+export function changeFile(shop: Pick<Shop, 'folders'>, text: string, name = 'changes.csv'): string {
   const file = join(shop.folders.state, '..', name);
   writeFileSync(file, text);
   return file;

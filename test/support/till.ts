@@ -1,17 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Clock } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from './clock.ts';
-import { type RunOptions, type RunResult, runMain } from './context.ts';
+import type { RunResult } from './context.ts';
 import type { ListedRun } from './petstock.ts';
 import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
-import { test as shopTest, temporaryFolders } from './shop.ts';
+import { changeFile, type Shop, shopOf, test as shopTest, temporaryFolders } from './shop.ts';
 
 /** A till: the program in this process, at a service that is not ours, on a clock of the test. */
-export interface Till<Time extends Clock = TestClock> {
-  readonly service: ScriptedService;
-  readonly clock: Time;
-  run(command: string | readonly string[], options?: Partial<RunOptions>): Promise<RunResult>;
+export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedService, Time> {
   /** Writes a file beside the folders. @returns its path */
   file(name: string, text: string): string;
   /** The rows that `--json` has printed, or those of the newest run. */
@@ -38,27 +33,16 @@ export async function openTill(
 ): Promise<Till<Clock>> {
   const service = await scriptedService({ ...options, now: () => clock.now() });
   const folders = await temporaryFolders();
-  const run: Till<Clock>['run'] = (command, given = {}) =>
-    runMain(typeof command === 'string' ? command.split(' ') : command, {
-      ...{ clock, folders },
-      ...given,
-      env: { ...service.env, ...given.env },
-    });
-  const history = async () => JSON.parse((await run('history list --json')).stdout) as readonly ListedRun[];
+  const shop = shopOf({ service, clock, folders, env: service.env });
+  const history = (): Promise<readonly ListedRun[]> => shop.json('history list --json');
   return {
-    service,
-    clock,
-    run,
+    ...shop,
     history,
-    file: (name, text) => {
-      const path = join(folders.state, '..', name);
-      writeFileSync(path, text);
-      return path;
-    },
+    file: (name, text) => changeFile(shop, text, name),
     rows: async (result) => {
       if (result !== undefined) return JSON.parse(result.stdout).rows;
       const [newest] = await history();
-      return JSON.parse((await run(`history show ${newest?.run} --json`)).stdout).rows;
+      return (await shop.json(`history show ${newest?.run} --json`)).rows;
     },
   };
 }

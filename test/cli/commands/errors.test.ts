@@ -4,8 +4,8 @@ import { describe, expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answering } from '../../support/answering.ts';
 import { answers } from '../../support/scripted-actions.ts';
-import { scriptedService } from '../../support/scripted-service.ts';
-import { errorJson, openShop, sent, test } from '../../support/shop.ts';
+import { errorJson, openShop, sent } from '../../support/shop.ts';
+import { test } from '../../support/till.ts';
 
 describe('with --json an error is all that stderr has', () => {
   test.each([
@@ -56,24 +56,23 @@ describe('a 429 that asks to wait for longer than the command may', () => {
   const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
   const wait = { 'Retry-After': '120' };
 
-  test.each(commands)("%s: has the service's own code, message and status in JSON", async (command) => {
-    const service = await scriptedService();
-    service.always('PATCH', answers(429, wait, '{"code":"slow","message":"Slow down.","status":429}'));
-    const shop = await openShop();
-    const { code, stderr } = await shop.run(`${command} --max-wait 5 --json`, { env: service.env });
+  test.for(commands)("%s: has the service's own code, message and status in JSON", async (command, { till }) => {
+    till.service.always('PATCH', answers(429, wait, '{"code":"slow","message":"Slow down.","status":429}'));
+    const { code, stderr } = await till.run(`${command} --max-wait 5 --json`);
     expect(code).toBe(6);
     expect(errorJson(stderr).error).toMatchObject({ code: 'slow', message: 'Slow down.', status: 429, exitCode: 6 });
   });
 
-  test.each([...commands, 'inventory list', 'status'])('%s: has the status without an Error body', async (command) => {
-    const service = await scriptedService();
-    service.always(/set|adjust/.test(command) ? 'PATCH' : 'GET', answers(429, wait, 'Slow down.'));
-    const shop = await openShop();
-    const { code, stderr } = await shop.run(`${command} --max-wait 5 --json`, { env: service.env });
-    expect(code).toBe(6);
-    expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', status: 429, exitCode: 6 });
-    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-  });
+  test.for([...commands, 'inventory list', 'status'])(
+    '%s: has the status without a body',
+    async (command, { till }) => {
+      till.service.always(/set|adjust/.test(command) ? 'PATCH' : 'GET', answers(429, wait, 'Slow down.'));
+      const { code, stderr } = await till.run(`${command} --max-wait 5 --json`);
+      expect(code).toBe(6);
+      expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', status: 429, exitCode: 6 });
+      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+    },
+  );
 });
 
 test('a key that the service repeats is shown and kept nowhere', async ({ shop }) => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
-import { scriptedService } from '../../support/scripted-service.ts';
-import { apply, changeFile, confirming, openShop, sent, stockOf, test, withReport } from '../../support/shop.ts';
+import { apply, changeFile, confirming, sent, stockOf, withReport } from '../../support/shop.ts';
+import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
@@ -114,18 +114,11 @@ test('a run and --last are not both taken, nor none of them', async ({ shop }) =
   expect(await shop.run('undo')).toMatchObject({ code: 2, requests: [] });
 });
 
-/** A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else. */
-async function shopWith(stdin: string) {
-  const shop = await openShop();
-  const service = await scriptedService();
-  const run = (command: string) => shop.run(command, { env: service.env, stdin });
-  return { service, run };
-}
-
-test('a row that a resumed run found as it was wanted counts', async () => {
-  const { service, run } = await shopWith('petId,quantity\n1,5\n2,6\n');
+// A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.
+test('a row that a resumed run found as it was wanted counts', async ({ till: { service, run } }) => {
+  const stdin = 'petId,quantity\n1,5\n2,6\n';
   service.next('PATCH /inventory/1', answers(400));
-  const broken = await run('inventory apply - --yes --fail-fast --concurrency 1 --json');
+  const broken = await run('inventory apply - --yes --fail-fast --concurrency 1 --json', { stdin });
   service.sell(2, 4);
   const resumed = await run(`inventory apply --resume ${JSON.parse(broken.stdout).run} --yes --json`);
   expect(JSON.parse(resumed.stdout).rows[1]).toMatchObject({ petId: 2, result: 'unchanged' });
@@ -136,17 +129,21 @@ test('a row that a resumed run found as it was wanted counts', async () => {
   expect(service.stockOf(2)).toBe(6);
 });
 
-test('a row that a run left to another, or to a conflict, counts with the stock that it was planned on', async () => {
-  const { service, run } = await shopWith('petId,quantity,expected\n1,5,10\n2,6,11\n');
-  await run('inventory apply - --yes --json');
+test('a row that a run left to another, or to a conflict, counts with the stock that it was planned on', async ({
+  till: { service, run },
+}) => {
+  const stdin = 'petId,quantity,expected\n1,5,10\n2,6,11\n';
+  await run('inventory apply - --yes --json', { stdin });
   await run('inventory set 2 3');
   expect((await run('undo --last --yes --json')).code).toBe(0);
   expect(service.stockOf(2)).toBe(10);
 });
 
-test('a row that needed no change when the run was planned is counted and not kept, and what get shows is no history', async () => {
-  const { service, run } = await shopWith('petId,quantity\n1,5\n2,10\n');
-  await run('inventory apply - --yes');
+test('a row that needed no change when the run was planned is counted and not kept, and what get shows is no history', async ({
+  till: { service, run },
+}) => {
+  const stdin = 'petId,quantity\n1,5\n2,10\n';
+  await run('inventory apply - --yes', { stdin });
   await run('inventory get 2');
   await run('inventory set 2 3');
   const [{ run: set }] = JSON.parse((await run('history list --json')).stdout);

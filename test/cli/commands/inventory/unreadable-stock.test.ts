@@ -1,27 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Action, type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
-import {
-  changeFile,
-  errorJson,
-  openShop,
-  type Shop,
-  type ShopRunOptions,
-  test,
-  withReport,
-} from '../../../support/shop.ts';
+import type { Action, ScriptedService } from '../../../support/scripted-service.ts';
+import { errorJson, withReport } from '../../../support/shop.ts';
+import { openTill, type Till, test } from '../../../support/till.ts';
 
 /** Pets 1, 2 and 3 with 10 each; of pet 2 the service gives what the test says. */
-async function shopWith(given: string): Promise<{ readonly shop: Shop; readonly service: ScriptedService; run: Run }> {
-  const shop = await openShop();
-  const service = await scriptedService();
-  service.always('GET /inventory', listing(service, given));
-  const run: Run = (command, options) => shop.run(command, { ...options, env: service.env });
-  return { shop, service, run };
+async function tillWith(given: string): Promise<Till> {
+  const till = await openTill();
+  till.service.always('GET /inventory', listing(till.service, given));
+  return till;
 }
-
-type Run = (command: string | readonly string[], options?: ShopRunOptions) => ReturnType<Shop['run']>;
 
 /** The list as it is, but for the quantity of pet 2. */
 function listing({ stockOf }: Pick<ScriptedService, 'stockOf'>, given: string): Action {
@@ -42,7 +31,7 @@ describe.each(spellings)('a stock of %s', (given, fault) => {
   const words = `is ${given}, which is ${fault}`;
 
   test('leaves the other pets in the list', async () => {
-    const { run } = await shopWith(given);
+    const { run } = await tillWith(given);
     const result = await run('inventory list');
     expect(result).toMatchObject({ code: 1, stdout: '1\t10\tavailable\n3\t10\tavailable\n' });
     expect(result.stderr).toContain(`Error: Pet 2 is left out: "quantity" in the answer ${words}.\n`);
@@ -50,7 +39,7 @@ describe.each(spellings)('a stock of %s', (given, fault) => {
   });
 
   test('is no ground for a write, and hinders no other', async () => {
-    const { run, service } = await shopWith(given);
+    const { run, service } = await tillWith(given);
     expect(await run('inventory adjust 2 +1')).toMatchObject({ code: 1, stdout: '' });
     expect(await run('inventory set 2 5 --expect 3')).toMatchObject({ code: 1, stdout: '' });
     expect(service.seen('PATCH')).toEqual([]);
@@ -81,7 +70,7 @@ const given = '9007199254740993';
 const words = `is ${given}, which is out of range`;
 
 test('get shows the others, and says of one that it is unreadable, not that it is not there', async () => {
-  const { run } = await shopWith(given);
+  const { run } = await tillWith(given);
   expect(await run('inventory get 3')).toMatchObject({ code: 0, stdout: '3\t10\tavailable\n' });
   const both = await run('inventory get 2 3 --json');
   expect(both.code).toBe(1);
@@ -92,7 +81,7 @@ test('get shows the others, and says of one that it is unreadable, not that it i
 test.each(['inventory get 1 99 2', 'inventory list --pet 1,99,2', 'inventory list --summary --pet 99,2'])(
   '%s names the pet that is unreadable, and the one that is not there',
   async (command) => {
-    const { run } = await shopWith(given);
+    const { run } = await tillWith(given);
     const { code, stderr } = await run(command);
     expect({ code, lines: stderr.split('\n').slice(1, 3) }).toEqual({
       code: 1,
@@ -103,19 +92,20 @@ test.each(['inventory get 1 99 2', 'inventory list --pet 1,99,2', 'inventory lis
   },
 );
 
-test('what is not there is named on a terminal too, beside more unreadable pets than it shows', async ({ shop }) => {
-  const service = await scriptedService();
+test('what is not there is named on a terminal too, beside more unreadable pets than it shows', async ({
+  till: { service, run },
+}) => {
   const items = Array.from({ length: 25 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
   service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
   const petIds = Array.from({ length: 26 }, (_, index) => `${index}`);
-  const { code, stderr } = await shop.run(['inventory', 'get', ...petIds], { env: service.env, terminal: 200 });
+  const { code, stderr } = await run(['inventory', 'get', ...petIds], { terminal: 200 });
   expect(code).toBe(1);
   expect(stderr).toContain('25 pets are left out');
   expect(stderr).toContain('There is no pet 25 in staging.');
 });
 
 test('a pet that is unreadable is never missing, even where a filter is not for it', async () => {
-  const { run } = await shopWith(given);
+  const { run } = await tillWith(given);
   expect(await run('inventory list --pet 2 --status sold')).toMatchObject({ code: 0, stdout: '' });
   const result = await run('inventory list --pet 2,99 --status sold');
   expect(result).toMatchObject({ code: 9, stdout: '' });
@@ -123,7 +113,7 @@ test('a pet that is unreadable is never missing, even where a filter is not for 
 });
 
 test('list is whole JSON, and exits 1 only where the pet would have been in it', async () => {
-  const { run } = await shopWith(given);
+  const { run } = await tillWith(given);
   for (const options of ['', '--sort quantity', '--pet 1,2', '--status available']) {
     const { code, stdout } = await run(`inventory list --json ${options}`.trim());
     expect({ options, code, first: JSON.parse(stdout)[0].petId }).toEqual({ options, code: 1, first: 1 });
@@ -158,7 +148,7 @@ test.each([
   [longSpelling, '--low', 1],
   [longSpelling, '--min-quantity 2', 0],
 ])('of a stock of %s, list %s exits %i', async (stock, options, code) => {
-  const { run } = await shopWith(stock);
+  const { run } = await tillWith(stock);
   const result = await run(`inventory list ${options}`);
   expect({ code: result.code, leftOut: result.stderr.includes('Pet 2 is left out') }).toEqual({
     code,
@@ -166,29 +156,28 @@ test.each([
   });
 });
 
-test('more than a thousand are another shape: nothing is shown', async ({ shop }) => {
-  const service = await scriptedService();
+test('more than a thousand are another shape: nothing is shown', async ({ till: { service, run } }) => {
   const items = Array.from({ length: 1001 }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`);
   service.always('GET', ({ answer }) => answer(200, `[${items.join()}]`));
-  const result = await shop.run('inventory list', { env: service.env });
+  const result = await run('inventory list');
   expect(result).toMatchObject({ code: 1, stdout: '' });
   expect(result.stderr).toContain('"quantity" in item 1001 of the answer is 0.5 for pet 1000');
 });
 
 test('export writes the others, and exits 1', async () => {
-  const { shop, run } = await shopWith(given);
-  const file = join(shop.folders.state, '..', 'stock.csv');
-  expect(await run(['inventory', 'export', file])).toMatchObject({ code: 1 });
+  const till = await tillWith(given);
+  const file = join(till.folders.state, '..', 'stock.csv');
+  expect(await till.run(['inventory', 'export', file])).toMatchObject({ code: 1 });
   expect(existsSync(file) && readFileSync(file, 'utf8')).toBe(
     'petId,status,expected,quantity,reason,ref\n1,available,10,10,,\n3,available,10,10,,\n',
   );
 });
 
 test('diff compares it with nothing: it is neither added nor removed', async () => {
-  const { shop, run } = await shopWith(given);
-  const file = changeFile(shop, 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n', 'list.csv');
+  const till = await tillWith(given);
+  const file = till.file('list.csv', 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n');
   for (const sides of [`${file} staging`, `staging ${file}`]) {
-    const { code, stdout, stderr } = await run(`inventory diff ${sides} --exit-code -o ndjson`);
+    const { code, stdout, stderr } = await till.run(`inventory diff ${sides} --exit-code -o ndjson`);
     expect({ code, rows: stdout.trimEnd().split('\n') }).toEqual({
       code: 1,
       rows: [expect.stringContaining('{"petId":3,"change":"changed"')],
@@ -197,17 +186,15 @@ test('diff compares it with nothing: it is neither added nor removed', async () 
   }
 });
 
-test('watch says it once, and takes it for no change', async () => {
-  const { service, run } = await shopWith(given);
+test('watch says it once, and takes it for no change', async ({ till: { service: other, ...fresh } }) => {
+  const { service, run } = await tillWith(given);
   const readable: Action = ({ answerNormally }) => answerNormally();
-  const fresh = await openShop();
-  const other = await scriptedService();
   other.next('GET', readable, listing(other, given), listing(other, given), readable);
   other.always('GET', ({ answerNormally }) => {
     if (other.seen('GET').length === 6) other.sell(2, 1);
     answerNormally();
   });
-  const result = await fresh.run('inventory watch --for 120 -o tsv', { env: other.env });
+  const result = await fresh.run('inventory watch --for 120 -o tsv');
   expect(result.code).toBe(0);
   expect(result.stderr.split(`the stock of pet 2 ${words}`)).toHaveLength(2);
   expect(result.stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(/\t2\t10\t9\tavailable\tchanged$/)]);
@@ -216,7 +203,7 @@ test('watch says it once, and takes it for no change', async () => {
 });
 
 test('set of several and count leave that row alone', async () => {
-  const { run, service } = await shopWith(given);
+  const { run, service } = await tillWith(given);
   const several = withReport(await run('inventory set 1=11 2=5 --yes --json'));
   expect([several.code, several.report.rows.map(({ result }) => result)]).toEqual([8, ['applied', 'failed']]);
   const counted = withReport(await run('inventory count --new --yes --json --all', { stdin: '1 x4\n' }));
@@ -225,9 +212,8 @@ test('set of several and count leave that row alone', async () => {
   expect([service.stockOf(1), service.stockOf(2), service.stockOf(3)]).toEqual([4, 10, 0]);
 });
 
-test('a resume and an undo name it', async ({ shop }) => {
-  const service = await scriptedService();
-  const run = (command: string, stdin?: string) => shop.run(command, { env: service.env, stdin });
+test('a resume and an undo name it', async ({ till: { service, ...till } }) => {
+  const run = (command: string, stdin?: string) => till.run(command, { stdin });
   const written = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n2,11\n3,11\n'));
   const recover = service.always('PATCH /inventory/2', ({ answer }) => answer(500));
   const failed = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n1,12\n2,12\n'));
@@ -243,6 +229,6 @@ test('a resume and an undo name it', async ({ shop }) => {
 });
 
 test('status is not about the stock', async () => {
-  const { run } = await shopWith(given);
+  const { run } = await tillWith(given);
   expect(await run('status')).toMatchObject({ code: 0 });
 });

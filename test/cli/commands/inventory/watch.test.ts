@@ -7,9 +7,10 @@ import { InterruptedError, UnavailableError } from '../../../../src/shared/error
 import { batchesOf } from '../../../inventory/columns.ts';
 import { createTestClock, type TestClock } from '../../../support/clock.ts';
 import type { RunResult } from '../../../support/context.ts';
-import { type ScriptedService, scriptedService } from '../../../support/scripted-service.ts';
+import type { ScriptedService } from '../../../support/scripted-service.ts';
 import fc, { property } from '../../../support/seeded-fast-check.ts';
 import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
+import { openTill } from '../../../support/till.ts';
 
 interface Watched extends RunResult {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
@@ -22,15 +23,14 @@ type Before = (look: number, service: ScriptedService, clock: TestClock) => void
 
 /** Watches a service of three pets with 10 each. @param before is called before each look leaves, from 1 on */
 async function watch(options: string, before: Before = () => {}, run: ShopRunOptions = {}): Promise<Watched> {
-  const shop = await openShop();
-  const service = await scriptedService();
+  const { service, clock, ...till } = await openTill();
   const times: number[] = [];
-  const result = await shop.run(`inventory watch ${options}`.trim(), {
+  const result = await till.run(`inventory watch ${options}`.trim(), {
     ...run,
-    env: { ...service.env, NO_COLOR: '1', TZ: 'UTC', ...run.env },
+    env: { NO_COLOR: '1', TZ: 'UTC', ...run.env },
     around: async (send) => {
-      times.push(shop.clock.monotonic() / 1000);
-      before(times.length, service, shop.clock);
+      times.push(clock.monotonic() / 1000);
+      before(times.length, service, clock);
       return send();
     },
   });
@@ -39,7 +39,7 @@ async function watch(options: string, before: Before = () => {}, run: ShopRunOpt
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   const start = times[0] ?? 0;
-  return { ...result, lines, times: times.map((time) => time - start), sleeps: shop.clock.sleeps };
+  return { ...result, lines, times: times.map((time) => time - start), sleeps: clock.sleeps };
 }
 
 const sells: Before = (look, service) => {
