@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
-import { scriptedService } from '../../support/scripted-service.ts';
-import { changeFile, errorJson, openShop, sent, test } from '../../support/shop.ts';
+import { changeFile, errorJson, openShop, sent } from '../../support/shop.ts';
+import { test } from '../../support/till.ts';
 
 test('prints the body as it came', async () => {
   const shop = await openShop({ pets: 6 });
@@ -96,12 +96,11 @@ test('a GET with --data is exit 2', async ({ shop }) => {
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
-] as const)('an error has a line of its own where both streams are one: %j', async ([body, expected], { shop }) => {
-  const service = await scriptedService();
-  service.always('GET', ({ answer }) => answer(400, body));
-  const both = await shop.run('api GET /x -q', { env: service.env, sharesOutput: true });
+] as const)('an error has a line of its own where both streams are one: %j', async ([body, expected], { till }) => {
+  till.service.always('GET', ({ answer }) => answer(400, body));
+  const both = await till.run('api GET /x -q', { sharesOutput: true });
   expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
-  const apart = await shop.run('api GET /x -q', { env: service.env });
+  const apart = await till.run('api GET /x -q');
   expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
 });
 

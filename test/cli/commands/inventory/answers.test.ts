@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest';
 import { answering as answeringService } from '../../../support/answering.ts';
 import { answers, normally } from '../../../support/scripted-actions.ts';
-import { type Action, scriptedService } from '../../../support/scripted-service.ts';
-import { errorJson, openShop, type Shop, test } from '../../../support/shop.ts';
+import type { Action } from '../../../support/scripted-service.ts';
+import { errorJson, openShop, type Shop } from '../../../support/shop.ts';
+import { openTill, test } from '../../../support/till.ts';
 
 async function answering(body: string) {
   const env = { PETSTOCK_URL_STAGING: await answeringService(200, body) };
@@ -59,26 +60,21 @@ test('an answer about another pet, or with another quantity, is not taken for th
   expect(other.stderr).toContain('Error: The service set the stock of pet 4 to 12, not to 13.\n');
 });
 
-test('a plain set that is refused after an attempt without an outcome is unknown, and a resume settles it', async () => {
-  const service = await scriptedService();
-  const shop = await openShop();
+test('a plain set that is refused after an attempt without an outcome is unknown, and a resume settles it', async ({
+  till: { service, run },
+}) => {
   service.next('PATCH', answers(503), answers(403));
-  const { code, stderr } = await shop.run('inventory set 1 50', { env: service.env });
+  const { code, stderr } = await run('inventory set 1 50');
   expect(code).toBe(8);
   expect(stderr).toContain('Error: It is not known whether the stock of pet 1 was set to 50');
   expect(stderr).toMatch(/\nHint: petstock inventory apply --resume \S+ --env staging\n/);
 });
 
 describe('with --json the message of exit 8 is that of the service, and behind it what was written', () => {
-  test('in a run that the service ended', async () => {
-    const service = await scriptedService();
-    const shop = await openShop();
+  test('in a run that the service ended', async ({ till: { service, run } }) => {
     service.next('PATCH', normally, answers(401));
     const stdin = 'petId,quantity\n1,5\n2,6\n3,7\n';
-    const { code, stderr } = await shop.run('inventory apply - --yes --json --concurrency 1', {
-      env: service.env,
-      stdin,
-    });
+    const { code, stderr } = await run('inventory apply - --yes --json --concurrency 1', { stdin });
     expect(code).toBe(8);
     expect(errorJson(stderr).error).toMatchObject({
       code: 'scripted',
@@ -87,11 +83,9 @@ describe('with --json the message of exit 8 is that of the service, and behind i
     });
   });
 
-  test('of a single write', async () => {
-    const service = await scriptedService();
-    const shop = await openShop();
+  test('of a single write', async ({ till: { service, run } }) => {
     service.next('PATCH', answers(503), answers(403));
-    const { code, stderr } = await shop.run('inventory set 1 50 --json', { env: service.env });
+    const { code, stderr } = await run('inventory set 1 50 --json');
     expect(code).toBe(8);
     expect(errorJson(stderr).error.message).toMatch(
       /^scripted: scripted\nIt is not known whether the stock of pet 1 was set to 50$/,
@@ -107,11 +101,10 @@ describe('a redirect is no proof that nothing was written', () => {
   };
 
   async function redirecting(command: string, action: Action, stdin?: string) {
-    const service = await scriptedService();
-    service.always('PATCH', action);
-    const shop = await openShop();
-    const result = await shop.run(`${command} --json`, { env: service.env, stdin });
-    return { ...result, sent: result.requests.map(({ method }) => method).join(' '), shop };
+    const till = await openTill();
+    till.service.always('PATCH', action);
+    const result = await till.run(`${command} --json`, { stdin });
+    return { ...result, sent: result.requests.map(({ method }) => method).join(' '), shop: till };
   }
 
   test('a plain set is unknown where it is not', async () => {

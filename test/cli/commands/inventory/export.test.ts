@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
-import { scriptedService } from '../../../support/scripted-service.ts';
-import { confirming, openShop, type Shop, sent, test } from '../../../support/shop.ts';
+import { confirming, openShop, type Shop, sent } from '../../../support/shop.ts';
+import { test } from '../../../support/till.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
@@ -154,10 +154,9 @@ test.for([
     'copied twice',
     '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
   ],
-] as const)('a pet that stands twice is shown once, however it is spelled: %s', async ([_how, items], { shop }) => {
-  const service = await scriptedService();
-  service.next('GET', ({ answer }) => answer(200, `[${items}]`));
-  const result = await shop.run('inventory list', { env: service.env });
+] as const)('a pet that stands twice is shown once, however it is spelled: %s', async ([_how, items], { till }) => {
+  till.service.next('GET', ({ answer }) => answer(200, `[${items}]`));
+  const result = await till.run('inventory list');
   expect(result).toMatchObject({ code: 1, stdout: '1\t3\tsold\n-5\t4\tsold\n' });
 });
 
@@ -171,10 +170,9 @@ describe('a pet that stands twice in an answer', () => {
     ['list -o tsv --sort quantity --desc', '2\t4\tsold\n1\t3\tavailable\n'],
     ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
     ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n2,sold,4,4,,\n'],
-  ] as const)('%s counts it once, and says so: exit 1', async ([command, stdout], { shop }) => {
-    const service = await scriptedService();
-    service.next('GET', ({ answer }) => answer(200, body));
-    const result = await shop.run(`inventory ${command}`, { env: service.env });
+  ] as const)('%s counts it once, and says so: exit 1', async ([command, stdout], { till }) => {
+    till.service.next('GET', ({ answer }) => answer(200, body));
+    const result = await till.run(`inventory ${command}`);
     expect(result).toMatchObject({ code: 1, stdout });
     expect(result.stderr).toContain('Error: Pet 1 is in the answer more than once: only the first counts here');
   });
