@@ -3,7 +3,7 @@ import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-id.ts';
 import { type Answers, listOf, piecesOf, type Statement, statement } from './statements.ts';
-import { drawnNumber, type Moment, type Work } from './store.ts';
+import { draw, type Moment, numberOfRow, type Work } from './store.ts';
 import { text } from './stored-values.ts';
 
 /** A run that is not in the history yet. */
@@ -103,25 +103,27 @@ function* pagesOf(rows: Iterable<PlannedRow>, sums: Sums): Generator<readonly Pl
 
 function writeSums(at: Moment, id: number, { changes, maxRow, units, pets, failed, conflict }: Sums): void {
   const settled = failed + conflict;
-  at.writes.push({
-    numbers: 1,
-    statement: (left) =>
-      statement(
-        `UPDATE petstock.runs SET changes = ?, units = ?, pets = ?, pending = ?, failed = ?, conflict = ?, sequence = ${drawnNumber},
-           touched = (SELECT last FROM petstock.sequence) WHERE id = ?`,
-        ...[changes, String(units), JSON.stringify(pets.map(String)), changes - settled, failed, conflict, left, id],
-      ),
-  });
-  if (settled === 0) return;
-  at.writes.push({
-    numbers: maxRow,
-    statement: (left) =>
-      statement(
-        `UPDATE petstock.rows SET touched = ${drawnNumber} + row WHERE run = ? AND result <> 'pending'`,
-        left + maxRow,
+  const numbersOfRows = settled === 0 ? 0 : maxRow;
+  draw(at, 1 + numbersOfRows);
+  at.writes.push(
+    statement(
+      `UPDATE petstock.runs SET changes = ?, units = ?, pets = ?, pending = ?, failed = ?, conflict = ?,
+         sequence = (SELECT last FROM petstock.sequence) - ?, touched = (SELECT last FROM petstock.sequence) WHERE id = ?`,
+      ...[
+        changes,
+        String(units),
+        JSON.stringify(pets.map(String)),
+        changes - settled,
+        failed,
+        conflict,
+        numbersOfRows,
         id,
-      ),
-  });
+      ],
+    ),
+  );
+  if (settled === 0) return;
+  const sql = `UPDATE petstock.rows SET touched = ${numberOfRow} WHERE run = ? AND result <> 'pending'`;
+  at.writes.push(statement(sql, maxRow, id));
 }
 
 /** The types of PostgreSQL are those of the first row. */

@@ -3,9 +3,9 @@ import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './d
 import type { Grant, Intent, Outcome } from './history.ts';
 import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
-import { countsUpdate, numbering, outcomeLoads, type RunInTables, runByToken, settling } from './settle-rows.ts';
+import { countsUpdate, outcomeLoads, type RunInTables, runByToken, settling } from './settle-rows.ts';
 import { type Answers, listOf, piecesOf, type Row, type Statement, statement } from './statements.ts';
-import { drawnBy, drawnNumber, type Moment, type Numbered, selectLast, type Work } from './store.ts';
+import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
 import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 import { endsOf } from './times.ts';
@@ -105,9 +105,8 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
     const from = became.get(row) ?? (text(rows.get(row)?.result) as RecordedResult | undefined);
     if (from !== undefined) moves.push({ row, from, to: 'unknown' });
   }
-  const numbers = drawnBy(at.writes);
-  if (numbers > 0) at.writes.push(countsUpdate(run.id, moves));
-  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + numbers };
+  if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
+  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn };
 }
 
 const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
@@ -141,17 +140,16 @@ function writeGranted(
 
 const writeSum = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
 
-function intentWrites({ now, wall, boot }: Moment, run: number, call: string, intents: readonly Intent[]): Numbered[] {
-  const ends = new Set(intents.map(({ expires }) => expires));
-  return [...ends].flatMap((expires) =>
-    numbering(
-      intents.flatMap((intent) => (intent.expires === expires ? [intent.row] : [])),
-      (rows, value) =>
-        statement(
-          `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-             sequence = ${drawnNumber} + row, touched = ${drawnNumber} + row WHERE run = ? AND row IN ${listOf(rows)}`,
-          ...[Math.round(wall), boot, expires, expires - now, call, value, value, run, ...rows],
-        ),
+function intentWrites(at: Moment, run: number, call: string, intents: readonly Intent[]): Statement[] {
+  const numbers = drawForRows(at, intents);
+  const { now, wall, boot } = at;
+  return [...new Set(intents.map(({ expires }) => expires))].flatMap((ends) =>
+    piecesOf(intents.filter(({ expires }) => expires === ends)).map((piece) =>
+      statement(
+        `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
+           sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ${listOf(piece)}`,
+        ...[Math.round(wall), boot, ends, ends - now, call, numbers, numbers, run, ...piece.map(({ row }) => row)],
+      ),
     ),
   );
 }

@@ -2,7 +2,7 @@ import { type RecordedResult, recordedResults } from '../inventory/run-records.t
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
 import { type Answers, listOf, piecesOf, type Statement, statement, type Value } from './statements.ts';
-import { drawnNumber, type Moment, type Numbered, type Work } from './store.ts';
+import { drawForRows, type Moment, numberOfRow, type Work } from './store.ts';
 import { number, text, texts } from './stored-values.ts';
 
 /** A run in the tables, with their numbers of it and of its service. */
@@ -93,25 +93,23 @@ export function* settling(
     alike.set(key, group);
     if (became === 'applied' && from !== 'applied') undone.push(Number(row.line));
   }
+  if (moves.length === 0) return moves;
+  const numbers = drawForRows(at, moves);
   for (const group of alike.values())
-    at.writes.push(...outcomeWrites(at, run, group), ...leaseWrites(run, group, takenFrom));
+    at.writes.push(...outcomeWrites(at, run, group, numbers), ...leaseWrites(run, group, takenFrom));
   if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
   return moves;
 }
 
-function outcomeWrites(
-  { wall }: Moment,
-  { id }: RunInTables,
-  { became, quantity, error, outcomes }: Alike,
-): Numbered[] {
+/** @param numbers of `drawForRows` */
+function outcomeWrites({ wall }: Moment, { id }: RunInTables, group: Alike, numbers: number): Statement[] {
+  const { became, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
-  return numbering(
-    outcomes.map(({ row }) => row),
-    (rows, value) =>
-      statement(
-        `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${drawnNumber} + row WHERE run = ? AND row IN ${listOf(rows)}`,
-        ...[became, ...quantity, error, Math.round(wall), value, id, ...rows],
-      ),
+  return piecesOf(outcomes).map((piece) =>
+    statement(
+      `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN ${listOf(piece)}`,
+      ...[became, ...quantity, error, Math.round(wall), numbers, id, ...piece.map(({ row }) => row)],
+    ),
   );
 }
 
@@ -165,18 +163,4 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
   const before = text(target.undoes);
   const lines = changed.map(({ line }) => line);
   if (before !== undefined) yield* markingUndone(at, undoes, before, lines, !isBack);
-}
-
-/**
- * Returns statements over rows of a run, which draw numbers in the order of the rows.
- * @param statementFor is given the value with which `drawnNumber + row` is the number of a row
- */
-export function numbering(
-  rows: readonly number[],
-  statementFor: (rows: readonly number[], value: number) => Statement,
-): Numbered[] {
-  return piecesOf(rows).map((piece) => {
-    const [first, last] = [Math.min(...piece), Math.max(...piece)];
-    return { numbers: last - first + 1, statement: (left) => statementFor(piece, left + last) };
-  });
 }

@@ -7,14 +7,6 @@ import { type Answers, type Statement, statement } from './statements.ts';
  */
 export type Work<Result> = Generator<readonly Statement[], Result, Answers>;
 
-/** A statement over rows of a run that draws numbers in the order of all writes. */
-export interface Numbered {
-  /** How many it draws. */
-  readonly numbers: number;
-  /** @param left how many are drawn after those of the statement */
-  statement(left: number): Statement;
-}
-
 /** The times of a work. Exact once its first round was answered, under the lock. */
 export interface Moment {
   /** Milliseconds by the clock of the state, which counts only within `boot`. */
@@ -23,7 +15,9 @@ export interface Moment {
   readonly wall: number;
   readonly boot: string;
   /** Statements that are written at the end of the work, in this order. */
-  readonly writes: (Statement | Numbered)[];
+  readonly writes: Statement[];
+  /** How many numbers they draw. */
+  drawn: number;
 }
 
 /** How a time of this process goes over to the clock of the state and back. */
@@ -50,7 +44,7 @@ export interface Store {
   readonly name: string;
   readonly time: StateTime;
   /** The time now, as far as it is known without a question. */
-  readonly moment: Omit<Moment, 'writes'>;
+  readonly moment: Omit<Moment, 'writes' | 'drawn'>;
   /** A moment of our wall clock, or earlier, as the state keeps such times: by its own. Milliseconds since the Unix epoch. */
   wallOf(at: number): number;
   /** Counts the connections: what was written quickly by one before this one may be lost. */
@@ -70,7 +64,7 @@ export interface Store {
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
 export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
-  const at: Moment = { ...store.moment, writes: [] };
+  const at: Moment = { ...store.moment, writes: [], drawn: 0 };
   const steps = work(at);
   let step = steps.next([]);
   while (!step.done) {
@@ -96,24 +90,23 @@ export function justWrite(
 
 export const selectLast = statement('SELECT last FROM petstock.sequence');
 
-/** In a statement: a number that was drawn, given how many of the same work are after it. */
-export const drawnNumber = '(SELECT last FROM petstock.sequence) - ?';
-
-/** Returns how many numbers are drawn by what is to be written. */
-export function drawnBy(writes: Moment['writes']): number {
-  return writes.reduce((sum, write) => sum + ('numbers' in write ? write.numbers : 0), 0);
+/** Draws numbers in the order of all writes for what is written after this. All works lock them before anything else: none waits for another crosswise. */
+export function draw(at: Moment, numbers: number): void {
+  const drawing = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
+  if (at.drawn === 0) at.writes.unshift(drawing);
+  else at.writes.push(drawing);
+  at.drawn += numbers;
 }
 
-/** Returns the statements that end a work: they draw its numbers, and each has its own. */
-export function statementsOf(writes: Moment['writes']): Statement[] {
-  let left = drawnBy(writes);
-  const draw = left === 0 ? [] : [statement('UPDATE petstock.sequence SET last = last + ?', left)];
-  const numbered = writes.map((write) => {
-    if (!('numbers' in write)) return write;
-    left -= write.numbers;
-    return write.statement(left);
-  });
-  return [...draw, ...numbered];
+/** In a statement over rows of a run: the number of each, given what `drawForRows` has returned. */
+export const numberOfRow = '(SELECT last FROM petstock.sequence) - ? + row';
+
+/** Draws numbers for rows of a run, in their order. */
+export function drawForRows(at: Moment, rows: readonly { readonly row: number }[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const { row } of rows) [first, last] = [Math.min(first, row), Math.max(last, row)];
+  draw(at, last - first + 1);
+  return last;
 }
 
 /** Returns a name that nothing else has. Not by the context: numbers of a test may come again. */

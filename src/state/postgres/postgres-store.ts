@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import { type Answers, type Statement, statement } from '../statements.ts';
-import { type Durability, type Moment, type Store, statementsOf, type Work } from '../store.ts';
+import type { Durability, Moment, Store, Work } from '../store.ts';
 import { number } from '../stored-values.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
@@ -78,20 +78,20 @@ export class PostgresStore implements Store {
     // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
     const monotonic = this.#clock.monotonic();
     const now = this.time.latest(monotonic);
-    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [] };
+    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [], drawn: 0 };
     const steps = work(at);
     let step = steps.next([]);
     const opening = this.#locking(service);
     const options = { isDurable: kind === 'durable', begins: true };
     if (step.done) {
-      await ask([...opening, ...statementsOf(at.writes), commit], options);
+      await ask([...opening, ...at.writes, commit], options);
     } else {
       // Read behind the lock.
       const answers = await ask([...opening, selectNow, ...step.value], options);
       const [[time] = [], ...loaded] = answers.slice(opening.length);
       at.now = at.wall = number(time?.now) ?? now;
       for (step = steps.next(loaded); !step.done; step = steps.next(await ask(step.value, goesOn)));
-      await ask([...statementsOf(at.writes), commit], goesOn);
+      await ask([...at.writes, commit], goesOn);
     }
     if (service !== undefined) this.#services.add(service);
     return step.value;

@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
 import type { Answers, Row, Statement } from '../statements.ts';
-import { type Durability, type Moment, type StateTime, type Store, statementsOf, type Work } from '../store.ts';
+import type { Durability, Moment, StateTime, Store, Work } from '../store.ts';
 import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
@@ -76,8 +76,6 @@ export class SqliteStore implements Store {
     return [];
   }
 
-  async align(): Promise<void> {}
-
   /** A file that was made before free pages could be given back is written anew, once; others keep it from that. */
   async reclaim({ isBrief = false } = {}): Promise<void> {
     const connection = this.#connection;
@@ -105,11 +103,11 @@ export class SqliteStore implements Store {
   /** Inside a transaction. */
   #run<Result>(service: string | undefined, work: (at: Moment) => Work<Result>): Result {
     if (service !== undefined) this.#nameService(service);
-    const at: Moment = { ...this.moment, writes: [] };
+    const at: Moment = { ...this.moment, writes: [], drawn: 0 };
     const steps = work(at);
     let step = steps.next([]);
     while (!step.done) step = steps.next(step.value.map((asked) => this.askNow(asked)));
-    for (const { sql, values } of statementsOf(at.writes)) this.#connection.run(ofSqlite(sql), ...values);
+    for (const { sql, values } of at.writes) this.#connection.run(ofSqlite(sql), ...values);
     return step.value;
   }
 
