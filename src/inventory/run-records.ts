@@ -105,3 +105,34 @@ export interface RunRecord extends RunHead {
   /** The number of its last change. */
   readonly touched: number;
 }
+
+/** A row that has an outcome, and its run. */
+export interface SettledRow {
+  readonly run: RunRecord;
+  readonly row: RecordedRow;
+}
+
+/** A write of a pet by some run. */
+export interface PetWrite {
+  /** Undefined if it is `pruned`. */
+  readonly run: string | undefined;
+  readonly command: string;
+  /** `pruned`: it was removed from the history, so that nobody knows what it has written. */
+  readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
+  /** The stock that it has written; of `unknown`: that it may have written; undefined if it is `pruned`. */
+  readonly quantity: number | undefined;
+  /** The stock that it had read before; undefined if it had read none. */
+  readonly before: number | undefined;
+  /** The increment, if it was one. */
+  readonly delta?: number | undefined;
+}
+
+/** A write whose outcome came lately. */
+export interface RecentWrite {
+  readonly petId: bigint;
+  readonly result: Exclude<PetWrite['result'], 'pruned'>;
+  readonly before: number | undefined;
+  readonly quantity: number;
+  /** When it was settled, or begun, in the order of all writes. */
+  readonly sequence: number;
+}

@@ -1,5 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
 import { counted, grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
@@ -154,9 +154,4 @@ export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
     rows: batchesOf(rows, toFlat),
     document: { head: undefined, rows: batchesOf(rows, toJson) },
   };
-}
-
-export interface SettledRow {
-  readonly run: RunRecord;
-  readonly row: RecordedRow;
 }

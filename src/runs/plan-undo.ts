@@ -1,8 +1,7 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { absenceText } from '../inventory/pet-id-set.ts';
-import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
-import type { PetWrite } from '../state/history.ts';
 import type { History } from '../state/stored-history.ts';
 import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';

@@ -1,5 +1,5 @@
-import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import type { PetBefore, PetWrite, RecentWrite } from './history.ts';
+import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { PetBefore } from './history.ts';
 import { serviceByName } from './leases.ts';
 import { type Row, type Statement, statement } from './statements.ts';
 import type { Store } from './store.ts';

@@ -54,9 +54,8 @@ export class Presence {
   readonly id: string;
   readonly #store: Store;
   readonly #options: PresenceOptions;
-  /** By the monotonic clock, as early as it may be. */
-  #expires = Number.POSITIVE_INFINITY;
-  #isPresent = false;
+  /** By the monotonic clock, as early as it may be; undefined while this process is not present. */
+  #expires: number | undefined;
   #deadline: Deadline | undefined;
   #renewing: Promise<void> | undefined;
   #isClosed = false;
@@ -79,7 +78,7 @@ export class Presence {
   }
 
   get #hasLease(): boolean {
-    return this.#options.clock.monotonic() < this.#expires;
+    return this.#options.clock.monotonic() < (this.#expires ?? Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -106,8 +105,7 @@ export class Presence {
    */
   leaving({ now, wall, boot }: Moment, last?: ReadonlySet<unknown>): Statement[] {
     if ([...this.#outstanding].some((other) => other !== last)) return [];
-    this.#isPresent = false;
-    this.#expires = Number.POSITIVE_INFINITY;
+    this.#expires = undefined;
     this.#deadline?.clear();
     this.#deadline = undefined;
     // Those that are long dead are removed, which nothing else does.
@@ -138,13 +136,14 @@ export class Presence {
     const askedAt = clock.monotonic();
     let isRenewed = false;
     const present = (at: Moment): Work<Result> => {
-      isRenewed = !this.#isPresent || askedAt > this.#expires - processLease.lasts + processLease.renewedAfter;
+      const { lasts, renewedAfter } = processLease;
+      isRenewed = this.#expires === undefined || askedAt > this.#expires - lasts + renewedAfter;
       if (isRenewed) at.writes.push(this.#renewal(at));
       return work(at);
     };
     try {
       const result = await this.#store.transact(kind, service, present);
-      if (isRenewed) this.#noteLease(askedAt);
+      if (isRenewed) this.#expires = askedAt + processLease.lasts;
       return result;
     } finally {
       this.#schedule();
@@ -194,7 +193,7 @@ export class Presence {
     this.#isClosed = true;
     this.#deadline?.clear();
     await this.#renewing;
-    if (!this.#isPresent) return;
+    if (this.#expires === undefined) return;
     this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
     await justWrite(this.#store, undefined, (at) => this.leaving(at)).catch(() => {});
@@ -221,15 +220,9 @@ export class Presence {
     );
   }
 
-  /** @param askedAt the lease lasts from then at least */
-  #noteLease(askedAt: number): void {
-    this.#isPresent = true;
-    this.#expires = askedAt + processLease.lasts;
-  }
-
   /** The next renewal by the clock, unless a transaction renews before. */
   #schedule(): void {
-    if (this.#isClosed || !this.#isPresent || this.#deadline !== undefined) return;
+    if (this.#isClosed || this.#expires === undefined || this.#deadline !== undefined) return;
     this.#deadline = this.#options.clock.deadline(processLease.renewedAfter, () => {
       this.#deadline?.clear();
       this.#renewing = this.#renewInTime().finally(() => {
@@ -247,7 +240,7 @@ export class Presence {
     const askedAt = this.#options.clock.monotonic();
     try {
       const isRenewed = await this.#store.transact('brief', undefined, (at) => this.#renewingWork(at));
-      if (isRenewed && this.#isPresent) this.#noteLease(askedAt);
+      if (isRenewed && this.#expires !== undefined) this.#expires = askedAt + processLease.lasts;
     } catch {
       // The next transaction or the next round renews it, or it runs out.
     }

@@ -25,9 +25,13 @@ export function readRunId(text: string): { readonly whole: string } | { readonly
   throw new UsageError(`${JSON.stringify(text)} is not the id of a run, such as 20260115T120020Z-k3x9`, { hint });
 }
 
+export function noSuchRun(run: string): NotFoundError {
+  return new NotFoundError(`There is no run ${run} in the history`, { hint });
+}
+
 /** @throws UsageError where several runs are meant, NotFoundError where there is none */
 export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
-  if (run === undefined) throw new NotFoundError(`There is no run ${text} in the history`, { hint });
+  if (run === undefined) throw noSuchRun(text);
   // Whoever can write to the state can put anything there; it must not come into a command or the name of a file.
   if (!runPattern.test(run)) {
     throw new FailureError(`The history has a run ${JSON.stringify(run)}, which is no id`, { hint });

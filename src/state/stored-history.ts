@@ -1,8 +1,16 @@
-import type { PlannedRow, RecordedResult, RecordedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
-import { ConflictError, NotFoundError } from '../shared/errors.ts';
+import type {
+  PetWrite,
+  PlannedRow,
+  RecordedResult,
+  RecordedRow,
+  RunHead,
+  RunRecord,
+  SettledRow,
+} from '../inventory/run-records.ts';
+import { ConflictError } from '../shared/errors.ts';
 import { NewerRunError, type NewRun } from './begin-run.ts';
 import { type PrunableRun, removableRuns } from './decide.ts';
-import type { PetBefore, PetWrite, RunFilter, SettledFilter, SettledRow } from './history.ts';
+import type { PetBefore, RunFilter, SettledFilter } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
 import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
@@ -16,7 +24,7 @@ import {
   runConditions,
   runRecordOf,
 } from './records.ts';
-import { onlyRun, readRunId } from './run-id.ts';
+import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
 import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
@@ -369,8 +377,4 @@ type TakenOver =
 
 function goingOn(run: string, by: string): ConflictError {
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
-}
-
-function noSuchRun(run: string): NotFoundError {
-  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
 }

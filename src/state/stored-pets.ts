@@ -1,5 +1,6 @@
+import type { RecentWrite } from '../inventory/run-records.ts';
 import { busyWith, type Mark } from './decide.ts';
-import type { Busy, RecentWrite } from './history.ts';
+import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';

@@ -1,8 +1,9 @@
+import type { PetWrite } from '../inventory/run-records.ts';
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { beginning, type NewRun } from './begin-run.ts';
 import type { Mark } from './decide.ts';
-import type { Grant, Intent, Outcome, PetWrite } from './history.ts';
+import type { Grant, Intent, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
 import { OutcomeBuffer } from './outcome-buffer.ts';
 import { writesAfter } from './pet-writes.ts';
@@ -17,7 +18,9 @@ const mostWait = 1000;
 const maxWaiting = 512;
 
 /** What is written with the outcomes. */
-type Rest = Partial<Pick<Writing, 'intents' | 'since' | 'place'>> & {
+type Rest = Partial<Pick<Writing, 'intents' | 'since'>> & {
+  /** Where the pet of an intent was entered. */
+  readonly place?: Place | undefined;
   /** Whether the process leaves the run. */
   readonly leaves?: boolean;
 };
@@ -87,12 +90,7 @@ export class RunLog {
     this.#requireInPlace();
     const { presence } = this.#context;
     if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
-    const rest = { intents: rows, since, place: place?.owner };
-    const grants = await this.#inTurn(() => this.#write('durable', rest));
-    const granted = rows.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
-    if (granted.length > 0) place?.handOver();
-    for (const row of granted) this.#outstanding.add(row);
-    return grants;
+    return this.#inTurn(() => this.#write('durable', { intents: rows, since, place }));
   }
 
   /**
@@ -175,7 +173,7 @@ export class RunLog {
         // As late as it may be: from then on a request can't be on its way any more.
         intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
         since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
-        place,
+        place: place?.owner,
         outcomes: [...taken.outcomes.values()],
         call,
         confirmed,
@@ -195,6 +193,8 @@ export class RunLog {
     this.#buffer.written(taken, kind === 'durable', store.generation);
     if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
+    for (const row of granted) this.#outstanding.add(row);
+    if (granted.length > 0) place?.handOver();
     const last = granted.at(-1);
     this.#confirmed = last === undefined ? confirmed : { row: last, call };
     return grants.map((grant) => {

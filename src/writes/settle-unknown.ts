@@ -1,4 +1,4 @@
-import type { PetWrite } from '../state/history.ts';
+import type { PetWrite } from '../inventory/run-records.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { QueuedRow, Stock, UnknownRow } from './row-write.ts';
 import { verdictOn } from './verdict.ts';

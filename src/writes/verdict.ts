@@ -1,6 +1,6 @@
 import { absenceText, type Quantities } from '../inventory/pet-id-set.ts';
+import type { PetWrite } from '../inventory/run-records.ts';
 import { plainName } from '../shared/sanitize.ts';
-import type { PetWrite } from '../state/history.ts';
 import type { RowWrite } from './row-write.ts';
 
 /** The facts about a row without an answer. */

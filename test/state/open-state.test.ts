@@ -46,14 +46,12 @@ async function watchedEngine(onStatement: (sql: string, synchronous: () => numbe
     override prepare(sql: string) {
       const statement = super.prepare(sql);
       const synchronous = () => Number(super.prepare('PRAGMA synchronous').get()?.synchronous);
-      return {
-        run: (...values: Parameters<typeof statement.run>) => {
-          onStatement(sql, synchronous);
-          return statement.run(...values);
-        },
-        get: (...values: Parameters<typeof statement.get>) => statement.get(...values),
-        all: (...values: Parameters<typeof statement.all>) => statement.all(...values),
+      const run: typeof statement.run = statement.run.bind(statement);
+      const value: typeof run = (...values) => {
+        onStatement(sql, synchronous);
+        return run(...values);
       };
+      return Object.defineProperty(statement, 'run', { value });
     }
   }
   return { DatabaseSync: Watched };

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import type { RecordedRow } from '../../src/inventory/run-records.ts';
+import type { PetWrite, RecordedRow } from '../../src/inventory/run-records.ts';
 import { resumeRow } from '../../src/runs/plan-resume.ts';
 import { undoRow } from '../../src/runs/plan-undo.ts';
-import type { PetWrite } from '../../src/state/history.ts';
 import { verdictOn } from '../../src/writes/verdict.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

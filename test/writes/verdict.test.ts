@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PetQuantities } from '../../src/inventory/pet-id-set.ts';
-import type { PetWrite } from '../../src/state/history.ts';
+import type { PetWrite } from '../../src/inventory/run-records.ts';
 import { rebase } from '../../src/writes/rebase.ts';
 import type { RowWrite } from '../../src/writes/row-write.ts';
 import { type OpenRow, verdictOn } from '../../src/writes/verdict.ts';

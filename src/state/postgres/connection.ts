@@ -67,11 +67,7 @@ export class PostgresConnection {
   /** @throws UnavailableError if it can't be reached, FailureError if it can't be used */
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(options);
-    await connection
-      .#inTurn(() => connection.#reached(shortPatience))
-      .catch((error) => {
-        throw connection.inWords(error);
-      });
+    await connection.again(async () => {});
     return connection;
   }
 
@@ -90,13 +86,8 @@ export class PostgresConnection {
     return this.again((ask) => ask(statements, options));
   }
 
-  /** Uses one wire for several round trips, with no other between them. @throws the error of the network as it is */
-  once<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
-    return this.#inTurn(() => this.#use(work, shortPatience));
-  }
-
   /**
-   * The same for a work that may be done again. It is, once, if the connection was lost.
+   * Uses one wire for several round trips, with no other between them, and again, once, if the connection was lost.
    * @param patience how long a server that can't be reached is waited for, in milliseconds
    * @throws UnavailableError if it is not known what became of it
    */
@@ -112,17 +103,13 @@ export class PostgresConnection {
         }
       });
     } catch (error) {
-      throw this.inWords(error);
+      throw inWords(error, this.shown);
     }
   }
 
   /** Reads the clock of the database, if what is known of it can't be relied on. */
   async align(): Promise<void> {
     if (this.time.isDoubtful) await this.ask([]);
-  }
-
-  inWords(error: unknown): unknown {
-    return inWords(error, this.shown);
   }
 
   /** Finishes first what was begun. May be called again. */

@@ -65,8 +65,7 @@ export class PostgresStore implements Store {
   async reclaim({ isBrief = false } = {}): Promise<void> {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
-    for (const table of tables)
-      await this.#connection.once((ask) => ask([table], { goesOn: true, isPatient: true })).catch(() => {});
+    for (const table of tables) await this.#connection.ask([table], { goesOn: true, isPatient: true }).catch(() => {});
   }
 
   async #run<Result>(

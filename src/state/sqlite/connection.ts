@@ -1,8 +1,11 @@
 import { statSync } from 'node:fs';
 import { FailureError } from '../../shared/errors.ts';
 import type { Row, Value } from '../statements.ts';
-import type { Database, Engine, Statement } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { inWords, isBusy } from './sqlite-errors.ts';
+
+type Database = InstanceType<Engine['DatabaseSync']>;
+type Statement = ReturnType<Database['prepare']>;
 
 /** How long a transaction waits for that of another process: milliseconds. */
 export const busyTimeout = 10_000;

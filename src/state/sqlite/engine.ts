@@ -2,32 +2,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
-import type { Row, Value } from '../statements.ts';
 
-/**
- * The part of SQLite that is used, by the names of `node:sqlite`. @photostructure/sqlite has the same. It waits for another process for as long as
- * `timeout`, in milliseconds.
- */
-export interface Engine {
-  readonly DatabaseSync: new (
-    path: string,
-    options?: { readonly readOnly?: boolean; readonly timeout?: number },
-  ) => Database;
-}
-
-export interface Database {
-  /** Runs statements that give no rows. */
-  exec(sql: string): void;
-  prepare(sql: string): Statement;
-  close(): void;
-  readonly isTransaction: boolean;
-}
-
-export interface Statement {
-  run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
-  get(...values: Value[]): Row | undefined;
-  all(...values: Value[]): Row[];
-}
+/** SQLite by the names of `node:sqlite`; @photostructure/sqlite has the same. */
+export type Engine = Pick<ReturnType<typeof sqlite>, 'DatabaseSync'>;
 
 export function stateFile(folder: string): string {
   return join(folder, 'state.db');

@@ -102,18 +102,15 @@ export class SqliteStore implements Store {
 
   /** Inside a transaction. */
   #run<Result>(service: string | undefined, work: (at: Moment) => Work<Result>): Result {
-    if (service !== undefined) this.#nameService(service);
+    if (service !== undefined && !this.#services.has(service)) {
+      this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
+    }
     const at: Moment = { ...this.moment, writes: [], drawn: 0 };
     const steps = work(at);
     let step = steps.next([]);
     while (!step.done) step = steps.next(step.value.map((asked) => this.askNow(asked)));
     for (const { sql, values } of at.writes) this.#connection.run(ofSqlite(sql), ...values);
     return step.value;
-  }
-
-  #nameService(service: string): void {
-    if (this.#services.has(service)) return;
-    this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
   }
 }
 
