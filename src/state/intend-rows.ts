@@ -3,8 +3,8 @@ import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './d
 import type { Grant, Intent, Outcome } from './history.ts';
 import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
-import { countsUpdate, outcomeLoads, type RunInTables, runByToken, settling } from './settle-rows.ts';
-import { type Answers, listOf, piecesOf, type Row, type Statement, statement } from './statements.ts';
+import { countsUpdate, outcomeLoads, type RunInTables, rowNumbers, runByToken, settling } from './settle-rows.ts';
+import { type Answers, among, piecesOf, type Row, type Statement, statement } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
 import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
@@ -56,19 +56,14 @@ const [selectPlain, selectRelying] = [selectOwn('0'), selectOwn(isContested)];
 
 /** Returns what `writing` has to know. The run may be made in the same round. */
 export function writingLoads({ token, service, outcomes, intents, since, confirmed }: Writing): Statement[] {
-  const pieces = piecesOf(intents);
+  const [select, marks] = since === undefined ? [selectPlain, []] : [selectRelying, [since.sequence, since.sequence]];
+  const pets = intents.map(({ petId }) => petId);
   return [
     statement(selectRun, token),
     selectLast,
     statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, token, confirmed?.row ?? 0),
-    ...pieces.map((piece) => {
-      const rows = piece.map(({ row }) => row);
-      if (since === undefined) return statement(selectPlain + listOf(rows), token, ...rows);
-      return statement(selectRelying + listOf(rows), since.sequence, since.sequence, token, ...rows);
-    }),
-    ...pieces.map((piece) =>
-      statement(`${selectLeases} AND pet_id IN ${listOf(piece)}`, service, ...piece.map(({ petId }) => petId)),
-    ),
+    ...among(select, [...marks, token], rowNumbers(intents)),
+    ...among(`${selectLeases} AND pet_id IN `, [service], pets),
     ...outcomeLoads(token, outcomes),
   ];
 }
@@ -143,15 +138,12 @@ const writeSum = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? A
 function intentWrites(at: Moment, run: number, call: string, intents: readonly Intent[]): Statement[] {
   const numbers = drawForRows(at, intents);
   const { now, wall, boot } = at;
-  return [...new Set(intents.map(({ expires }) => expires))].flatMap((ends) =>
-    piecesOf(intents.filter(({ expires }) => expires === ends)).map((piece) =>
-      statement(
-        `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-           sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ${listOf(piece)}`,
-        ...[Math.round(wall), boot, ends, ends - now, call, numbers, numbers, run, ...piece.map(({ row }) => row)],
-      ),
-    ),
-  );
+  const sql = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
+    sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN `;
+  return [...new Set(intents.map(({ expires }) => expires))].flatMap((ends) => {
+    const values = [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, run];
+    return among(sql, values, rowNumbers(intents.filter(({ expires }) => expires === ends)));
+  });
 }
 
 /** Whether each row may be sent. @param found the rows of the run, by their numbers, and the leases of their pets */

@@ -7,7 +7,7 @@ import {
   recordedResults,
 } from '../inventory/run-records.ts';
 import type { RunFilter } from './history.ts';
-import type { Row, Value } from './statements.ts';
+import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { flag, json, name, number, text, texts } from './stored-values.ts';
 
 /** The columns of a run, with the name of its service. */
@@ -85,49 +85,34 @@ function rowErrorIn(stored: unknown): RowError {
   return { code: `${code}`, message: `${message}`, ...(typeof status === 'number' && { status }) };
 }
 
-/** Conditions of SQL, and their values. */
-export interface Conditions {
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
-
 const openStates = {
   incomplete: 'runs.pending + runs.unknown > 0',
   done: 'runs.pending + runs.unknown = 0',
   running: 'runs.holder IS NOT NULL',
 };
 
-/** The part of a filter that the tables can answer; whether a process is writing a run they can't. */
-export function runConditions({ state, since, until, petId, ref, by, ...filter }: RunFilter): Conditions {
-  const hasRow = (condition: string) => `runs.id IN (SELECT rows.run FROM petstock.rows WHERE ${condition})`;
-  return joined([
-    ...placeConditions(filter),
-    [since, 'runs.at >= ?'],
-    [until, 'runs.at <= ?'],
-    [petId, hasRow('rows.pet_id = ?')],
-    [ref, hasRow('rows.ref = ?')],
+/**
+ * Returns the part of a filter that the tables can answer; whether a process is writing a run they can't.
+ * @param table whether times and pets are those of runs, or of single rows
+ */
+export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {
+  const { env, store, user, since, until, petId, ref, by, state } = filter;
+  const ofRow = (condition: string) =>
+    table === 'rows' ? condition : `runs.id IN (SELECT rows.run FROM petstock.rows WHERE ${condition})`;
+  const given: readonly (readonly [Value | undefined, string])[] = [
+    [env, 'runs.env = ?'],
+    [store ?? undefined, 'runs.store = ?'],
+    [user, 'runs.os_user = ?'],
+    [since, `${table}.at >= ?`],
+    [until, `${table}.at <= ?`],
+    [petId, ofRow('rows.pet_id = ?')],
+    [ref, ofRow('rows.ref = ?')],
     [by?.user, 'runs.os_user = ?'],
     [by?.host, 'runs.host = ?'],
-    ...(state === undefined ? [] : [[true, openStates[state]] as const]),
-  ]);
-}
-
-/** Conditions of a run by where it went and who ran it. */
-export function placeConditions({ env, store, user }: Pick<RunFilter, 'env' | 'store' | 'user'>): Condition[] {
-  return [
-    [env, 'runs.env = ?'],
-    store === null ? [true, 'runs.store IS NULL'] : [store, 'runs.store = ?'],
-    [user, 'runs.os_user = ?'],
   ];
-}
-
-/** `true`: the condition has no value; undefined: it does not apply. */
-export type Condition = readonly [Value | true | undefined, string];
-
-export function joined(conditions: readonly Condition[]): Conditions {
-  const applying = conditions.filter(([value]) => value !== undefined);
-  return {
-    sql: applying.length === 0 ? '1 = 1' : applying.map(([, sql]) => sql).join(' AND '),
-    values: applying.flatMap(([value]) => (value === true || value === undefined ? [] : [value])),
-  };
+  const applying = given.flatMap(([value, sql]) => (value === undefined ? [] : [{ value, sql }]));
+  const conditions = applying.map(({ sql }) => sql);
+  if (store === null) conditions.push('runs.store IS NULL');
+  if (state !== undefined) conditions.push(openStates[state]);
+  return statement(conditions.join(' AND ') || '1 = 1', ...applying.map(({ value }) => value));
 }

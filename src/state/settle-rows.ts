@@ -1,7 +1,7 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
-import { type Answers, listOf, piecesOf, type Statement, statement, type Value } from './statements.ts';
+import { type Answers, among, type Statement, statement, type Value } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, type Work } from './store.ts';
 import { number, text, texts } from './stored-values.ts';
 
@@ -36,15 +36,12 @@ export function countsUpdate(run: number, moves: readonly Move[]): Statement {
   return statement(sql, ...changed.map((result) => changes.get(result) ?? 0), run);
 }
 
+export const rowNumbers = (items: readonly { readonly row: number }[]) => items.map(({ row }) => row);
+
 /** @param token of the run */
 export function outcomeLoads(token: string, outcomes: readonly Outcome[]): Statement[] {
-  return piecesOf(outcomes).map((piece) =>
-    statement(
-      `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ${listOf(piece)}`,
-      token,
-      ...piece.map(({ row }) => row),
-    ),
-  );
+  const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN `;
+  return among(sql, [token], rowNumbers(outcomes));
 }
 
 /** Rows of one run that have become the same. */
@@ -105,11 +102,10 @@ export function* settling(
 function outcomeWrites({ wall }: Moment, { id }: RunInTables, group: Alike, numbers: number): Statement[] {
   const { became, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
-  return piecesOf(outcomes).map((piece) =>
-    statement(
-      `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN ${listOf(piece)}`,
-      ...[became, ...quantity, error, Math.round(wall), numbers, id, ...piece.map(({ row }) => row)],
-    ),
+  return among(
+    `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN `,
+    [became, ...quantity, error, Math.round(wall), numbers, id],
+    rowNumbers(outcomes),
   );
 }
 
@@ -117,12 +113,8 @@ function outcomeWrites({ wall }: Moment, { id }: RunInTables, group: Alike, numb
 function leaseWrites({ run, service }: RunInTables, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
   const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
-  return piecesOf(outcomes).map((piece) =>
-    statement(
-      `${sql} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN ${listOf(piece)}`,
-      ...[service, run, ...holders, ...piece.map(({ petId }) => petId)],
-    ),
-  );
+  const pets = outcomes.map(({ petId }) => petId);
+  return among(`${sql} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN `, [service, run, ...holders], pets);
 }
 
 /**
@@ -134,12 +126,8 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
   if (target === undefined) return;
   const id = Number(target.id);
   const [condition, taker] = isBack ? ['= ?', [by]] : ['IS NULL', []];
-  const known = yield piecesOf(rows).map((piece) =>
-    statement(
-      `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN ${listOf(piece)}`,
-      ...[id, ...taker, ...piece],
-    ),
-  );
+  const select = `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN `;
+  const known = yield among(select, [id, ...taker], rows);
   const changed = known.flat().map(({ row, line }) => ({ row: Number(row), line: Number(line) }));
   if (changed.length === 0) return;
   const undoneBy = new Set(texts(target.undone_by)).add(by);
@@ -149,11 +137,10 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
     if (taken.length === changed.length) undoneBy.delete(by);
   }
   at.writes.push(
-    ...piecesOf(changed).map((piece) =>
-      statement(
-        `UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ${listOf(piece)}`,
-        ...[isBack ? null : by, id, ...piece.map(({ row }) => row)],
-      ),
+    ...among(
+      'UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ',
+      [isBack ? null : by, id],
+      rowNumbers(changed),
     ),
     statement(
       'UPDATE petstock.runs SET undone = undone + ?, undone_by = ? WHERE id = ?',

@@ -91,11 +91,11 @@ export class State {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { clock, keepFor } = this.#options;
+    const { keepFor } = this.#options;
     try {
       await this.history.flush();
       // Ignored: this must not replace the command's own result, and a role that only writes may not remove anything.
-      if (keepFor !== undefined) await this.history.removeOld(clock.now() - keepFor).catch(() => {});
+      if (keepFor !== undefined) await this.history.removeOld(keepFor).catch(() => {});
     } finally {
       await this.presence.end();
       await this.#engine.close();

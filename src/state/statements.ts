@@ -28,5 +28,20 @@ export function listOf({ length }: readonly unknown[]): string {
   return `(${'?,'.repeat(length).slice(0, -1)})`;
 }
 
+/** Returns statements that look at values in a list. @param sql ends in `IN `, and has the values that are given first */
+export function among(sql: string, values: readonly Value[], list: readonly Value[]): Statement[] {
+  return piecesOf(list).map((piece) => statement(sql + listOf(piece), ...values, ...piece));
+}
+
+/** Returns a function that puts each text of SQL into the words of an engine once. */
+export function rewriting(rewrite: (sql: string) => string): (sql: string) => string {
+  const texts = new Map<string, string>();
+  return (sql) => {
+    const text = texts.get(sql) ?? rewrite(sql);
+    texts.set(sql, text);
+    return text;
+  };
+}
+
 /** Rows of each statement that was yielded, in their order. */
 export type Answers = readonly (readonly Row[])[];

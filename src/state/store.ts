@@ -26,9 +26,7 @@ export interface StateTime {
   earliest(at: number): number;
   /** The same, or later. */
   latest(at: number): number;
-  /** The moment of the monotonic clock at a time of the state, or earlier. */
-  localEarliest(time: number): number;
-  /** The same, or later. */
+  /** The moment of the monotonic clock at a time of the state, or later. */
   localLatest(time: number): number;
 }
 
@@ -45,8 +43,6 @@ export interface Store {
   readonly time: StateTime;
   /** The time now, as far as it is known without a question. */
   readonly moment: Omit<Moment, 'writes' | 'drawn'>;
-  /** A moment of our wall clock, or earlier, as the state keeps such times: by its own. Milliseconds since the Unix epoch. */
-  wallOf(at: number): number;
   /** Counts the connections: what was written quickly by one before this one may be lost. */
   readonly generation: number;
   /** Whether the state is still the one that was opened. */

@@ -15,15 +15,7 @@ import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
 import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import {
-  joined,
-  placeConditions,
-  recordedRowOf,
-  rowColumns,
-  runColumns,
-  runConditions,
-  runRecordOf,
-} from './records.ts';
+import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
 import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
@@ -98,8 +90,7 @@ export class History {
     try {
       for (let expected: number | undefined; ; ) {
         const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
-        if (taken.kind === 'gone') throw noSuchRun(run);
-        if (taken.kind === 'taken') return this.#log({ token: taken.token, service }, run);
+        if ('token' in taken) return this.#log({ token: taken.token, service }, run);
         const { by, ends } = taken;
         // Renewed meanwhile: it lives.
         if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
@@ -128,14 +119,11 @@ export class History {
     return removed;
   }
 
-  /**
-   * Removes up to 20 runs that began before a moment, from the oldest on, if a run of this process has ended.
-   * @param before milliseconds since the Unix epoch
-   */
-  async removeOld(before: number): Promise<void> {
+  /** Removes up to 20 runs that began so many milliseconds ago or more, from the oldest on, if a run of this process has ended. */
+  async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;
     const condition = `pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
-    const rows = await this.#rowsWhere(condition, this.#context.store.wallOf(before));
+    const rows = await this.#rowsWhere(condition, this.#context.store.moment.wall - age);
     const runs = rows.map(({ run, service_name }) => ({ run: String(run), service: String(service_name) }));
     await this.remove(runs, { isBrief: true });
   }
@@ -167,7 +155,7 @@ export class History {
 
   /** Yields the newest first. */
   async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
-    const { sql, values } = runConditions(filter);
+    const { sql, values } = conditionsOf('runs', filter);
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
     const size = Math.min(page, left);
     const select = `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`;
@@ -208,18 +196,13 @@ export class History {
    * become visible, so no row ever appears before one that was given out.
    */
   async *settled(filter: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
-    const { after = 0, since, until, petId, ref, ...place } = filter;
-    const { sql, values } = joined([
-      ...placeConditions(place),
-      [since, 'rows.at >= ?'],
-      [until, 'rows.at <= ?'],
-      [petId, 'rows.pet_id = ?'],
-      [ref, 'rows.ref = ?'],
-    ]);
+    const { sql, values } = conditionsOf('rows', filter);
     const select = `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
       WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`;
     const runs = new Map<number, RunRecord>();
-    for await (const rows of this.#pages('touched', after, page, (last) => statement(select, last, ...values))) {
+    for await (const rows of this.#pages('touched', filter.after ?? 0, page, (last) =>
+      statement(select, last, ...values),
+    )) {
       await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
       for (const row of rows) {
         const run = runs.get(Number(row.run_id));
@@ -300,13 +283,13 @@ export class History {
   *#taking(at: Moment, run: string): Work<TakenOver> {
     const { presence } = this.#context;
     const [[row] = []] = yield [statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run)];
-    if (row === undefined) return { kind: 'gone' };
+    if (row === undefined) throw noSuchRun(run);
     const token = String(row.token);
     const living = yield* presence.aliveAmong(at, [row]);
     const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
-    if (other !== undefined) return { kind: 'held', by: other.name, ends: other.endsElsewhere };
+    if (other !== undefined) return { by: other.name, ends: other.endsElsewhere };
     at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));
-    return { kind: 'taken', token };
+    return { token };
   }
 
   /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns whether it was removed */
@@ -370,10 +353,7 @@ export class History {
   }
 }
 
-type TakenOver =
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'taken'; readonly token: string }
-  | { readonly kind: 'held'; readonly by: string; readonly ends: number | undefined };
+type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
 function goingOn(run: string, by: string): ConflictError {
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });

@@ -34,7 +34,7 @@ export class Pets {
     const { store, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
     const at = clock.monotonic();
-    const since = store.wallOf(clock.now() - recent);
+    const since = store.moment.wall - recent;
     const ofPets = petIds?.map((petId) => recentOfPet(service, petId, since)) ?? [];
     const [[row] = [], ...answers] = await store.ask(selectLast, ...ofPets);
     const writes = petIds === undefined ? recentOfService(store, service, since) : recentWritesIn(answers.flat());
@@ -110,7 +110,7 @@ export class Place {
     if (presence.isStale) return { run: undefined, until: undefined };
     presence.require(this.#outstanding);
     this.#isTaken = true;
-    const asked = { at: clock.monotonic(), since: store.wallOf(clock.now() - recent) };
+    const asked = { at: clock.monotonic(), since: store.moment.wall - recent };
     const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
     this.#seen = seen;
     return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };

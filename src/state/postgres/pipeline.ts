@@ -1,4 +1,4 @@
-import type { Row, Statement } from '../statements.ts';
+import { type Row, rewriting, type Statement } from '../statements.ts';
 
 /** The part of the inside of `pg` that is used: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
 export interface Protocol {
@@ -85,17 +85,8 @@ export class Pipeline {
   }
 }
 
-const texts = new Map<string, string>();
-
 /** `$1`, `$2` and so on for each `?`. No text of ours has one in quotes. */
-function numbered(sql: string): string {
-  const known = texts.get(sql);
-  if (known !== undefined) return known;
-  let count = 0;
-  const text = sql.replace(/\?/g, () => {
-    count += 1;
-    return `$${count}`;
-  });
-  texts.set(sql, text);
-  return text;
-}
+const numbered = rewriting((sql) => {
+  const [first = '', ...parts] = sql.split('?');
+  return parts.reduce((text, part, index) => `${text}$${index + 1}${part}`, first);
+});

@@ -39,11 +39,6 @@ export class PostgresStore implements Store {
     return { now, wall: now, boot: sharedBoot };
   }
 
-  wallOf(at: number): number {
-    const ago = Math.max(0, this.#clock.now() - at);
-    return this.time.earliest(this.#clock.monotonic() - ago);
-  }
-
   async transact<Result>(
     kind: Durability,
     service: string | undefined,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
-import type { Answers, Row, Statement } from '../statements.ts';
+import { type Answers, type Row, rewriting, type Statement } from '../statements.ts';
 import type { Durability, Moment, StateTime, Store, Work } from '../store.ts';
 import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
@@ -15,7 +15,6 @@ const pauses: readonly number[] = [50, 50];
 const sameTime: StateTime = {
   earliest: (at) => at,
   latest: (at) => at,
-  localEarliest: (time) => time,
   localLatest: (time) => time,
 };
 
@@ -40,10 +39,6 @@ export class SqliteStore implements Store {
 
   get moment(): Store['moment'] {
     return { now: this.#clock.monotonic(), wall: this.#clock.now(), boot: this.#clock.boot() };
-  }
-
-  wallOf(at: number): number {
-    return at;
   }
 
   get isInPlace(): boolean {
@@ -114,13 +109,5 @@ export class SqliteStore implements Store {
   }
 }
 
-const texts = new Map<string, string>();
-
 /** There is one schema, and it has no name. */
-function ofSqlite(sql: string): string {
-  const known = texts.get(sql);
-  if (known !== undefined) return known;
-  const text = sql.replaceAll('petstock.', '');
-  texts.set(sql, text);
-  return text;
-}
+const ofSqlite = rewriting((sql) => sql.replaceAll('petstock.', ''));
