@@ -10,8 +10,6 @@ export interface OpenStateOptions extends OpenFileOptions, Omit<StateOptions, 'w
   readonly folder: string;
   /** Where limits go when the state folder can't be used: `$XDG_RUNTIME_DIR/petstock`, or a private folder below the temporary one. */
   readonly runtimeFolder?: string | undefined;
-  /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
-  readonly patience?: number | undefined;
 }
 
 /**

@@ -13,6 +13,8 @@ export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, '
   readonly isStandIn?: boolean;
   /** How long runs are kept, in milliseconds; undefined: for ever. */
   readonly keepFor?: number | undefined;
+  /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
+  readonly patience?: number | undefined;
   /** Takes a sentence for stderr. */
   warn?(line: string): void;
 }
@@ -84,7 +86,15 @@ export class State {
   /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
   async check(): Promise<readonly string[]> {
     const findings = await this.#engine.check();
-    return findings.length > 0 ? findings : this.#wrongCounts();
+    if (findings.length > 0) return findings;
+    const sums = recordedResults.map(
+      (result) => `sum(CASE WHEN rows.result = '${result}' THEN 1 ELSE 0 END) <> runs.${result}`,
+    );
+    const wrong = await this.#engine.askAtLength(
+      `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
+       HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
+    );
+    return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
   }
 
   /** Writes out what is buffered, ends the presence of this process, and closes. May be called again. */
@@ -100,16 +110,5 @@ export class State {
       await this.presence.end();
       await this.#engine.close();
     }
-  }
-
-  async #wrongCounts(): Promise<string[]> {
-    const sums = recordedResults.map(
-      (result) => `sum(CASE WHEN rows.result = '${result}' THEN 1 ELSE 0 END) <> runs.${result}`,
-    );
-    const wrong = await this.#engine.askAtLength(
-      `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
-       HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
-    );
-    return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
   }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { NewerRunError, type NewRun } from './begin-run.ts';
-import { type PrunableRun, removableRuns } from './decide.ts';
+import { removableRuns } from './decide.ts';
 import type { PetBefore, RunFilter, SettledFilter } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
@@ -20,7 +20,6 @@ import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
 import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import { RunLog } from './stored-run-log.ts';
-import { number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 import { endsOf } from './times.ts';
 
@@ -123,8 +122,7 @@ export class History {
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;
     const condition = `pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
-    const rows = await this.#rowsWhere(condition, this.#context.store.moment.wall - age);
-    const runs = rows.map(({ run, service_name }) => ({ run: String(run), service: String(service_name) }));
+    const runs = await this.#recordsOf(await this.#rowsWhere(condition, this.#context.store.moment.wall - age));
     await this.remove(runs, { isBrief: true });
   }
 
@@ -140,10 +138,11 @@ export class History {
   async find(wanted: string): Promise<string> {
     const id = readRunId(wanted);
     const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
-    const select = statement(`SELECT run FROM petstock.runs WHERE ${condition} = ? ORDER BY run`, value);
-    const [rows = []] = await this.#context.store.ask(select);
-    const runs = rows.map(({ run }) => String(run));
-    return onlyRun(wanted, runs);
+    const rows = await this.#rowsWhere(`${condition} = ? ORDER BY run`, value);
+    return onlyRun(
+      wanted,
+      rows.map(({ run }) => String(run)),
+    );
   }
 
   /** @param run a whole id. @throws NotFoundError */
@@ -298,7 +297,7 @@ export class History {
     const isOpen = 'pending + unknown > 0';
     const [rows = []] = yield [
       statement(
-        `SELECT id, run, undoes, holder, began, touched, CASE WHEN ${isOpen} THEN 'incomplete' ELSE 'done' END AS state FROM petstock.runs
+        `SELECT ${runColumns} FROM petstock.runs
          WHERE run = ? OR run = (SELECT undoes FROM petstock.runs WHERE run = ?) OR ${isOpen}
            OR run IN (SELECT undoes FROM petstock.runs WHERE ${isOpen})`,
         ...[run, run],
@@ -307,17 +306,9 @@ export class History {
     const row = rows.find((one) => one.run === run);
     const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
     const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
-    const all = rows.map(
-      (one): PrunableRun => ({
-        run: String(one.run),
-        state: stays(one) ? 'running' : (one.state as 'incomplete' | 'done'),
-        undoes: text(one.undoes),
-        began: number(one.began) ?? 0,
-        touched: number(one.touched) ?? 0,
-      }),
-    );
-    if (!removableRuns(all, wanted).includes(run)) return false;
-    const id = number(row?.id) ?? 0;
+    const all = rows.map((one) => runRecordOf(one, stays(one)));
+    if (row === undefined || !removableRuns(all, wanted).includes(run)) return false;
+    const id = Number(row.id);
     at.writes.push(
       statement(
         `INSERT INTO petstock.pruned (pet_id, service, sequence)

@@ -27,7 +27,7 @@ const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?
 /** The limits of each key in a table, by rules that know no engine: it loads a row, and stores what `next` makes of it. */
 export abstract class StoredLimits implements LimitsStore {
   readonly #store: Pick<Store, 'ask' | 'moment'>;
-  readonly #known = new Map<string, Known>();
+  protected readonly known = new Map<string, Known>();
 
   constructor(store: Pick<Store, 'ask' | 'moment'>) {
     this.#store = store;
@@ -66,26 +66,22 @@ export abstract class StoredLimits implements LimitsStore {
     await this.write(scope, true, forget);
   }
 
-  protected known(scope: string): Known | undefined {
-    return this.#known.get(scope);
-  }
-
   /** Returns the question for a row, for `take`; without the state if it has this version. */
-  protected reading(scope: string, version = this.#known.get(scope)?.version ?? 0): Statement {
+  protected reading(scope: string, version = this.known.get(scope)?.version ?? 0): Statement {
     return statement(select, version, scope);
   }
 
   /** @param row undefined: the key has none. Without a state it is as in the version that is known already */
   protected take(scope: string, row: Row | undefined): KeyState {
     const stored = text(row?.state);
-    const known = row && stored === undefined ? this.#known.get(scope)?.state : undefined;
+    const known = row && stored === undefined ? this.known.get(scope)?.state : undefined;
     const state = known ?? (stored === undefined ? emptyState() : decode(stored));
     return this.keep(scope, { version: Number(row?.version ?? 0), state });
   }
 
   /** Works out what becomes of what is known. It is kept once it was written. */
   protected next(scope: string, change: (state: KeyState) => void): { next: Known; writing: Statement } {
-    const { version = 0, state: before = emptyState() } = this.#known.get(scope) ?? {};
+    const { version = 0, state: before = emptyState() } = this.known.get(scope) ?? {};
     const state = copyOf(before);
     change(state);
     // Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again.
@@ -95,7 +91,7 @@ export abstract class StoredLimits implements LimitsStore {
   }
 
   protected keep(scope: string, known: Known): KeyState {
-    this.#known.set(scope, known);
+    this.known.set(scope, known);
     return known.state;
   }
 }

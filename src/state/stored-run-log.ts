@@ -255,12 +255,10 @@ export class RunLog {
     }
     if (written.kind === 'taken') {
       this.#isForsaken = true;
-      throw new ConflictError(
-        `Run ${this.run} was taken over by ${written.by ?? 'another process'}: this process sends nothing more`,
-        {
-          hint: `petstock history show ${this.run}`,
-        },
-      );
+      const by = written.by ?? 'another process';
+      throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
+        hint: `petstock history show ${this.run}`,
+      });
     }
     if (this.#isForsaken && !sends) return [];
     if (written.kind === 'gone') throw this.#replaced();

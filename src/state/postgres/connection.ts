@@ -92,19 +92,15 @@ export class PostgresConnection {
    * @throws UnavailableError if it is not known what became of it
    */
   async again<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
-    try {
-      return await this.#inTurn(async () => {
-        try {
-          return await this.#use(work, patience);
-        } catch (error) {
-          const isHopeless = isSilence(error) && !this.#servers.areSeveral && patience <= shortPatience;
-          if (!isLost(error) || isHopeless || this.#isClosed) throw error;
-          return await this.#use(work, patience);
-        }
-      });
-    } catch (error) {
+    const attempt = () => this.#use(work, patience);
+    const attemptAgain = (error: unknown) => {
+      const isHopeless = isSilence(error) && !this.#servers.areSeveral && patience <= shortPatience;
+      if (!isLost(error) || isHopeless || this.#isClosed) throw error;
+      return attempt();
+    };
+    return this.#inTurn(() => attempt().catch(attemptAgain)).catch((error) => {
       throw inWords(error, this.shown);
-    }
+    });
   }
 
   /** Reads the clock of the database, if what is known of it can't be relied on. */

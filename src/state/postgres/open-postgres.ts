@@ -11,8 +11,6 @@ import { type OpenWire, openWire } from './wire.ts';
 export interface OpenPostgresOptions extends StateOptions {
   /** `postgresql://…` */
   readonly url: string;
-  /** How long a run that sends nothing meanwhile waits for the database, in milliseconds; default 5 s. */
-  readonly patience?: number | undefined;
 }
 
 /**

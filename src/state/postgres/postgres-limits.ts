@@ -55,7 +55,7 @@ export class PostgresLimits extends StoredLimits {
 
   /** Where the database was not heard of for too long nothing is known to be in flight, and so nothing may leave. */
   peek(scope: string): KeyState {
-    const known = this.known(scope);
+    const known = this.known.get(scope);
     if (known === undefined) return emptyState();
     const local = this.local(known.state);
     return this.#isFresh(scope) ? local : { ...local, inFlight: new Map() };
@@ -89,7 +89,7 @@ export class PostgresLimits extends StoredLimits {
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
     const connection = this.#connection;
     // A write onto nothing would only find out that others have used the key.
-    await (this.known(scope) === undefined ? this.look(scope) : connection.align());
+    await (this.known.get(scope) === undefined ? this.look(scope) : connection.align());
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
@@ -135,7 +135,7 @@ export class PostgresLimits extends StoredLimits {
   /** Keys with requests of ours that may leave. */
   get #used(): string[] {
     const isOurs = (scope: string) =>
-      [...(this.known(scope)?.state.inFlight.values() ?? [])].some(({ by }) => by === this.#self);
+      [...(this.known.get(scope)?.state.inFlight.values() ?? [])].some(({ by }) => by === this.#self);
     return [...this.#asked.keys()].filter(isOurs);
   }
 

@@ -39,18 +39,15 @@ export function inWords(error: unknown, file: string, present: () => readonly st
   const code = sqliteCodeOf(error);
   if (code === undefined) return error;
   const { message, errcode } = error as Error & { readonly errcode?: unknown };
-  if (isBusy(error)) return busyError(error, file, present());
+  if (isBusy(error)) {
+    const others = present();
+    const who = others.length === 0 ? 'another process' : `one of these processes: ${others.join('; ')}`;
+    const hint = 'petstock state info';
+    return new UnavailableError(`The state in ${file} has been locked for too long by ${who}`, { hint, cause: error });
+  }
   if (damaged.includes(code) || errcode === shortRead) return new DamagedState(file, message, error);
   return new FailureError(`The state in ${file} can't be read or written (${message})`, {
     hint: otherFolderHint,
     cause: error,
-  });
-}
-
-function busyError(cause: unknown, file: string, present: readonly string[]): UnavailableError {
-  const who = present.length === 0 ? 'another process' : `one of these processes: ${present.join('; ')}`;
-  return new UnavailableError(`The state in ${file} has been locked for too long by ${who}`, {
-    hint: 'petstock state info',
-    cause,
   });
 }

@@ -10,8 +10,8 @@ import { SqliteStore } from './sqlite-store.ts';
 /** Returns the state in an open file. */
 export function sqliteState(connection: Connection, options: StateOptions): State {
   const { clock } = options;
-  connection.whoIsPresent = () => describeOthers(connection, options);
-  const isAnyStopped = () => others(connection, options).some(({ identity }) => options.processes.isStopped(identity));
+  connection.whoIsPresent = () => others(connection, options).map(({ phrase }) => phrase);
+  const isAnyStopped = () => others(connection, options).some(({ isStopped }) => isStopped);
   const store = new SqliteStore(connection, clock, isAnyStopped);
   const { file } = connection;
   const engine = {
@@ -36,26 +36,17 @@ function damageOf(connection: Connection): string[] {
   }
 }
 
-/** Other processes that may have the lock of the file: one that is stopped has no lease any more. */
+/** Other processes that may have the lock of the file, each as a phrase for messages. One that is stopped has no lease any more. */
 function others(connection: Connection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
   const rows = connection.all('SELECT identity, command, boot, expires FROM presence WHERE identity <> ?', self);
-  return rows.map(({ identity, command, boot, expires }) => ({
-    identity: JSON.parse(String(identity)) as ProcessIdentity,
-    command: String(command),
-    ends: boot === clock.boot() ? Number(expires) : Number.POSITIVE_INFINITY,
-  }));
-}
-
-/** One phrase for each, for messages. */
-function describeOthers(connection: Connection, options: StateOptions): string[] {
-  const { clock, processes } = options;
-  const now = clock.monotonic();
-  return others(connection, options).flatMap(({ identity, command, ends }) => {
+  return rows.flatMap((row) => {
+    const identity = JSON.parse(String(row.identity)) as ProcessIdentity;
     const isStopped = processes.isStopped(identity);
-    if (!isStopped && (ends <= now || processes.isGone(identity))) return [];
+    const isOver = row.boot === clock.boot() && Number(row.expires) <= clock.monotonic();
+    if (!isStopped && (isOver || processes.isGone(identity))) return [];
     const stopped = isStopped ? ', which is stopped' : '';
-    return [`process ${identity.pid} on ${identity.host} (petstock ${command})${stopped}`];
+    return [{ isStopped, phrase: `process ${identity.pid} on ${identity.host} (petstock ${row.command})${stopped}` }];
   });
 }
 
