@@ -115,14 +115,14 @@ export interface SettledRow {
 /** A write of a pet by some run. */
 export interface PetWrite {
   /** Undefined if it is `pruned`. */
-  readonly run: string | undefined;
+  readonly run?: string | undefined;
   readonly command: string;
   /** `pruned`: it was removed from the history, so that nobody knows what it has written. */
   readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
   /** The stock that it has written; of `unknown`: that it may have written; undefined if it is `pruned`. */
-  readonly quantity: number | undefined;
+  readonly quantity?: number | undefined;
   /** The stock that it had read before; undefined if it had read none. */
-  readonly before: number | undefined;
+  readonly before?: number | undefined;
   /** The increment, if it was one. */
   readonly delta?: number | undefined;
 }

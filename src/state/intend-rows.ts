@@ -119,32 +119,28 @@ function writeGranted(
   rows: ReadonlyMap<number, Row>,
 ): void {
   if (granted.length === 0) return;
+  const { now, wall, boot } = at;
+  const numbers = drawForRows(at, granted);
   const leases = granted.map(({ petId, expires }) => {
-    return { petId, service, owner, run: owner, holder, boot: at.boot, expires, lasts: expires - at.now };
+    return { petId, service, owner, run: owner, holder, boot, expires, lasts: expires - now };
   });
-  const rebased = granted.flatMap(({ row, rebased: sum }) => {
-    if (sum === undefined) return [];
+  at.writes.push(...takingLeases(leases));
+  for (const { row, rebased } of granted) {
     const { before, after } = rows.get(row) ?? {};
-    if (sum.before === number(before) && sum.after === number(after)) return [];
-    return [statement(writeSum, sum.before, sum.after, id, row)];
-  });
-  at.writes.push(...takingLeases(leases), ...rebased, ...intentWrites(at, id, call, granted));
+    if (rebased === undefined || (rebased.before === number(before) && rebased.after === number(after))) continue;
+    const sql = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
+    at.writes.push(statement(sql, rebased.before, rebased.after, id, row));
+  }
+  for (const ends of new Set(granted.map(({ expires }) => expires))) {
+    const values = [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id];
+    at.writes.push(...among(writeIntent, values, rowNumbers(granted.filter(({ expires }) => expires === ends))));
+  }
   // The lease is the run's now, and the place needs no line any more.
   if (place !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', place));
 }
 
-const writeSum = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
-
-function intentWrites(at: Moment, run: number, call: string, intents: readonly Intent[]): Statement[] {
-  const numbers = drawForRows(at, intents);
-  const { now, wall, boot } = at;
-  const sql = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-    sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN `;
-  return [...new Set(intents.map(({ expires }) => expires))].flatMap((ends) => {
-    const values = [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, run];
-    return among(sql, values, rowNumbers(intents.filter(({ expires }) => expires === ends)));
-  });
-}
+const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
+  sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN `;
 
 /** Whether each row may be sent. @param found the rows of the run, by their numbers, and the leases of their pets */
 function* granting(

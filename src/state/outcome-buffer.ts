@@ -1,12 +1,5 @@
 import type { Outcome } from './history.ts';
 
-/** The last outcome of each row that is to be written at a time. */
-export interface Taken {
-  readonly outcomes: ReadonlyMap<number, Outcome>;
-  /** The number of the connection that they are for. */
-  readonly generation: number;
-}
-
 /**
  * Outcomes that wait to be written, and those that were written but may not be on a disk yet: a database that has crashed since,
  * or another one that has taken over, may lack them, so a new connection writes them again.
@@ -25,19 +18,19 @@ export class OutcomeBuffer {
     for (const outcome of outcomes) this.#waiting.set(outcome.row, outcome);
   }
 
-  /** They stay until `written`. */
-  take(generation: number): Taken {
+  /** Returns the last outcome of each row that is to be written by a connection. They stay until `written`. */
+  take(generation: number): ReadonlyMap<number, Outcome> {
     const again = this.mustRepeat(generation) ? [...this.#unsure.values()] : [];
-    const outcomes = new Map([...again.map(({ outcome }) => [outcome.row, outcome] as const), ...this.#waiting]);
-    return { outcomes, generation };
+    return new Map([...again.map(({ outcome }) => [outcome.row, outcome] as const), ...this.#waiting]);
   }
 
   /**
+   * @param taken for a connection
    * @param isDurable whether they are on a disk, and so is all that the same connection had written before
    * @param generation of the connection that said so
    */
-  written({ outcomes, generation: takenFor }: Taken, isDurable: boolean, generation: number): void {
-    for (const [row, outcome] of outcomes) {
+  written(taken: ReadonlyMap<number, Outcome>, takenFor: number, isDurable: boolean, generation: number): void {
+    for (const [row, outcome] of taken) {
       if (this.#waiting.get(row) === outcome) this.#waiting.delete(row);
       this.#unsure.delete(row);
       if (!isDurable) this.#unsure.set(row, { outcome, generation });

@@ -6,6 +6,8 @@ import type { Store } from './store.ts';
 import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 
+type Asking = Pick<Store, 'ask'>;
+
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;
 
 /** The row itself by its key, and what other runs have written of its pet. That is looked up by the pet: a run may have very many rows. */
@@ -23,7 +25,7 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
  * many rows are one question.
  */
 export async function writesAfter(
-  store: Pick<Store, 'ask'>,
+  store: Asking,
   { service, run }: Pick<RunRecord, 'service' | 'run'>,
   rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
 ): Promise<PetWrite[][]> {
@@ -47,14 +49,7 @@ export async function writesAfter(
 }
 
 /** A write whose row was removed from the history. */
-const prunedWrite: PetWrite = {
-  run: undefined,
-  command: 'history prune',
-  result: 'pruned',
-  quantity: undefined,
-  before: undefined,
-  delta: undefined,
-};
+const prunedWrite: PetWrite = { command: 'history prune', result: 'pruned' };
 
 /** A row that has written its pet, or may have, with what there is of its run. */
 interface WrittenRow extends PetWrite {
@@ -109,7 +104,7 @@ const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.r
  * unknown. One question, as above.
  */
 export async function lastKnownQuantities(
-  store: Pick<Store, 'ask'>,
+  store: Asking,
   service: string,
   pets: readonly PetBefore[],
 ): Promise<(number | undefined)[]> {
@@ -146,11 +141,7 @@ export function recentOfPet(service: string, petId: bigint, since: number): Stat
 }
 
 /** Returns the writes at a service that were settled, or begun, since a moment, the oldest first. */
-export async function recentOfService(
-  store: Pick<Store, 'ask'>,
-  service: string,
-  since: number,
-): Promise<RecentWrite[]> {
+export async function recentOfService(store: Asking, service: string, since: number): Promise<RecentWrite[]> {
   const ofService = `service = ${serviceByName}`;
   const unknownSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result = 'unknown' AND ${ofService} AND at >= ?`;
   const [unknown = []] = await store.ask(statement(unknownSql, service, since));

@@ -5,7 +5,16 @@ import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
 import { type Row, type Statement, statement } from './statements.ts';
-import { type Durability, justWrite, look, type Moment, otherFolderHint, type Store, type Work } from './store.ts';
+import {
+  type Durability,
+  justWrite,
+  look,
+  type Moment,
+  otherFolderHint,
+  type Store,
+  type Work,
+  type Working,
+} from './store.ts';
 import { json, name, number, text } from './stored-values.ts';
 import { endsOf } from './times.ts';
 
@@ -122,11 +131,7 @@ export class Presence {
   }
 
   /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
-  async hold<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
+  async hold<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
     const { refusal, clock } = this.#options;
     if (refusal !== undefined) {
       throw new FailureError(`${refusal}; without a history nothing is written, so nothing was sent`, {

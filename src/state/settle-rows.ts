@@ -92,29 +92,28 @@ export function* settling(
   }
   if (moves.length === 0) return moves;
   const numbers = drawForRows(at, moves);
-  for (const group of alike.values())
-    at.writes.push(...outcomeWrites(at, run, group, numbers), ...leaseWrites(run, group, takenFrom));
+  for (const group of alike.values()) at.writes.push(...writesOf(at, run, group, numbers, takenFrom));
   if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
   return moves;
 }
 
-/** @param numbers of `drawForRows` */
-function outcomeWrites({ wall }: Moment, { id }: RunInTables, group: Alike, numbers: number): Statement[] {
-  const { became, quantity, error, outcomes } = group;
+/**
+ * Returns what writes rows that have become the same, and gives their leases back.
+ * @param numbers of `drawForRows`
+ * @param holder only its leases; undefined: those of the run, whoever has them
+ */
+function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, holder?: string): Statement[] {
+  const { became, isArriving, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
-  return among(
-    `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN `,
-    [became, ...quantity, error, Math.round(wall), numbers, id],
-    rowNumbers(outcomes),
-  );
-}
-
-/** @param holder only its leases; undefined: those of the run, whoever has them */
-function leaseWrites({ run, service }: RunInTables, { isArriving, outcomes }: Alike, holder?: string): Statement[] {
-  const sql = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
+  const settle = `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN `;
+  const release = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
+  const lease = `${release} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN `;
   const pets = outcomes.map(({ petId }) => petId);
-  return among(`${sql} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN `, [service, run, ...holders], pets);
+  return [
+    ...among(settle, [became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
+    ...among(lease, [run.service, run.run, ...holders], pets),
+  ];
 }
 
 /**

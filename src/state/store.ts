@@ -6,6 +6,8 @@ import { type Answers, type Statement, statement } from './statements.ts';
  * driver runs it in one transaction under a lock, and decides nothing. It may be run again from its start if the answer to its commit was lost.
  */
 export type Work<Result> = Generator<readonly Statement[], Result, Answers>;
+/** Begins a work at a moment. */
+export type Working<Result> = (at: Moment) => Work<Result>;
 
 /** The times of a work. Exact once its first round was answered, under the lock. */
 export interface Moment {
@@ -51,7 +53,7 @@ export interface Store {
    * Runs a work in one transaction. What it relies on is locked: all works of one service are one after the other.
    * @param service the name of the service whose rows it changes
    */
-  transact<Result>(kind: Durability, service: string | undefined, work: (at: Moment) => Work<Result>): Promise<Result>;
+  transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result>;
   /** Reads without a lock, all in one round. */
   ask(...statements: readonly Statement[]): Promise<Answers>;
   /** Gives the space of removed rows back to the system, as far as that is possible now. @param how `isBrief`: only if that takes no time */
@@ -59,7 +61,7 @@ export interface Store {
 }
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
-export async function look<Result>(store: Store, work: (at: Moment) => Work<Result>): Promise<Result> {
+export async function look<Result>(store: Store, work: Working<Result>): Promise<Result> {
   const at: Moment = { ...store.moment, writes: [], drawn: 0 };
   const steps = work(at);
   let step = steps.next([]);

@@ -1,3 +1,4 @@
+import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { busyWith, type Mark } from './decide.ts';
 import type { Busy } from './history.ts';
@@ -47,11 +48,7 @@ export class Pets {
    * @param except a run whose own requests don't count
    * @returns by the monotonic clock; undefined where there can be no such request
    */
-  async arrivesUntil(
-    service: string,
-    petIds: Pick<ReadonlySet<bigint>, 'has'>,
-    except?: string,
-  ): Promise<number | undefined> {
+  async arrivesUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
     const { store } = this.#context;
     const until = await look(store, (at) => this.#arriving(at, service, petIds, except));
     return until === undefined ? undefined : store.time.localLatest(until);
@@ -65,7 +62,7 @@ export class Pets {
   *#arriving(
     at: Moment,
     service: string,
-    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    petIds: Pick<PetIds, 'has'>,
     except: string | undefined,
   ): Work<number | undefined> {
     const [rows = []] = yield [statement(`${selectLeases} AND run IS NOT NULL AND expires IS NOT NULL`, service)];
@@ -77,6 +74,8 @@ export class Pets {
     return open.length === 0 ? undefined : Math.max(...open);
   }
 }
+
+type Entered = Pick<Place, 'seen'> & { readonly busy: Busy | undefined };
 
 /** A place in the line of those who want to read a pet and to write what depends on it: first come, first served. */
 export class Place {
@@ -166,11 +165,6 @@ export class Place {
     const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
     return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
   }
-}
-
-interface Entered {
-  readonly busy: Busy | undefined;
-  readonly seen: PetsSeen | undefined;
 }
 
 const leaving = (place: string) => statement('DELETE FROM petstock.line WHERE place = ?', place);

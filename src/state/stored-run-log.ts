@@ -162,7 +162,8 @@ export class RunLog {
   /** One transaction of this log. A new run begins in it. */
   async #write(kind: Durability, { leaves = false, intents = [], since, place }: Rest): Promise<readonly Grant[]> {
     const { store, presence } = this.#context;
-    const taken = this.#buffer.take(store.generation);
+    const takenFor = store.generation;
+    const taken = this.#buffer.take(takenFor);
     const call = uniqueName();
     const confirmed = this.#confirmed;
     // Should it fail, nobody knows whether another intent of that row is in its place.
@@ -174,7 +175,7 @@ export class RunLog {
         intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
         since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
         place: place?.owner,
-        outcomes: [...taken.outcomes.values()],
+        outcomes: [...taken.values()],
         call,
         confirmed,
         highestSeen: this.#highestSeen,
@@ -190,7 +191,7 @@ export class RunLog {
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
     const granted = intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
-    this.#buffer.written(taken, kind === 'durable', store.generation);
+    this.#buffer.written(taken, takenFor, kind === 'durable', store.generation);
     if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
     for (const row of granted) this.#outstanding.add(row);

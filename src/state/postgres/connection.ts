@@ -153,15 +153,14 @@ export class PostgresConnection {
         this.#requireSameProcess(number(session?.pid));
         return rest;
       } catch (error) {
-        this.#noteFailure(wire, error);
+        if (isLost(error)) wire.destroy();
+        if (isSilence(error)) this.#noteSilence(error);
         throw error;
       }
     };
   }
 
-  #noteFailure(wire: Wire, error: unknown): void {
-    if (isLost(error)) wire.destroy();
-    if (!isSilence(error)) return;
+  #noteSilence(error: unknown): void {
     if (this.#servers.areSeveral) this.#servers.noteSilence(error);
     else this.#giveUp(error, shortPatience);
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import { type Answers, type Statement, statement } from '../statements.ts';
-import type { Durability, Moment, Store, Work } from '../store.ts';
+import type { Durability, Store, Working } from '../store.ts';
 import { number } from '../stored-values.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
@@ -12,6 +12,7 @@ import { sharedBoot } from './limit-times.ts';
 export class PostgresStore implements Store {
   readonly name: string;
   readonly isInPlace = true;
+  readonly time: PostgresConnection['time'];
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
   /** How long a work that sends nothing meanwhile waits for the database, in milliseconds. */
@@ -21,13 +22,10 @@ export class PostgresStore implements Store {
 
   constructor(connection: PostgresConnection, clock: Clock, patience: number | undefined) {
     this.#connection = connection;
+    this.time = connection.time;
     this.#clock = clock;
     this.#patience = patience;
     this.name = `The shared state at ${connection.shown}`;
-  }
-
-  get time(): PostgresConnection['time'] {
-    return this.#connection.time;
   }
 
   get generation(): number {
@@ -39,11 +37,7 @@ export class PostgresStore implements Store {
     return { now, wall: now, boot: sharedBoot };
   }
 
-  async transact<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
+  async transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
     await this.#connection.align();
     return this.#connection.again(
       (ask) => this.#run(ask, kind, service, work),
@@ -63,12 +57,7 @@ export class PostgresStore implements Store {
     for (const table of tables) await this.#connection.ask([table], { goesOn: true, isPatient: true }).catch(() => {});
   }
 
-  async #run<Result>(
-    ask: Ask,
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
+  async #run<Result>(ask: Ask, kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
     // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
     const monotonic = this.#clock.monotonic();
     const now = this.time.latest(monotonic);

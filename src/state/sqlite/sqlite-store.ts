@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
 import { type Answers, type Row, rewriting, type Statement } from '../statements.ts';
-import type { Durability, Moment, StateTime, Store, Work } from '../store.ts';
+import type { Durability, Moment, StateTime, Store, Working } from '../store.ts';
 import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
@@ -45,11 +45,7 @@ export class SqliteStore implements Store {
     return this.#connection.isInPlace;
   }
 
-  async transact<Result>(
-    kind: Durability,
-    service: string | undefined,
-    work: (at: Moment) => Work<Result>,
-  ): Promise<Result> {
+  async transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
     const connection = this.#connection;
     const run = () => this.#run(service, work);
     const result =
@@ -96,7 +92,7 @@ export class SqliteStore implements Store {
   }
 
   /** Inside a transaction. */
-  #run<Result>(service: string | undefined, work: (at: Moment) => Work<Result>): Result {
+  #run<Result>(service: string | undefined, work: Working<Result>): Result {
     if (service !== undefined && !this.#services.has(service)) {
       this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
     }
