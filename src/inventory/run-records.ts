@@ -70,7 +70,7 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
 }
 
 /** Rows by result. Those that were skipped, or not edited, are counted and not kept. */
-export type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
+type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
 
 export const runStates = ['running', 'incomplete', 'done'] as const;
 
@@ -104,6 +104,33 @@ export interface RunRecord extends RunHead {
   readonly sequence: number;
   /** The number of its last change. */
   readonly touched: number;
+}
+
+/** Which runs of the history. */
+export interface RunFilter {
+  readonly env?: string | undefined;
+  /** null: only those of the store without a name. */
+  readonly store?: string | null | undefined;
+  /** Runs that have a row for this pet. */
+  readonly petId?: bigint | undefined;
+  /** Runs that have a row with this `ref`. */
+  readonly ref?: string | undefined;
+  readonly user?: string | undefined;
+  /** Milliseconds since the Unix epoch; runs that began then or later. */
+  readonly since?: number | undefined;
+  /** Milliseconds since the Unix epoch; runs that began then or earlier. */
+  readonly until?: number | undefined;
+  readonly state?: RunRecord['state'] | undefined;
+  /** Runs of this user, or from this host. */
+  readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
+  /** At most so many; 1 or more. */
+  readonly limit?: number | undefined;
+}
+
+/** Which rows; `since` and `until` are about when they were settled. */
+export interface SettledFilter extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'ref' | 'user' | 'since' | 'until'> {
+  /** The `touched` of the last row that was given out. */
+  readonly after?: number | undefined;
 }
 
 /** A row that has an outcome, and its run. */

@@ -1,5 +1,4 @@
 import type { RowError } from '../inventory/change.ts';
-import type { RunRecord } from '../inventory/run-records.ts';
 
 export interface Intent {
   readonly row: number;
@@ -40,37 +39,4 @@ export interface Outcome {
   readonly error?: RowError | undefined;
   /** A request of it may still be on its way: the pet stays busy until it can't be. So it is with every `unknown`. */
   readonly mayStillArrive?: boolean | undefined;
-}
-
-export interface RunFilter {
-  readonly env?: string | undefined;
-  /** null: only those of the store without a name. */
-  readonly store?: string | null | undefined;
-  /** Runs that have a row for this pet. */
-  readonly petId?: bigint | undefined;
-  /** Runs that have a row with this `ref`. */
-  readonly ref?: string | undefined;
-  readonly user?: string | undefined;
-  /** Milliseconds since the Unix epoch; runs that began then or later. */
-  readonly since?: number | undefined;
-  /** Milliseconds since the Unix epoch; runs that began then or earlier. */
-  readonly until?: number | undefined;
-  readonly state?: RunRecord['state'] | undefined;
-  /** Runs of this user, or from this host. */
-  readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
-  /** At most so many; 1 or more. */
-  readonly limit?: number | undefined;
-}
-
-/** Which rows; `since` and `until` are about when they were settled. */
-export interface SettledFilter extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'ref' | 'user' | 'since' | 'until'> {
-  /** The `touched` of the last row that was given out. */
-  readonly after?: number | undefined;
-}
-
-/** A pet as it was known. */
-export interface PetBefore {
-  readonly petId: bigint;
-  /** Only what is older than this sequence counts; undefined: all that is known now. */
-  readonly before?: number | undefined;
 }

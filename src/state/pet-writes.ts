@@ -1,5 +1,4 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import type { PetBefore } from './history.ts';
 import { serviceByName } from './leases.ts';
 import { type Row, type Statement, statement } from './statements.ts';
 import type { Store } from './store.ts';
@@ -93,6 +92,13 @@ function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
   return [...left].map(({ run, command, result, quantity, before, delta }) => {
     return { run, command, result, quantity, before, delta };
   });
+}
+
+/** A pet as it was known. */
+export interface PetBefore {
+  readonly petId: bigint;
+  /** Only what is older than this sequence counts; undefined: all that is known now. */
+  readonly before?: number | undefined;
 }
 
 const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possibleResults}) LIMIT 1`;

@@ -214,14 +214,8 @@ export class Presence {
     return statement(
       `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`,
-      this.id,
-      JSON.stringify(processes.self),
-      user ?? null,
-      command,
-      Math.round(wall),
-      boot,
-      now + processLease.lasts,
-      processLease.lasts,
+      ...[this.id, JSON.stringify(processes.self), user ?? null, command, Math.round(wall)],
+      ...[boot, now + processLease.lasts, processLease.lasts],
     );
   }
 

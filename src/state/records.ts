@@ -2,11 +2,10 @@ import type { RowError } from '../inventory/change.ts';
 import {
   type RecordedResult,
   type RecordedRow,
-  type RunCounts,
+  type RunFilter,
   type RunRecord,
   recordedResults,
 } from '../inventory/run-records.ts';
-import type { RunFilter } from './history.ts';
 import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { flag, json, name, number, text, texts } from './stored-values.ts';
 
@@ -47,7 +46,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     changes: Number(row.changes),
     units: BigInt(String(row.units)),
     pets: texts(row.pets).flatMap((id) => (/^-?\d{1,19}$/.test(id) ? [BigInt(id)] : [])),
-    counts: { ...(counts as RunCounts), unchanged: Number(row.unchanged) + unchanged, ...ofHead },
+    counts: { ...(counts as RunRecord['counts']), unchanged: Number(row.unchanged) + unchanged, ...ofHead },
     state: isRunning ? 'running' : isOpen ? 'incomplete' : 'done',
     began: Number(row.began),
     sequence: Number(row.sequence),

@@ -78,7 +78,7 @@ export async function look<Result>(store: Store, work: Working<Result>): Promise
 export function justWrite(
   store: Store,
   service: string | undefined,
-  writesAt: (at: Moment) => Moment['writes'],
+  writesAt: (at: Moment) => Statement[],
 ): Promise<void> {
   // biome-ignore lint/correctness/useYield: it asks nothing
   return store.transact('quick', service, function* (at) {

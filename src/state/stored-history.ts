@@ -3,17 +3,18 @@ import type {
   PlannedRow,
   RecordedResult,
   RecordedRow,
+  RunFilter,
   RunHead,
   RunRecord,
+  SettledFilter,
   SettledRow,
 } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { NewerRunError, type NewRun } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
-import type { PetBefore, RunFilter, SettledFilter } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
-import { lastKnownQuantities, writesAfter } from './pet-writes.ts';
+import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
@@ -139,10 +140,8 @@ export class History {
     const id = readRunId(wanted);
     const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
     const rows = await this.#rowsWhere(`${condition} = ? ORDER BY run`, value);
-    return onlyRun(
-      wanted,
-      rows.map(({ run }) => String(run)),
-    );
+    const runs = rows.map(({ run }) => String(run));
+    return onlyRun(wanted, runs);
   }
 
   /** @param run a whole id. @throws NotFoundError */

@@ -12,12 +12,7 @@ export interface Protocol {
   }): void;
   execute(message: { readonly portal: string; readonly rows: number }): void;
   sync(): void;
-  on(event: 'parameterStatus', listener: (message: ParameterStatus) => void): void;
-}
-
-export interface ParameterStatus {
-  readonly parameterName: string;
-  readonly parameterValue: string;
+  on(event: 'parameterStatus', listener: (message: { parameterName: string; parameterValue: string }) => void): void;
 }
 
 /**

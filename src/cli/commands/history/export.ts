@@ -1,9 +1,8 @@
-import type { SettledRow } from '../../../inventory/run-records.ts';
+import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/terminal.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { RunFilter, SettledFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

@@ -1,8 +1,7 @@
-import type { RunRecord } from '../../../inventory/run-records.ts';
+import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
 import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
-import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state.ts';

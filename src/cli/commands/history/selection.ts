@@ -1,6 +1,6 @@
+import type { RunFilter } from '../../../inventory/run-records.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
-import type { RunFilter } from '../../../state/history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /** Runs of the store and the environment that `--store` and `--env` name; of all if neither is given. */

@@ -1,11 +1,16 @@
-import { type RecordedResult, type RecordedRow, type RunRecord, runStates } from '../../../inventory/run-records.ts';
+import {
+  type RecordedResult,
+  type RecordedRow,
+  type RunFilter,
+  type RunRecord,
+  runStates,
+} from '../../../inventory/run-records.ts';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
-import type { RunFilter } from '../../../state/history.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
