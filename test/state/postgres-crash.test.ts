@@ -7,26 +7,31 @@ import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';
-import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor } from './rig.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, type StateClock } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
 interface Machine {
   readonly state: State;
+  readonly clock: StateClock;
   /** The next statement with this text is done, and its answer is an error; by default since the connection breaks. */
   loseAnswerOf(text: string, error?: Error, meanwhile?: () => Promise<unknown>): void;
   /** The connection breaks before the next statement with this text. */
   breakBefore(text: string): void;
   /** The connection breaks. */
   disconnect(): void;
+  /** A NOTIFY comes. */
+  notice(): void;
 }
 
 async function machineAt(url: string, pid = 1): Promise<Machine> {
   let lost: { readonly text: string; readonly error?: Error; readonly meanwhile?: () => Promise<unknown> } | undefined;
   let breaking: string | undefined;
   let wire: Wire | undefined;
+  let notice = (): void => {};
   const losing: OpenWire = async (server, onNotice) => {
+    notice = onNotice;
     const opened = await openWire(server, onNotice);
     const ask: Wire['ask'] = async (statements, within) => {
       const has = (text: string | undefined) => text !== undefined && statements.some(({ sql }) => sql.includes(text));
@@ -49,7 +54,8 @@ async function machineAt(url: string, pid = 1): Promise<Machine> {
     return made;
   };
   const processes = new FakeProcesses().view(pid);
-  const options = { url, clock: createStateClock(), processes, command: 'test', random: () => pid / 10 };
+  const clock = createStateClock();
+  const options = { url, clock, processes, command: 'test', random: () => pid / 10 };
   const state = await openPostgres(options, losing);
   onTestFinished(() => state.close());
   const loseAnswerOf: Machine['loseAnswerOf'] = (text, error, meanwhile) => {
@@ -58,7 +64,7 @@ async function machineAt(url: string, pid = 1): Promise<Machine> {
   const breakBefore: Machine['breakBefore'] = (text) => {
     breaking = text;
   };
-  return { state, loseAnswerOf, breakBefore, disconnect: () => wire?.destroy() };
+  return { state, clock, loseAnswerOf, breakBefore, disconnect: () => wire?.destroy(), notice: () => notice() };
 }
 
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
@@ -168,6 +174,22 @@ it('notices what a server that takes over lacks, though the last intent had fail
   await expect(log.intend(intents(2), undefined)).rejects.toThrow('to one server alone');
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
   await expect(log.end()).rejects.toThrow('has lost what it had confirmed');
+});
+
+it('lets nothing leave while the database is silent, nor after a notice until it has been asked again', async ({
+  machine: { state, clock, notice },
+}) => {
+  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 2, expires: 1e9, bulk: false } as const;
+  await state.limits.fold('key', [{ type: 'start', boot: 'b', env: 'staging', at: 1, wall: 1_000_000 }, sent]);
+  const mayLeave = () => state.limits.peek('key').inFlight.has('a');
+  expect(mayLeave()).toBe(true);
+  clock.stop(2001);
+  expect(mayLeave()).toBe(false);
+  await state.limits.look?.('key');
+  expect(mayLeave()).toBe(true);
+  notice();
+  expect(mayLeave()).toBe(false);
+  await vi.waitFor(() => expect(mayLeave()).toBe(true));
 });
 
 it('keeps a gate that a crash takes before it is on the disk', async ({ url, machine: one, other }) => {
