@@ -176,9 +176,8 @@ function endWith(words: string, signal: NodeJS.Signals): void {
 /** Most commands ask nothing. @param isDumb the terminal can't draw */
 function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
-    const create = isDumb
-      ? (await import('../src/cli/prompts.ts')).createPlainPrompts
-      : (await import('../src/cli/prompts.ts')).createPrompts;
+    const { createPlainPrompts, createPrompts } = await import('../src/cli/prompts.ts');
+    const create = isDumb ? createPlainPrompts : createPrompts;
     // Ctrl-D has ended the stream, but not the terminal: it is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal.ts')).openTerminalAgain() : undefined;

@@ -5,43 +5,23 @@ import type { Prompts } from './context.ts';
 /** Questions on a terminal. Loads the library that draws them with the first question. */
 export function createPrompts(streams: PromptStreams): Prompts {
   return {
-    password: (question) =>
-      ask(streams, async (options) => {
-        const clack = await import('@clack/prompts');
-        const answer = await clack.password({ ...options, message: question });
-        return clack.isCancel(answer) ? undefined : answer;
-      }),
-    confirm: (question) =>
-      ask(streams, async (options) => {
-        const clack = await import('@clack/prompts');
-        // Not `clack.confirm`, which a single key answers: a bar code with a Y in it, or a word typed ahead, is no Yes.
-        const answer = await clack.text({ ...options, message: `${question} (y/N)` });
-        return clack.isCancel(answer) ? undefined : isYes(answer ?? '');
-      }),
-    text: (question) =>
-      ask(streams, async (options) => {
-        const clack = await import('@clack/prompts');
-        const answer = await clack.text({ ...options, message: question });
-        // Enter alone gives nothing at all.
-        return clack.isCancel(answer) ? undefined : (answer ?? '');
-      }),
+    password: (question) => ask(streams, 'password', question),
+    // Not `clack.confirm`, which a single key answers: a bar code with a Y in it, or a word typed ahead, is no Yes.
+    confirm: async (question) => isYes(await ask(streams, 'text', `${question} (y/N)`)),
+    text: (question) => ask(streams, 'text', question),
   };
-}
-
-interface QuestionOptions {
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly signal: AbortSignal;
 }
 
 /**
  * Clack hears Ctrl-C and Escape, but waits for ever if its input ends: on Ctrl-D, and on a terminal that went away.
  * Those, and the signal, end the question too.
  */
-async function ask<Answer>(
+async function ask(
   { input, output, signal }: PromptStreams,
-  question: (options: QuestionOptions) => Promise<Answer | undefined>,
-): Promise<Answer> {
+  kind: 'password' | 'text',
+  message: string,
+): Promise<string> {
+  const clack = await import('@clack/prompts');
   const ended = new AbortController();
   const end = () => ended.abort();
   const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
@@ -53,9 +33,10 @@ async function ask<Answer>(
   signal?.addEventListener('abort', end);
   try {
     if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
-    const answer = await question({ input: keys, output: withSize(output), signal: ended.signal });
-    if (answer === undefined) throw interruptedQuestion();
-    return answer;
+    const answer = await clack[kind]({ input: keys, output: withSize(output), signal: ended.signal, message });
+    if (clack.isCancel(answer)) throw interruptedQuestion();
+    // Enter alone gives nothing at all.
+    return answer ?? '';
   } finally {
     input.off('end', end).off('close', end).unpipe(keys).pause();
     signal?.removeEventListener('abort', end);

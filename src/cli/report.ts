@@ -14,6 +14,7 @@ import {
   exitCodes,
   FailureError,
   InterruptedError,
+  memoryShortage,
   NotFoundError,
   PetstockError,
   RateLimitedError,
@@ -106,7 +107,6 @@ async function defect(thrown: unknown): Promise<PetstockError> {
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
     return new FailureError(systemFailureText(thrown) ?? message, { cause: thrown });
   }
-  const { memoryShortage } = await import('../shared/errors.ts');
   const shortage = memoryShortage(thrown);
   if (shortage !== undefined) return shortage;
   return new FailureError(

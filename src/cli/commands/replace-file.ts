@@ -37,7 +37,7 @@ export async function confirmReplacing(
   const { context, questions } = invocation;
   const isInput = isOneOf(invocation, inputs, file);
   if (force && !isInput) return;
-  if (await new WrittenFiles(context.folders.state).isUnchanged(file)) return;
+  if (await isAsWritten(file, context.folders.state)) return;
   if (isInput) {
     throw new UsageError(
       `${file} is what this command reads, and petstock did not write it or it was changed since. Nothing was sent; name another file to write to`,
@@ -57,11 +57,6 @@ export async function confirmReplacing(
 /** Reports whether a command reads the file. @param inputs `-` is stdin */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
   return inputs.some((input) => isSameFile(input === '-' ? (context.stdin.descriptor ?? '') : input, file));
-}
-
-/** To be called once it is written: it may be replaced as long as it stays as it is. */
-export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile()) await new WrittenFiles(context.folders.state).remember(file);
 }
 
 /**
@@ -126,44 +121,38 @@ const mostKept = 200;
 type Digests = Readonly<Record<string, string>>;
 
 /**
- * Which files petstock wrote, and what was in them: `written-files.json` in the state folder. A file whose content is still the same
- * may be replaced without a question. Where this can't be kept, or two processes write it at once, a question too many is asked,
- * never one too few.
+ * Which files petstock wrote, and what was in them: in the state folder. A file whose content is still the same may be replaced without
+ * a question. Where this can't be kept, or two processes write it at once, a question too many is asked, never one too few.
  */
-export class WrittenFiles {
-  readonly #folder: string;
-  readonly #file: string;
+const writtenFiles = 'written-files.json';
 
-  constructor(stateFolder: string) {
-    this.#folder = stateFolder;
-    this.#file = join(stateFolder, 'written-files.json');
+async function isAsWritten(path: string, stateFolder: string): Promise<boolean> {
+  const written = (await readDigests(stateFolder))[await realpath(path)];
+  return written !== undefined && written === (await digestOf(path));
+}
+
+/** To be called once a file is written: it may be replaced as long as it stays as it is. */
+export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
+  const folder = context.folders.state;
+  try {
+    const path = await realpath(file);
+    const { [path]: _before, ...others } = await readDigests(folder);
+    const kept = [...Object.entries(others), [path, await digestOf(file)]].slice(-mostKept);
+    makePrivateFolder(folder);
+    const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
+    await writeFileAtomically(join(folder, writtenFiles), [text], { mode: 0o600, isPrivate: true });
+  } catch {
+    // The file itself is written. The next time it is asked before it is replaced.
   }
+}
 
-  async isUnchanged(path: string): Promise<boolean> {
-    const digests = await this.#read();
-    const written = digests[await realpath(path)];
-    return written !== undefined && written === (await digestOf(path));
-  }
-
-  async remember(path: string): Promise<void> {
-    try {
-      const { [await realpath(path)]: _before, ...others } = await this.#read();
-      const kept = [...Object.entries(others), [await realpath(path), await digestOf(path)]].slice(-mostKept);
-      makePrivateFolder(this.#folder);
-      const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
-      await writeFileAtomically(this.#file, [text], { mode: 0o600, isPrivate: true });
-    } catch {
-      // The file itself is written. The next time it is asked before it is replaced.
-    }
-  }
-
-  async #read(): Promise<Digests> {
-    try {
-      const digests: unknown = JSON.parse(await readFile(this.#file, 'utf8'));
-      return typeof digests === 'object' && digests !== null ? (digests as Digests) : {};
-    } catch {
-      return {};
-    }
+async function readDigests(stateFolder: string): Promise<Digests> {
+  try {
+    const digests: unknown = JSON.parse(await readFile(join(stateFolder, writtenFiles), 'utf8'));
+    return typeof digests === 'object' && digests !== null ? (digests as Digests) : {};
+  } catch {
+    return {};
   }
 }
 

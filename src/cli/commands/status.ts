@@ -50,10 +50,7 @@ export const defineStatus = define({
 
 /** Late: few want it. */
 async function describeDetails(invocation: Invocation, offline: boolean | undefined): Promise<Details> {
-  const [{ diagnose }, { diagnosisRows }] = await Promise.all([
-    import('../diagnosis/diagnose.ts'),
-    import('../diagnosis/diagnose.ts'),
-  ]);
+  const { diagnose, diagnosisRows } = await import('../diagnosis/diagnose.ts');
   const connection = offline ? undefined : await invocation.service.connect().catch(() => undefined);
   const diagnosis = await diagnose(invocation, connection?.seenHead());
   return { json: diagnosis, rows: diagnosisRows(diagnosis) };
@@ -64,20 +61,8 @@ interface Details {
   readonly rows: readonly Row[];
 }
 
-interface StatusReport {
-  /** null: the store without a name. */
-  readonly store: string | null;
-  readonly storeSource: string | null;
-  readonly env: string;
-  readonly envSource: string;
-  readonly url: string | null;
-  readonly urlSource: string | null;
-  /** Masked to its last 4 characters. */
-  readonly key: string | null;
-  readonly keySource: string | null;
-  /** Without its credentials. null: the way is direct. */
-  readonly proxy: string | null;
-  readonly proxySource: string | null;
+/** What is null is not known, or not set; without a proxy the way is direct. */
+interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
   readonly rateLimit: {
@@ -87,26 +72,23 @@ interface StatusReport {
   } | null;
 }
 
-const noProxy = { proxy: null, proxySource: null };
-
 function describeSettings({ environment, store, context, config }: Invocation) {
   const env = environment.value;
-  const stores = { store: store?.value ?? null, storeSource: store?.source ?? null };
-  const where = { ...stores, env, envSource: environment.source };
-  if (env === 'sandbox') {
-    const source = 'made by the sandbox';
-    return { ...where, url: null, urlSource: 'a free port for each command', key: null, keySource: source, ...noProxy };
-  }
-  const url = resolveBaseUrl(env, context.env, config);
-  const key = resolveKey(env, context.env, config);
+  const isSandbox = env === 'sandbox';
+  const url = isSandbox ? undefined : resolveBaseUrl(env, context.env, config);
+  const key = isSandbox ? undefined : resolveKey(env, context.env, config);
   const proxy = url && resolveProxy(url.value, context.env);
   return {
-    ...where,
+    store: store?.value ?? null,
+    storeSource: store?.source ?? null,
+    env,
+    envSource: environment.source,
     url: url?.value ?? null,
-    urlSource: url?.source ?? null,
+    urlSource: isSandbox ? 'a free port for each command' : (url?.source ?? null),
     key: shownKey(key),
-    keySource: key?.source ?? null,
-    ...(proxy === undefined ? noProxy : { proxy: proxy.shown, proxySource: proxy.source }),
+    keySource: isSandbox ? 'made by the sandbox' : (key?.source ?? null),
+    proxy: proxy?.shown ?? null,
+    proxySource: proxy?.source ?? null,
   };
 }
 

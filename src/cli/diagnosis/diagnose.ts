@@ -142,16 +142,8 @@ async function stateFacts(invocation: Invocation): Promise<StateFacts> {
   }
 }
 
-export function diagnosisRows({
-  program,
-  folders,
-  state,
-  clock,
-  tls,
-  terminal,
-  completion,
-  variables,
-}: Diagnosis): Row[] {
+export function diagnosisRows(diagnosis: Diagnosis): Row[] {
+  const { program, folders, state, clock, tls, terminal, completion, variables } = diagnosis;
   return [
     row('version', program.version, program.path),
     row('runtime', program.isExecutable ? `${program.runtime}, in the executable` : program.runtime, program.system),

@@ -9,7 +9,7 @@ import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../
 import { ChangesFound, PartialError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
+import { isTableForPerson, noteUndo, printReport, printReportBefore, withUnsavedRows } from './print-report.ts';
 import { type Intention, planQuestion } from './question.ts';
 import type { RunAccess } from './run-access.ts';
 
@@ -168,7 +168,6 @@ async function errorAfterKeeping(
     await keepFailed?.(unwritten);
     return error;
   } catch (reason) {
-    const { withUnsavedRows } = await import('./print-report.ts');
     return withUnsavedRows(error, unwritten, reason);
   }
 }
