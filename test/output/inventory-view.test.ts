@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
-import { parseFields } from '../../src/output/chosen-fields.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
-import { inventoryFields } from '../../src/output/view.ts';
+import { inventoryFields, parseFields } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { render, visible } from './render.ts';

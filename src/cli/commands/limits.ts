@@ -1,4 +1,4 @@
-import { type LimitFacts, limitsView } from '../../output/limits-view.ts';
+import { type LimitFacts, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentLimits, type KnownGate, knownGates } from '../../rate-limit/known-limits.ts';

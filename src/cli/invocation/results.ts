@@ -142,7 +142,7 @@ export class Results {
 /** The fields of items in columns were chosen by their command. @throws UsageError for a field that the view does not have */
 async function withFields(view: View, values: readonly string[]): Promise<View> {
   if (view.items !== undefined) return view;
-  const { chosenFields } = await import('../../output/chosen-fields.ts');
+  const { chosenFields } = await import('../../output/view.ts');
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;
   throw new UsageError(`--fields: ${chosen.fault}.`);

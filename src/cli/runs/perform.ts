@@ -1,7 +1,7 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
 import { countsSentence } from '../../output/change-rows.ts';
-import { previewedRows, previewLines } from '../../output/preview.ts';
+import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { reportSummary } from '../../output/report-view.ts';
 import { type Estimate, estimate, knownLimits } from '../../rate-limit/known-limits.ts';
@@ -10,7 +10,6 @@ import { ChangesFound, PartialError, type PetstockError } from '../../shared/err
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { isTableForPerson, noteUndo, printReport, printReportBefore, withUnsavedRows } from './print-report.ts';
-import { type Intention, planQuestion } from './question.ts';
 import type { RunAccess } from './run-access.ts';
 
 /** A plan of a bulk command. */

@@ -2,13 +2,13 @@ import { mayBeBarCode } from '../../inventory/bar-codes.ts';
 import type { BulkRow } from '../../inventory/change.ts';
 import type { InventoryItem } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
+import { onePet, planQuestion } from '../../output/preview.ts';
 import type { RunEnd } from '../../runs/execute.ts';
 import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, printReport } from './print-report.ts';
-import { onePet, planQuestion } from './question.ts';
 import { openRunAccess, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
