@@ -70,8 +70,10 @@ export function isPlanned(flags: BulkFlags): boolean {
   return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
 }
 
+export type ParsedBulkFlags = Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>;
+
 /** @throws UsageError for the first that makes no sense */
-export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Omit<PlanOptions, 'stdinIsTaken'> {
+export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');
   const concurrency = wholeNumberOf('--concurrency', flags.concurrency) ?? defaultConcurrency;

@@ -1,5 +1,5 @@
 import type { PlaceUnit, Remedy } from '../../../change-files/fault.ts';
-import type { RowField } from '../../../change-files/field-names.ts';
+import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
@@ -11,31 +11,47 @@ import { UsageError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
 import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type PlanJob, type PlanOptions, performPlan } from '../../runs/perform.ts';
+import { type PlanJob, performPlan } from '../../runs/perform.ts';
 import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
+import { collect, type OptionsOf, optionRows } from '../command.ts';
+import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags } from '../values.ts';
 import { type FailedOut, openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
-export interface FileOptions extends Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'> {
-  readonly format: string | undefined;
+const help = 'petstock inventory apply --help';
+
+export const applyOptions = optionRows(
+  ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
+  ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
+  ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
+  ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
+  ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
+  ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
+  [
+    '--resume <run>',
+    'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
+  ],
+  ['--again', 'apply a file with deltas once more, though a run of it has finished'],
+  ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
+  ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
+  ...bulkOptions,
+);
+export type ApplyOptions = OptionsOf<typeof applyOptions>;
+
+interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column'>, ParsedBulkFlags {
   /** The names that the file has for fields. */
   readonly columns: ReadonlyMap<RowField, string>;
-  readonly ignoreColumns: boolean;
-  readonly skipUnknown: boolean;
-  /** A file with deltas may be applied though a run of it has finished. */
-  readonly again: boolean;
-  readonly failedOut: string | undefined;
-  /** `failedOut` may replace a file that petstock did not write. */
-  readonly force: boolean;
-  /** For rows that have none of their own. */
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
 }
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
-export async function runFile(invocation: Invocation, file: string, options: FileOptions): Promise<void> {
-  const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force, inputs: [file] });
+export async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
+  const { column, ...others } = given;
+  const options = { ...others, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
+  const failedOut = await openFailedOut(invocation, options.failedOut, {
+    force: options.force === true,
+    inputs: [file],
+  });
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
@@ -94,7 +110,7 @@ async function planFile(
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const contentHash = contentHashOf(changes);
-  const { again, skipUnknown, reason, ref } = options;
+  const { again = false, skipUnknown = false, reason, ref } = options;
   const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
@@ -165,4 +181,31 @@ function commandOf(file: string, where: Where, { format, columns, ignoreColumns,
     ...(skipUnknown ? ['--skip-unknown'] : []),
   ];
   return ['petstock inventory apply', fileWord(file), ...flags, whereOptions(where)].join(' ');
+}
+
+/**
+ * The values of `--column`: `petId=SKU`, once for each field.
+ * @throws UsageError for an unknown field, and for a field or a column that is named twice
+ */
+function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
+  const columns = new Map<RowField, string>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
+    const name = text.slice(at + 1).trim();
+    if (field === undefined || name === '') {
+      throw new UsageError(
+        `--column takes a field and the column that has it, such as petId=SKU; not "${text}". The fields are ${rowFields.join(', ')}`,
+        { hint: help },
+      );
+    }
+    if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint: help });
+    if ([...columns.values()].includes(name)) {
+      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, {
+        hint: help,
+      });
+    }
+    columns.set(field, name);
+  }
+  return columns;
 }

@@ -1,29 +1,10 @@
-import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, type OptionsOf, optionRows } from '../command.ts';
-import { bulkOptions, parseBulkFlags } from '../values.ts';
-
-const help = 'petstock inventory apply --help';
-
-const applyOptions = optionRows(
-  ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
-  ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
-  ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
-  ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
-  ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
-  ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
-  [
-    '--resume <run>',
-    'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
-  ],
-  ['--again', 'apply a file with deltas once more, though a run of it has finished'],
-  ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
-  ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
-  ...bulkOptions,
-);
-type ApplyOptions = OptionsOf<typeof applyOptions>;
+import { define } from '../command.ts';
+import { parseBulkFlags } from '../values.ts';
+import { type ApplyOptions, applyOptions, runFile } from './apply-file.ts';
+import { openFailedOut } from './failed-out.ts';
 
 export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
@@ -50,21 +31,11 @@ export const defineApply = define({
   action: async (invocation, options, file?: string) => {
     if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
     if (file === undefined) {
-      throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
+      throw new UsageError('Missing file: name one, or - for stdin', { hint: 'petstock inventory apply --help' });
     }
-    await applyFile(invocation, file, options);
+    await runFile(invocation, file, options);
   },
 });
-
-async function applyFile(invocation: Invocation, file: string, options: ApplyOptions): Promise<void> {
-  const { format, ignoreColumns = false, skipUnknown = false, again = false, force = false } = options;
-  const { failedOut, reason, ref } = options;
-  const columns = parseColumns(options.column);
-  const bulk = parseBulkFlags(invocation, options);
-  const { runFile } = await import('./apply-file.ts');
-  const read = { format, columns, ignoreColumns, skipUnknown };
-  await runFile(invocation, file, { ...bulk, ...read, again, failedOut, force, reason, ref });
-}
 
 async function resume(
   invocation: Invocation,
@@ -80,10 +51,7 @@ async function resume(
     );
   }
   const bulk = parseBulkFlags(invocation, options);
-  const [{ resumeRun }, { openFailedOut }] = await Promise.all([
-    import('../../runs/resume.ts'),
-    import('./failed-out.ts'),
-  ]);
+  const { resumeRun } = await import('../../runs/resume.ts');
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
   const empty = async () => failedOut?.empty();
@@ -93,31 +61,4 @@ async function resume(
     // What became of the run matters more: a session that stays open finds its run.
     return withRestOfRun(session, record, error).catch(() => error);
   });
-}
-
-/**
- * The values of `--column`: `petId=SKU`, once for each field.
- * @throws UsageError for an unknown field, and for a field or a column that is named twice
- */
-function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
-  const columns = new Map<RowField, string>();
-  for (const text of texts) {
-    const at = text.indexOf('=');
-    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
-    const name = text.slice(at + 1).trim();
-    if (field === undefined || name === '') {
-      throw new UsageError(
-        `--column takes a field and the column that has it, such as petId=SKU; not "${text}". The fields are ${rowFields.join(', ')}`,
-        { hint: help },
-      );
-    }
-    if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint: help });
-    if ([...columns.values()].includes(name)) {
-      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, {
-        hint: help,
-      });
-    }
-    columns.set(field, name);
-  }
-  return columns;
 }

@@ -2,9 +2,8 @@ import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import type { PlanOptions } from '../../../runs/perform.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../command.ts';
-import { type BulkFlags, bulkOptions, parseBulkFlags, requireFileName } from '../../values.ts';
+import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags, requireFileName } from '../../values.ts';
 
 export const countOptions = optionRows(
   ['--new', 'begin another session, even if one is not finished'],
@@ -24,8 +23,7 @@ export const countOptions = optionRows(
 );
 export type CountFlags = OptionsOf<typeof countOptions>;
 
-type PlanFlags = Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>;
-export interface CountOptions extends Omit<CountFlags, keyof PlanFlags | keyof BulkFlags>, PlanFlags {
+export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   readonly session: string | undefined;
   /** undefined: of a session that goes on, its own; of a new one `count`. */
   readonly mode: CountMode | undefined;
