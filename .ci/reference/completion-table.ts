@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { TableCommand, TableOption } from '../../src/cli/completion/table.ts';
+import type { TableCommand, TableOption } from '../../src/cli/completion/command-table.ts';
 import { allCommands, pathOf, termOf } from './reference.ts';
 import { valueKindOf } from './value-kinds.ts';
 

@@ -31,8 +31,8 @@ export {
 } from '../shared/errors.ts';
 export type { Where } from '../shared/where.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
-export type { HistoryFilter, HistoryRow, HistoryRun } from './history.ts';
-export type { LimitState, PetstoreClientOptions } from './options.ts';
+export type { HistoryFilter, HistoryRow, HistoryRun } from './client-history.ts';
+export type { LimitState, PetstoreClientOptions } from './client-options.ts';
 export {
   type CallOptions,
   createPetstoreClient,

@@ -18,7 +18,7 @@ import { createSystemProcesses, type Processes } from '../shared/processes.ts';
 import { version } from '../shared/version.ts';
 import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
-import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
+import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
 
 type Target = Readonly<Record<'baseUrl' | 'key', string>>;
 

@@ -18,9 +18,9 @@ import {
   textOf,
 } from './arguments.ts';
 import { Calls, PetTurns } from './calls.ts';
-import { type HistoryFilter, type HistoryRun, historyOf } from './history.ts';
+import { type HistoryFilter, type HistoryRun, historyOf } from './client-history.ts';
+import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
 import { LateConnection, type LibraryConnection } from './open-connection.ts';
-import type { LimitState, PetstoreClientOptions, Plumbing } from './options.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './runs.ts';
 import {

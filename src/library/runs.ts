@@ -17,7 +17,7 @@ import {
   requireObject,
   textOf,
 } from './arguments.ts';
-import { requireRun } from './history.ts';
+import { requireRun } from './client-history.ts';
 
 export interface ApplyOptions {
   /** Plans and writes nothing. */

@@ -5,7 +5,7 @@ import { type Clock, createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
 import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
-import type { PetstoreClientOptions } from './options.ts';
+import type { PetstoreClientOptions } from './client-options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
 
 export interface SandboxOptions {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import type { Plumbing } from '../../src/library/client-options.ts';
 import type { PetstoreClientOptions } from '../../src/library/index.ts';
-import type { Plumbing } from '../../src/library/options.ts';
 import { openPetstoreClient } from '../../src/library/petstore-client.ts';
 import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
 

@@ -8,7 +8,7 @@ import { singleLine } from '../../shared/sanitize.ts';
 import type { Input } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { collect, define } from './command.ts';
-import { requireFileName } from './values.ts';
+import { requireFileName } from './option-values.ts';
 
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,5 +1,5 @@
 import { UsageError } from '../../shared/errors.ts';
-import { type ShellName, shellNames } from '../completion/table.ts';
+import { type ShellName, shellNames } from '../completion/command-table.ts';
 import { define } from './command.ts';
 
 const installation = `

@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state.ts';
+import { withExistingState } from '../invocation/state-access.ts';
 import { type Define, define, fieldsOption } from './command.ts';
 
 export const defineLimits: Define = (command, run) => {

@@ -6,7 +6,7 @@ import type { Json } from '../../shared/json.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { define, fieldsOption } from './command.ts';
-import { petIdOf } from './values.ts';
+import { petIdOf } from './option-values.ts';
 
 export const definePetsGet = define({
   operands: { '<petId>': 'the pet, by its id' },

@@ -7,7 +7,7 @@ import { UsageError } from '../../shared/errors.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
 import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { requireFileName } from './values.ts';
+import { requireFileName } from './option-values.ts';
 
 /** The option of every command that writes a file by name. */
 export const forceOption = [

@@ -7,7 +7,7 @@ import { FailureError, UsageError } from '../../shared/errors.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state.ts';
+import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state-access.ts';
 import { define } from './command.ts';
 
 export const defineStateInfo = define({

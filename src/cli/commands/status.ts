@@ -8,7 +8,7 @@ import { AuthError, FailureError, PetstockError, UnavailableError } from '../../
 import { whereOptions } from '../../shared/where.ts';
 import type { Diagnosis } from '../diagnosis/diagnose.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state.ts';
+import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './command.ts';
 
 export const defineStatus = define({

@@ -8,7 +8,7 @@ import { plainName } from '../../shared/sanitize.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { sharedStateOf, withExistingState } from '../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
 import {
   openRunAccess,
@@ -19,7 +19,7 @@ import {
   withWayOn,
 } from '../runs/run-access.ts';
 import { define } from './command.ts';
-import { bulkOptions, parseBulkFlags } from './values.ts';
+import { bulkOptions, parseBulkFlags } from './option-values.ts';
 
 export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },

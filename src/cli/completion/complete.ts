@@ -1,5 +1,5 @@
 import { singleLine } from '../../shared/sanitize.ts';
-import type { Known, ShellName, TableCommand, TableOption, ValueKind, Word } from './table.ts';
+import type { Known, ShellName, TableCommand, TableOption, ValueKind, Word } from './command-table.ts';
 
 export interface Question {
   /** The words before the last one, without the name of the program. */

@@ -9,8 +9,8 @@ import { effectiveUser } from '../../shared/account.ts';
 import { whereName } from '../../shared/where.ts';
 import { type Engine, loadEngine, stateFile } from '../../state/sqlite/engine.ts';
 import type { Row } from '../../state/statements.ts';
+import type { Word } from './command-table.ts';
 import type { Knowledge } from './complete.ts';
-import type { Word } from './table.ts';
 
 export interface KnowledgeSources {
   readonly folders: Folders;

@@ -9,8 +9,8 @@ import { PetstockError } from '../../shared/errors.ts';
 import { version } from '../../shared/version.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { SeenHead } from '../invocation/network.ts';
-import { sharedStateOf, withExistingState } from '../invocation/state.ts';
-import { type CompletionFacts, completionFacts, type FolderFacts, folderFacts } from './files.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
+import { type CompletionFacts, completionFacts, type FolderFacts, folderFacts } from './file-facts.ts';
 
 /** The facts that a report of a fault needs. They hold no secret: of variables that may contain one only the name is there. */
 export interface Diagnosis {

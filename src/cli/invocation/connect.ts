@@ -24,7 +24,7 @@ import { looksLikeKey } from '../typed-keys.ts';
 import { type ChosenPlace, type GlobalOptions, type Patience, whereOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
-import { openStateFor } from './state.ts';
+import { openStateFor } from './state-access.ts';
 
 export interface ConnectionUse {
   /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */

@@ -6,7 +6,7 @@ import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { Connection, ConnectionUse } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state.ts';
+import { withExistingState } from '../invocation/state-access.ts';
 
 /** A connection for one run, and where that writes. */
 export interface RunAccess {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { completionTable } from '../../../.ci/reference/completion-table.ts';
+import type { Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
-import type { Word } from '../../../src/cli/completion/table.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();

@@ -4,9 +4,9 @@ import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { withExistingState } from '../../invocation/state-access.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
-import { wholeNumberOf } from '../values.ts';
+import { wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
 const pruneOptions = optionRows(

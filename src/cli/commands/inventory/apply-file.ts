@@ -14,7 +14,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, performPlan } from '../../runs/perform.ts';
 import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
 import { collect, type OptionsOf, optionRows } from '../command.ts';
-import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags } from '../values.ts';
+import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { type FailedOut, openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';

@@ -6,7 +6,7 @@ import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
-import { oneOf } from '../values.ts';
+import { oneOf } from '../option-values.ts';
 import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 

@@ -7,8 +7,8 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
+import { requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { requireFileName } from '../values.ts';
 import { scanStock, UnreadablePets } from './stock.ts';
 
 const exportOptions = optionRows(

@@ -2,7 +2,7 @@ import { inventoryItemView, inventoryListView } from '../../../output/inventory-
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../command.ts';
-import { petIdOf } from '../values.ts';
+import { petIdOf } from '../option-values.ts';
 import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({

@@ -11,7 +11,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, type OptionsOf, optionRows } from '../command.ts';
-import { listOf, quantityOf, required } from '../values.ts';
+import { listOf, quantityOf, required } from '../option-values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(

@@ -13,7 +13,7 @@ import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../command.ts';
-import { listOf } from '../values.ts';
+import { listOf } from '../option-values.ts';
 import { lowStockOf, UnreadablePets } from './stock.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 

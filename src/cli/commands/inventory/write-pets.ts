@@ -8,7 +8,7 @@ import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
-import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../values.ts';
+import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
 /** What `set` and `adjust` have in common. */

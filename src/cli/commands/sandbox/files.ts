@@ -7,8 +7,8 @@ import { fileErrorReason } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
 import { storeError } from '../../sandbox.ts';
 import { define } from '../command.ts';
+import { oneOf, requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { oneOf, requireFileName } from '../values.ts';
 import { readStockFile } from './stock-file.ts';
 import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 

@@ -3,7 +3,7 @@ import { parseQuantity } from '../../../inventory/values.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { OptionRow } from '../command.ts';
-import { oneOf, required, requireFileName } from '../values.ts';
+import { oneOf, required, requireFileName } from '../option-values.ts';
 
 export const defaultPort = 4010;
 

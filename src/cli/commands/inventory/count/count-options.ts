@@ -3,7 +3,13 @@ import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../command.ts';
-import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags, requireFileName } from '../../values.ts';
+import {
+  type BulkFlags,
+  bulkOptions,
+  type ParsedBulkFlags,
+  parseBulkFlags,
+  requireFileName,
+} from '../../option-values.ts';
 
 export const countOptions = optionRows(
   ['--new', 'begin another session, even if one is not finished'],

@@ -6,7 +6,7 @@ import { type Column, plainColumns, type Row, type View } from '../../../../outp
 import { whereName } from '../../../../shared/where.ts';
 import type { Connection } from '../../../../state/sqlite/connection.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { lookAtOwnTables, withOwnTables } from '../../../invocation/state.ts';
+import { lookAtOwnTables, withOwnTables } from '../../../invocation/state-access.ts';
 
 /** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
 export function withSessions<T>(invocation: Invocation, work: (sessions: Sessions) => Promise<T>): Promise<T> {

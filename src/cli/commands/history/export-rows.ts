@@ -7,10 +7,10 @@ import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { loadRenderer } from '../../invocation/results.ts';
-import { withExistingState } from '../../invocation/state.ts';
+import { withExistingState } from '../../invocation/state-access.ts';
 import { define, type OptionsOf, optionRows } from '../command.ts';
+import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { petIdOf, requireFileName, wholeNumberOf } from '../values.ts';
 import { chosenPlace, parseDate } from './selection.ts';
 
 const exportOptions = optionRows(

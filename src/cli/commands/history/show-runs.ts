@@ -13,9 +13,9 @@ import { NotFoundError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { sharedStateOf, withExistingState } from '../../invocation/state.ts';
+import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
-import { oneOf, petIdOf, wholeNumberOf } from '../values.ts';
+import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
 /** As many runs as a person looks through. */
