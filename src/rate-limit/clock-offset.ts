@@ -45,7 +45,9 @@ export function narrow(
   if (isFirst && known.disputed) return withMargin(fresh, fresh.least - knownLeast);
   const floor = isFirst ? Number.POSITIVE_INFINITY : knownLeast - (known.margin ?? 0);
   const [least, most] = [Math.max(knownLeast, fresh.least), Math.min(knownMost, fresh.most)];
-  if (least <= most && !known.disputed) return withMargin({ ...fresh, least, most }, least - floor);
+  if (least <= most && !known.disputed) {
+    return withMargin({ least, most, at: receivedAt, guessed: false }, least - floor);
+  }
   const lowest = Math.min(knownLeast, fresh.least);
   const widest = { ...fresh, least: lowest, most: Math.max(knownMost, fresh.most), disputed: true };
   return withMargin(widest, lowest - floor);
