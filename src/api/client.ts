@@ -6,7 +6,7 @@ import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { HeldBytes, mostBytes } from './body.ts';
-import { decodeItem, decodeJson, type Operation } from './decode.ts';
+import { decodeItemOf, decodeJson } from './decode.ts';
 import { errorOf, errorOfAnswer, redactError } from './error-answer.ts';
 import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
 import { type CopyInventoryOptions, copyInventory, pushToPull, readInventory } from './inventory-body.ts';
@@ -143,10 +143,12 @@ export function createClient(options: ClientOptions): Client {
     const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
     return send({ method, url, headers: sent, body, repeatable, permit, once }, tried, use);
   };
-  const callJson = (outgoing: Call, operation: Operation, most: number, isSuccess = succeeded): Promise<Payload> =>
-    call(outgoing, async (answer) => {
-      if (!isSuccess(answer)) throw await errorOf(answer);
-      return { value: decodeJson(await answer.text({ most, of: operation.name }), operation), headers: answer.headers };
+  const callJson = (path: string): Promise<Payload> =>
+    call({ method: 'GET', path }, async (answer) => {
+      if (!succeeded(answer)) throw await errorOf(answer);
+      const name = `GET ${path}`;
+      const text = await answer.text({ most: mostBytes.payload, of: name });
+      return { value: decodeJson(text, { name }), headers: answer.headers };
     });
   const getInventory = (read: ReadOptions, use: (answer: Answer) => Promise<void>): Promise<void> =>
     call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
@@ -159,17 +161,16 @@ export function createClient(options: ClientOptions): Client {
       pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable }))),
     copyInventory: (writer, copy) =>
       pushToPull((give) => getInventory({}, (answer) => copyInventory(answer, writer, give, copy))),
-    async updateInventory(petId, quantity, { permit } = {}) {
+    updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;
-      const operation = { name: `PATCH ${path}`, experimental: true };
-      const patch = { method: 'PATCH', path, body: JSON.stringify({ quantity }), permit };
-      const { value } = await callJson(patch, operation, mostBytes.item, isOk);
-      return decodeItem(value, operation);
+      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (answer) => {
+        if (!isOk(answer)) throw await errorOf(answer);
+        const name = `PATCH ${path}`;
+        return decodeItemOf(await answer.bytes({ most: mostBytes.item, of: name }), { name, experimental: true });
+      });
     },
-    getPet: (petId) =>
-      callJson({ method: 'GET', path: `/pets/${petId}` }, { name: `GET /pets/${petId}` }, mostBytes.payload),
-    listOrders: () =>
-      callJson({ method: 'GET', path: '/store/orders' }, { name: 'GET /store/orders' }, mostBytes.payload),
+    getPet: (petId) => callJson(`/pets/${petId}`),
+    listOrders: () => callJson('/store/orders'),
     probe: () => getInventory({}, async () => {}),
     request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, `${method} ${path}`)),
     stream: (outgoing, give) => call(outgoing, (answer) => streamedAnswer(answer, give)),

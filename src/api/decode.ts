@@ -77,8 +77,19 @@ function faultPosition({ message }: SyntaxError): number {
   return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
 }
 
+/** An item that is spelled in the shortest way, as most are: nothing of it has to be decoded, and each number is exact. */
+const plainItem = /^\{"petId":(0|[1-9]\d{0,17}),"quantity":(0|[1-9]\d{0,14}),"status":"([a-z]*)"\}$/;
+
+/** Reads an answer that is one item. @throws FailureError if it is none */
+export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  const [, petId, quantity, status] = plainItem.exec(text) ?? [];
+  if (petId !== undefined && status !== undefined) return { petId: BigInt(petId), quantity: Number(quantity), status };
+  return decodeItem(decodeJson(decodeUtf8(bytes), operation), operation);
+}
+
 /** @throws FailureError that names the field that is missing, of the wrong type, or out of range */
-export function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
+function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
   const item = readItem(value, operation, where);
   if ('fault' in item) throw unreadableQuantity(item, operation, where);
   return item;

@@ -9,6 +9,7 @@ import {
   type Permits,
   type Wanted,
 } from './governor.ts';
+import { parseDate } from './headers.ts';
 import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
 import { asksToWait, recordOf, seenIn } from './observation.ts';
 import type { AnswerRecord, LimitRecord, LostRecord, UnsentRecord } from './records.ts';
@@ -18,6 +19,8 @@ import { RecordBuffer, Turn } from './turn.ts';
 export function createGovernor(options: GovernorOptions): Governor {
   return new QueuedGovernor(options);
 }
+
+const nothing = { text: undefined, time: undefined };
 
 /** A request that was admitted and is not over. */
 interface OwnRequest {
@@ -42,6 +45,8 @@ class QueuedGovernor implements Governor {
   #boot = '';
   #sent = 0;
   #hasWarned = false;
+  /** The last `Date` of an answer as it came, and read: those of a second are the same. */
+  #date: { readonly text: ObservedAnswer['headers']['date']; readonly time: number | undefined } = nothing;
   /** The last answer that carried its limits. */
   #lastLimits: { readonly answer: ObservedAnswer; readonly wall: number } | undefined;
 
@@ -143,7 +148,9 @@ class QueuedGovernor implements Governor {
         return undefined;
       }
     };
-    const receipt = { at, wall, leftAt, serviceTime: known };
+    const { date: text } = answer.headers;
+    if (text !== this.#date.text) this.#date = { text, time: parseDate(answer.headers, wall) };
+    const receipt = { at, wall, date: this.#date.time, leftAt, serviceTime: known };
     return recordOf(id, answer, receipt, random);
   }
 

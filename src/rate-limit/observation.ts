@@ -9,6 +9,8 @@ export interface Receipt {
   readonly at: number;
   /** By the wall clock: milliseconds since the Unix epoch. */
   readonly wall: number;
+  /** Its own `Date`: milliseconds since the Unix epoch. */
+  readonly date: number | undefined;
   /** When its request left, by the monotonic clock. */
   readonly leftAt: number | undefined;
   /** The service's time as far as the `Date` of earlier answers tells it; undefined if none had one. */
@@ -18,8 +20,7 @@ export interface Receipt {
 /** Returns what the head of an answer means for the store. */
 export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
   const { status, headers } = answer;
-  const { at, wall, leftAt } = receipt;
-  const date = parseDate(headers, wall);
+  const { at, wall, leftAt, date } = receipt;
   const rateLimit = parseRateLimit(headers);
   const shown = rateLimit && {
     limit: Number(rateLimit.limit),
@@ -28,7 +29,7 @@ export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, r
   };
   const mayAsk = status === 429 || isOfGateway(status);
   const asked = mayAsk && {
-    retryAfter: parseRetryAfter(headers, clocksOf(date, receipt)),
+    retryAfter: parseRetryAfter(headers, clocksOf(receipt)),
     random: random(),
   };
   return { type: 'answer', id, at, leftAt, wall, status, date, ...shown, ...asked };
@@ -38,7 +39,7 @@ export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, r
 const mostOff = 86_400_000;
 
 /** Returns the time by each clock that may be right: a single `Date` may be wrong, so it never shortens a wait. */
-function clocksOf(date: number | undefined, { wall, serviceTime }: Receipt): readonly number[] {
+function clocksOf({ date, wall, serviceTime }: Receipt): readonly number[] {
   const known = serviceTime();
   if (date === undefined) return [known ?? wall];
   if (known !== undefined) return [date, known];

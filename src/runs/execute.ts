@@ -232,16 +232,15 @@ function engineOptions(
   { concurrency, failFast, guards }: RunOptions,
   audience: RunAudience,
 ): Omit<WriteOptions, 'log'> {
-  const seen = (item: InventoryItem) => audience.seen?.(item);
+  const seen = audience.seen && ((item: InventoryItem) => audience.seen?.(item));
+  const updateInventory: WriteOptions['client']['updateInventory'] = async (...args) => {
+    const item = await site.client.updateInventory(...args);
+    seen?.(item);
+    return item;
+  };
   return {
     ...site,
-    client: {
-      updateInventory: async (...args) => {
-        const item = await site.client.updateInventory(...args);
-        seen(item);
-        return item;
-      },
-    },
+    client: seen === undefined ? site.client : { updateInventory },
     presence: site.state.presence,
     readStock: new StockReader(site, seen, true).read,
     stock,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeItem, decodeItems, decodeJson } from '../../src/api/decode.ts';
+import { decodeItemOf, decodeItems, decodeJson } from '../../src/api/decode.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 
@@ -8,7 +8,7 @@ const patch = { name: 'PATCH /inventory/7', experimental: true };
 const advice = '. This operation is marked experimental: the service may have changed its shape';
 
 const items = (text: string) => decodeItems(decodeJson(text, list), list);
-const item = (text: string) => decodeItem(decodeJson(text, patch), patch);
+const item = (text: string) => decodeItemOf(Buffer.from(text), patch);
 const failure = (work: () => unknown): FailureError => {
   try {
     work();
@@ -34,6 +34,15 @@ describe('an item', () => {
     [
       '{"petId":1,"quantity":-9007199254740991,"status":"s"}',
       { petId: 1n, quantity: Number.MIN_SAFE_INTEGER, status: 's' },
+    ],
+    // As long as numbers may be that are read without a look at their size, and one digit longer.
+    ...['999999999999999999', '1000000000000000000'].map((petId): [string, InventoryItem] => [
+      `{"petId":${petId},"quantity":0,"status":"sold"}`,
+      { petId: BigInt(petId), quantity: 0, status: 'sold' },
+    ]),
+    [
+      '{"petId":7,"quantity":999999999999999,"status":"sold"}',
+      { petId: 7n, quantity: 999_999_999_999_999, status: 'sold' },
     ],
     // An unknown status is kept as it came.
     ['{"petId":7,"quantity":3,"status":"on holiday"}', { petId: 7n, quantity: 3, status: 'on holiday' }],
@@ -84,6 +93,13 @@ describe('a field that is missing or mistyped is named, with the operation', () 
     );
     expect(failure(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`)).message).toBe(
       `The answer to GET /inventory makes no sense: ${fault.replace('the answer', 'item 2 of the answer')}`,
+    );
+  });
+
+  test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('%s is not JSON', (fields) => {
+    const text = `{${fields},"status":"sold"}`;
+    expect(failure(() => item(text)).message).toBe(
+      `The answer to PATCH /inventory/7 is not valid JSON, where JSON was expected${advice}`,
     );
   });
 
