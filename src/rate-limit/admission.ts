@@ -1,5 +1,5 @@
-import { sharedLook } from '../shared/clock.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
+import { sharedLook } from '../shared/shared-look.ts';
 import {
   type Governor,
   type GovernorOptions,

@@ -1,5 +1,5 @@
 import { givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
-import { sharedLook } from '../shared/clock.ts';
+import { sharedLook } from '../shared/shared-look.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
