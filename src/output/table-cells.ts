@@ -22,7 +22,8 @@ export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 're
 export function tableCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
   const clean = cleanRow(columns, row, options);
   return columns.map((column) => {
-    const value = clean[column.field] ?? null;
+    // A field may be called as what every object has.
+    const value = (Object.hasOwn(clean, column.field) ? clean[column.field] : null) ?? null;
     const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
     return {
       text: options.bars && needsBar(column, value) ? bar + shown : shown,
@@ -37,14 +38,15 @@ export function needsBar({ foreign }: Column, value: Scalar): boolean {
   return foreign === 'words' || !isPlainName(`${value}`);
 }
 
-/** Returns the row with harmless text on one line, little longer than the terminal. */
+/** Returns the row with harmless text on one line, little longer than the terminal: the same one if it has no other text. */
 function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
-  const clean = Object.assign(Object.create(null) as Record<string, Scalar>, row);
+  let clean = row;
   for (const { field, whole } of columns) {
     const value = row[field];
     if (typeof value !== 'string') continue;
     const line = singleLine(redact(value));
-    clean[field] = width === undefined || whole ? line : shortened(line, width);
+    const text = width === undefined || whole ? line : shortened(line, width);
+    if (text !== value) clean = { ...clean, [field]: text };
   }
   return clean;
 }
