@@ -46,7 +46,7 @@ export function previewLines(
   // One row has nothing to count.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
-  const units = `Units: ${grouped(totals.added)} added, ${grouped(totals.removed)} removed.`;
+  const units = unitsText(totals);
   const facts = [...counts, ...(isAsked || totals.changes === 0 ? [] : [units])].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
@@ -170,9 +170,11 @@ export function planQuestion(rows: readonly BulkRow[], where: Where, intention: 
     intention.earlier !== undefined
       ? `Add ${changes} to ${place} a SECOND time? ${intention.earlier}.`
       : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${place}${facts}?`;
-  const { added, removed } = planTotals(planned);
-  const units = `Units: ${grouped(added)} added, ${grouped(removed)} removed.`;
-  return `${what} ${units} ${zeroText(planned)}`.trimEnd();
+  return `${what} ${unitsText(planTotals(planned))} ${zeroText(planned)}`.trimEnd();
+}
+
+function unitsText({ added, removed }: PlanTotals): string {
+  return `Units: ${grouped(added)} added, ${grouped(removed)} removed.`;
 }
 
 /** `Pet 4 Rex in staging: 39 → 12 (-27)` */

@@ -7,7 +7,7 @@ import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { effectiveUser } from '../../shared/account.ts';
 import { whereName } from '../../shared/where.ts';
-import { type Engine, loadEngine, stateFile } from '../../state/sqlite/engine.ts';
+import { loadEngine, stateFile } from '../../state/sqlite/engine.ts';
 import type { Row } from '../../state/statements.ts';
 import type { Word } from './command-table.ts';
 import type { Knowledge } from './complete.ts';
@@ -117,7 +117,7 @@ async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonl
 }
 
 /** The facts by which a person knows a run. */
-export interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
+interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
   /** The first 20, in decimal. */
   readonly pets: readonly string[];
   /** Rows in its plan. */
@@ -135,33 +135,24 @@ const timeout = 200;
  *
  * @param limit at most so many
  */
-export async function recentRuns(
-  folder: string,
-  limit: number,
-  load: () => Promise<Engine> = loadEngine,
-): Promise<readonly RecentRun[]> {
-  return (await rowsAtOnce(folder, query, limit, load)).map(recentRun);
+async function recentRuns(folder: string, limit: number): Promise<readonly RecentRun[]> {
+  return (await rowsAtOnce(folder, query, limit)).map(recentRun);
 }
 
 /** Returns the stock-takes of this machine that are not finished, the newest first; as `recentRuns`. */
-export async function unfinishedSessions(
+async function unfinishedSessions(
   folder: string,
   limit: number,
 ): Promise<readonly { readonly session: string; readonly at: number }[]> {
-  const rows = await rowsAtOnce(folder, sessionQuery, limit, loadEngine);
+  const rows = await rowsAtOnce(folder, sessionQuery, limit);
   return rows.map(({ session, at }) => ({ session: String(session), at: Number(at) }));
 }
 
-async function rowsAtOnce(
-  folder: string,
-  sql: string,
-  limit: number,
-  load: () => Promise<Engine>,
-): Promise<readonly Row[]> {
+async function rowsAtOnce(folder: string, sql: string, limit: number): Promise<readonly Row[]> {
   try {
     const file = stateFile(folder);
     if (!isOurs(file)) return [];
-    const database = new (await load()).DatabaseSync(file, { readOnly: true, timeout });
+    const database = new (await loadEngine()).DatabaseSync(file, { readOnly: true, timeout });
     try {
       return database.prepare(sql).all(limit);
     } finally {
