@@ -54,14 +54,14 @@ export interface Definition<Rows extends readonly OptionRow[]> {
 }
 
 export function define<const Rows extends readonly OptionRow[] = []>(definition: Definition<Rows>): Define {
-  const { usage, operands = {}, description, options, before = '', after = '', action } = definition;
+  const { usage, operands = {}, description, options = [], before = '', examples, after = '', action } = definition;
   return (command, run) => {
     if (usage !== undefined) command.usage(usage);
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
-    for (const [flags, about, read] of options ?? []) command.addOption(optionOf(flags, about, read));
+    for (const [flags, about, read] of options) command.addOption(optionOf(flags, about, read));
     command
       .description(description)
-      .addHelpText('after', `${before}${examples(definition.examples)}${after}`)
+      .addHelpText('after', `${before}${examplesText(examples)}${after}`)
       .action(run(action));
   };
 }
@@ -84,7 +84,7 @@ export interface NounOutline {
   readonly usage: string;
   readonly summary: string;
   readonly description: string;
-  readonly examples?: string;
+  readonly examples?: readonly Example[];
   readonly commands: readonly Outline[];
 }
 
@@ -196,7 +196,7 @@ export function collect(text: string, earlier: readonly string[] | undefined): r
 export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
 
 /** Returns the examples under a command's help, each with what it does above it. */
-export function examples(lines: readonly Example[]): string {
+function examplesText(lines: readonly Example[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');
 }
@@ -252,6 +252,6 @@ export function subcommandTerm(command: Command): string {
 
 function defineNoun(noun: PetstockCommand, { description, examples, commands }: NounOutline, run: Run): void {
   noun.description(description);
-  if (examples !== undefined) noun.addHelpText('after', examples);
+  if (examples !== undefined) noun.addHelpText('after', examplesText(examples));
   addCommands(noun, commands, run);
 }

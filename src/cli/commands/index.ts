@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Define, examples, type Outline, type VerbOutline } from './command.ts';
+import type { Define, Outline, VerbOutline } from './command.ts';
 import type { HelpOptions } from './help.ts';
 
 /** Returns the outline of a command. @param file imports the one that has its definition under `name` */
@@ -86,11 +86,11 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'config',
     summary: 'keys, URLs and settings of this machine',
     description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
-    examples: examples([
+    examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
       ['petstock config set-key --env production'],
       ['petstock config list'],
-    ]),
+    ],
     commands: [
       verb('set-key', 'store the key of one environment', configKey, 'defineSetKey'),
       verb('unset-key', 'forget the key of one environment', configKey, 'defineUnsetKey'),
