@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, renameSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import type { Clock } from '../../shared/clock.ts';
 import { FailureError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
@@ -64,31 +64,36 @@ export async function connectIn(folder: string, options: OpenFileOptions, system
 async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<Connection> {
   const engine = await system.loadEngine();
   const file = stateFile(folder);
-  let isNew = !existsSync(file);
-  // Nothing is waited for until it has tables: others wait for those no longer than they must.
+  let isNew = !existsSync(file) || existsSync(markOf(file));
   if (isNew) createFile(file);
   const inode = inodeOf(file);
   let connection: Connection;
   try {
-    connection = await openFile(file, engine, options, isNew);
+    connection = await openFile(file, engine, options);
   } catch (error) {
     if (options.looks || !(error instanceof DamagedState)) throw error;
     const aside = moveAside(file, inode, options.clock);
     if (aside !== undefined)
       options.warn(`${error.message}: it is now ${aside}, and a new one was begun. The history starts over`);
     if (!existsSync(file)) createFile(file);
-    connection = await openFile(file, engine, options, true);
+    connection = await openFile(file, engine, options);
     isNew = true;
   }
-  // Its name lasts once the folder is on the disk too.
-  if (isNew) await system.syncFolder(folder);
+  if (isNew) {
+    rmSync(markOf(file), { force: true });
+    // Its name lasts once the folder is on the disk too.
+    await system.syncFolder(folder);
+  }
   return connection;
 }
 
 /** For this user alone; SQLite gives what it keeps beside it the same mode. */
 function createFile(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
+  for (const path of [markOf(file), file]) closeSync(openSync(path, 'a', 0o600));
 }
+
+/** Returns the file that is there while a state is made: if its process is killed, a state without tables lacks nothing. */
+const markOf = (file: string) => `${file}.new`;
 
 /**
  * Moves a damaged state out of the way.
@@ -107,19 +112,13 @@ function moveAside(file: string, inode: bigint | undefined, clock: Clock): strin
 const emptyPause = 50;
 const maxEmptyWait = 3000;
 
-/** @param isNew whether it may be empty */
-async function openFile(
-  file: string,
-  engine: Engine,
-  { clock, need }: OpenFileOptions,
-  isNew: boolean,
-): Promise<Connection> {
+async function openFile(file: string, engine: Engine, { clock, need }: OpenFileOptions): Promise<Connection> {
   const connection = new Connection(engine, file);
   try {
     if (contentOf(connection) === 'something else')
       throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });
-    // A state that was written has tables; one that another process is making has them in a moment.
-    for (let waited = 0; !isNew && contentOf(connection) === 'nothing'; waited += emptyPause) {
+    // A state that was written has tables; one that another process has just made may have lost its mark between two looks.
+    for (let waited = 0; contentOf(connection) === 'nothing' && !existsSync(markOf(file)); waited += emptyPause) {
       if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied, or cut');
       await clock.sleep(emptyPause);
     }

@@ -1,9 +1,27 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach, until } from '../../support/scripted-service.ts';
+
+test('a state whose first command was killed while it was made is no damage', async () => {
+  const service = await scriptedService();
+  const petstock = petstockAt(service);
+  mkdirSync(petstock.home.state, { mode: 0o700, recursive: true });
+  const watcher = watch(petstock.home.state);
+  const program = petstock.start('inventory adjust 1 1');
+  await once(watcher, 'change');
+  program.kill('SIGKILL');
+  watcher.close();
+  await program.result;
+  expect(await petstock.run('history list --json')).toMatchObject({ code: 0, stderr: '' });
+  const { code, stderr } = await petstock.run('inventory adjust 2 1 --quiet');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  writeFileSync(join(petstock.home.state, 'state.db'), '');
+  expect((await petstock.run('history list')).stderr).toContain('damaged');
+});
 
 describe('the state folder goes away during a run', () => {
   const ways = [
