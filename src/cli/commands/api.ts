@@ -7,7 +7,7 @@ import { readInput } from '../../shared/read-input.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import type { Input } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { collect, define } from './command.ts';
+import { collect, define } from './define.ts';
 import { requireFileName } from './option-values.ts';
 
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -1,75 +1,9 @@
-import { Command, type HelpContext, Option } from 'commander';
+import { Command, type HelpContext } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { Action, Run } from '../invocation/invocation.ts';
-
-/** Adds to a command what only its own help and its run need. */
-export type Define = (command: Command, run: Run) => void;
-
-/** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
-export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
-
-/** Returns the rows, whose type says what Commander makes of them: `OptionsOf<typeof rows>`. */
-export function optionRows<const Rows extends readonly OptionRow[]>(...rows: Rows): Rows {
-  return rows;
-}
-
-/** The values of options by their names: `minQuantity` of `--min-quantity <n>`, and `pager` of `--no-pager`. */
-export type OptionsOf<Rows extends readonly OptionRow[]> = {
-  readonly [Row in Rows[number] as NameOf<Row[0]>]?: ValueOf<Row>;
-};
-type NameOf<Flags extends string> = Flags extends `${string}--no-${infer Rest}`
-  ? CamelCase<FirstWord<Rest>>
-  : Flags extends `${string}--${infer Rest}`
-    ? CamelCase<FirstWord<Rest>>
-    : never;
-type FirstWord<Text extends string> = Text extends `${infer Word} ${string}` ? Word : Text;
-type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Text;
-type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: never) => infer Value
-  ? Value
-  : Row[0] extends `${string}...>`
-    ? readonly string[]
-    : Row[0] extends `${string}>`
-      ? string
-      : boolean;
-
-/** A command line and, if it needs one, what it does. */
-type Example = readonly [command: string, does?: string];
-
-export interface Definition<Rows extends readonly OptionRow[]> {
-  /** Default: what Commander makes of the operands. */
-  readonly usage?: string;
-  /** What each operand is: `'<petId>'`, `'[file]'`. */
-  readonly operands?: Readonly<Record<string, string>>;
-  readonly description: string;
-  readonly options?: Rows;
-  /** Texts before and after the examples. */
-  readonly before?: string;
-  readonly examples: readonly Example[];
-  readonly after?: string;
-  readonly action: Action<OptionsOf<Rows>>;
-}
-
-export function define<const Rows extends readonly OptionRow[] = []>(definition: Definition<Rows>): Define {
-  const { usage, operands = {}, description, options = [], before = '', examples, after = '', action } = definition;
-  return (command, run) => {
-    if (usage !== undefined) command.usage(usage);
-    for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
-    for (const [flags, about, read] of options) command.addOption(optionOf(flags, about, read));
-    command
-      .description(description)
-      .addHelpText('after', `${before}${examplesText(examples)}${after}`)
-      .action(run(action));
-  };
-}
-
-function optionOf(flags: string, about: string, read: OptionRow[2]): Option {
-  const option = new Option(flags, about);
-  return read === undefined ? option : option.argParser(read as (text: string, earlier: unknown) => unknown);
-}
+import type { Run } from '../invocation/invocation.ts';
+import { type Define, type Example, examplesText } from './define.ts';
 
 /** The line of a command in the help of its parent, and where the rest of it is. */
 export interface VerbOutline {
@@ -185,20 +119,6 @@ function withVerb(outlines: readonly Outline[], verb: string): string | undefine
 export function commandPath(command: Command): string {
   const parents = command.parent ? `${commandPath(command.parent)} ` : '';
   return parents + command.name();
-}
-
-/** Commander's parser for an option that may be given several times. */
-export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
-  return [...(earlier ?? []), text];
-}
-
-/** An option of every command that prints a list: `results.print` applies it. */
-export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;
-
-/** Returns the examples under a command's help, each with what it does above it. */
-function examplesText(lines: readonly Example[]): string {
-  const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
-  return ['', 'Examples:', ...shown].join('\n');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { UsageError } from '../../shared/errors.ts';
 import { type ShellName, shellNames } from '../completion/command-table.ts';
-import { define } from './command.ts';
+import { define } from './define.ts';
 
 const installation = `
 Install, for every shell that starts from then on:

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Define, Outline, VerbOutline } from './command.ts';
+import type { Outline, VerbOutline } from './command.ts';
+import type { Define } from './define.ts';
 import type { HelpOptions } from './help.ts';
 
 /** Returns the outline of a command. @param file imports the one that has its definition under `name` */

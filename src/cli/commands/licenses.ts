@@ -1,5 +1,5 @@
 import type { Invocation } from '../invocation/invocation.ts';
-import { define } from './command.ts';
+import { define } from './define.ts';
 
 export const defineLicenses = define({
   description: 'Prints the licences of petstock and of all the software that goes with it, as text.',

@@ -12,7 +12,7 @@ import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
-import { type Define, define, fieldsOption } from './command.ts';
+import { type Define, define, fieldsOption } from './define.ts';
 
 export const defineLimits: Define = (command, run) => {
   limits(command, run);

@@ -2,7 +2,7 @@ import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.t
 import { UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
-import { type OptionsOf, optionRows } from './command.ts';
+import { type OptionsOf, optionRows } from './define.ts';
 
 /** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {

@@ -5,7 +5,7 @@ import { NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import { whereName } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { define, fieldsOption } from './command.ts';
+import { define, fieldsOption } from './define.ts';
 import { petIdOf } from './option-values.ts';
 
 export const definePetsGet = define({

@@ -8,7 +8,7 @@ import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state-access.ts';
-import { define } from './command.ts';
+import { define } from './define.ts';
 
 export const defineStateInfo = define({
   description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',

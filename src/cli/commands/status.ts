@@ -9,7 +9,7 @@ import { whereOptions } from '../../shared/where.ts';
 import type { Diagnosis } from '../diagnosis/diagnose.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
-import { define } from './command.ts';
+import { define } from './define.ts';
 
 export const defineStatus = define({
   description:

@@ -18,7 +18,7 @@ import {
   requireSameService,
   withWayOn,
 } from '../runs/run-access.ts';
-import { define } from './command.ts';
+import { define } from './define.ts';
 import { bulkOptions, parseBulkFlags } from './option-values.ts';
 
 export const defineUndo = define({

@@ -9,7 +9,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { type Define, define, type OptionsOf, optionRows } from '../command.ts';
+import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
 import { requireBaseUrl } from './set.ts';
 import { readSecret, remotePlace } from './show.ts';
 

@@ -17,7 +17,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace, shownSetting } from './show.ts';
 
 const settingLines = settingNames.map((name) => {

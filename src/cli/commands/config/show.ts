@@ -21,7 +21,7 @@ import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption } from '../command.ts';
+import { define, fieldsOption } from '../define.ts';
 
 export const urlNames = remoteEnvironmentNames.map((name) => `url.${name}` as const);
 export const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as const);

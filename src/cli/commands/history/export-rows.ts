@@ -8,7 +8,7 @@ import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../define.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { chosenPlace, parseDate } from './selection.ts';

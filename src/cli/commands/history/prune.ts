@@ -5,7 +5,7 @@ import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 

@@ -14,7 +14,7 @@ import { whereOptions } from '../../../shared/where.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
-import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
+import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 

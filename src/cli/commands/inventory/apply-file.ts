@@ -13,7 +13,7 @@ import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type PlanJob, performPlan } from '../../runs/perform.ts';
 import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
-import { collect, type OptionsOf, optionRows } from '../command.ts';
+import { collect, type OptionsOf, optionRows } from '../define.ts';
 import { type BulkFlags, bulkOptions, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { type FailedOut, openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';

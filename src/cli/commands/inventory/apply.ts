@@ -1,7 +1,7 @@
 import { UsageError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { parseBulkFlags } from '../option-values.ts';
 import { type ApplyOptions, applyOptions, runFile } from './apply-file.ts';
 import { openFailedOut } from './failed-out.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { type CountFlags, countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({

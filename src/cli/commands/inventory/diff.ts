@@ -5,7 +5,7 @@ import { counted, grouped } from '../../../inventory/values.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, fieldsOption, type OptionsOf, optionRows } from '../command.ts';
+import { define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { oneOf } from '../option-values.ts';
 import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';

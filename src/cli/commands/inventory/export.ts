@@ -6,7 +6,7 @@ import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../define.ts';
 import { requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { scanStock, UnreadablePets } from './stock.ts';

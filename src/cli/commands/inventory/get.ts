@@ -1,7 +1,7 @@
 import { inventoryItemView, inventoryListView } from '../../../output/inventory-view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, fieldsOption } from '../command.ts';
+import { collect, define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
 import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
 

@@ -10,7 +10,7 @@ import { inventoryFields, parseFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, type OptionsOf, optionRows } from '../command.ts';
+import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { listOf, quantityOf, required } from '../option-values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 

@@ -12,7 +12,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { collect, define, fieldsOption } from '../command.ts';
+import { collect, define, fieldsOption } from '../define.ts';
 import { listOf } from '../option-values.ts';
 import { lowStockOf, UnreadablePets } from './stock.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';

@@ -7,7 +7,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
-import { define, type OptionsOf, optionRows } from '../command.ts';
+import { define, type OptionsOf, optionRows } from '../define.ts';
 import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 

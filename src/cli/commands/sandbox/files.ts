@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
 import { storeError } from '../../sandbox.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { oneOf, requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { readStockFile } from './stock-file.ts';

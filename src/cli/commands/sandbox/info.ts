@@ -1,7 +1,7 @@
 import type { Store } from '../../../service/index.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
 import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 

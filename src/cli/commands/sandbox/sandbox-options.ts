@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseQuantity } from '../../../inventory/values.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import type { OptionRow } from '../command.ts';
+import type { OptionRow } from '../define.ts';
 import { oneOf, required, requireFileName } from '../option-values.ts';
 
 export const defaultPort = 4010;

@@ -7,7 +7,7 @@ import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey, startSandbox, storeError } from '../../sandbox.ts';
-import { define } from '../command.ts';
+import { define } from '../define.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';

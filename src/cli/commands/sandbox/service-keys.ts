@@ -5,7 +5,7 @@ import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
-import { define, fieldsOption } from '../command.ts';
+import { define, fieldsOption } from '../define.ts';
 import { limitsOf, plans, sandboxOptions, type Values } from './sandbox-options.ts';
 import { chosenStore, type StoreChoice, storeOptions, withStore } from './store-access.ts';
 

@@ -2,7 +2,7 @@ import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { shellWord } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { fieldsOption, type OptionsOf, optionRows } from '../../command.ts';
+import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
   type BulkFlags,
   bulkOptions,
