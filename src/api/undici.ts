@@ -13,21 +13,31 @@ const maxHeaderSize = mostBytes.headers;
  * Its own time-outs are off: the signal of each request carries the one that the user chose.
  */
 export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Transport {
-  const connector = createConnector();
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize };
   const openService = async (): Promise<Dispatch> => {
     if (proxy !== undefined) {
       const { createProxyAgent } = await import('./undici-proxy.ts');
+      const connector = new Connector();
       const agent = createProxyAgent({ ...timeouts, proxy, tls, over: (connect) => connector.over(connect, true) });
-      return (options, handler) => agent.dispatch(options, handler);
+      return (signal, options, handler) => {
+        connector.signal = signal;
+        try {
+          agent.dispatch(options, handler);
+        } finally {
+          connector.signal = undefined;
+        }
+      };
     }
     // The parts that send a request. The whole package would bring its fetch, its mocks, its caches and its WebSockets: by its
     // public interface `inventory list` takes 184 ms of CPU, with these parts 116 (Node 20.20, November 2026, median of 20 runs).
     const { default: buildConnector } = await import('undici/lib/core/connect.js');
     const { default: Client } = await import('undici/lib/dispatcher/client.js');
-    const connect = connector.over(buildConnector({ timeout: 0, ...tls }));
-    return dispatchOver((origin) => new Client(origin, { ...timeouts, connect }));
+    const connect = buildConnector({ timeout: 0, ...tls });
+    return dispatchOver((origin) => {
+      const connector = new Connector();
+      return { connector, client: new Client(origin, { ...timeouts, connect: connector.over(connect) }) };
+    });
   };
   const opening = openService();
   // The first request fails then.
@@ -43,60 +53,63 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     const { origin, path } = splitUrl(request.url);
     const handler = new AnswerHandler(request);
     const options = { origin, path, method: method as 'GET', headers, body };
-    connector.during(signal, () => dispatch(options, handler));
+    dispatch(signal, options, handler);
     return handler.answer;
   };
 }
 
-type Dispatch = (options: Dispatcher.DispatchOptions & { readonly origin: string }, handler: AnswerHandler) => void;
+type Dispatch = (
+  signal: AbortSignal,
+  options: Dispatcher.DispatchOptions & { readonly origin: string },
+  handler: AnswerHandler,
+) => void;
+
+/** A connection, opened anew if it was closed. */
+interface Connection {
+  readonly client: Dispatcher;
+  readonly connector: Connector;
+}
 
 /**
  * Gives each request a connection of its own, the one that was used last if any is free. undici's Pool and Agent would do the same, but they take
  * a connection for free, and set its timer for being idle, before the next request comes: some 20 us of CPU for each of many.
  */
-function dispatchOver(open: (origin: string) => Dispatcher): Dispatch {
-  const free = new Map<string, Dispatcher[]>();
-  return (options, handler) => {
+function dispatchOver(open: (origin: string) => Connection): Dispatch {
+  const free = new Map<string, Connection[]>();
+  return (signal, options, handler) => {
     const { origin } = options;
     const ofOrigin = free.get(origin) ?? [];
     free.set(origin, ofOrigin);
     const connection = ofOrigin.pop() ?? open(origin);
     handler.onOver = () => ofOrigin.push(connection);
-    connection.dispatch(options, handler);
+    connection.connector.signal = signal;
+    connection.client.dispatch(options, handler);
   };
 }
 
 /**
- * undici looks at the signal of a request only once it is connected, and a socket that goes on connecting keeps the
- * process alive. It opens connections within the call that needs them, so each is given the signal of that call.
+ * undici looks at the signal of a request only once it is connected, and a socket that goes on connecting keeps the process alive: each is given
+ * the signal of the request that needs it.
  */
-function createConnector() {
-  type Open = (...args: Parameters<buildConnector.connector>) => Socket;
-  let current: AbortSignal | undefined;
-  return {
-    during: <T>(signal: AbortSignal, request: () => T): T => {
-      current = signal;
-      try {
-        return request();
-      } finally {
-        current = undefined;
-      }
-    },
-    /** @param isTunnel the connection is of use only once the proxy has answered: until its request ends, it can be given up */
-    over: (connect: buildConnector.connector, isTunnel = false): buildConnector.connector => {
-      // undici's own connector returns the socket, whatever its type says.
-      const open = connect as Open;
-      return (options, callback) => {
-        const signal = current;
-        const giveUp = () => socket.destroy(signal?.reason);
-        const socket = open(options, (...result) => {
-          if (!isTunnel) signal?.removeEventListener('abort', giveUp);
-          callback(...result);
-        });
-        signal?.addEventListener('abort', giveUp);
-      };
-    },
-  };
+class Connector {
+  /** That of the request that may open a connection now. */
+  signal: AbortSignal | undefined;
+
+  /** @param isTunnel the connection is of use only once the proxy has answered: until its request ends, it can be given up */
+  over(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
+    // undici's own connector returns the socket, whatever its type says.
+    const open = connect as (...args: Parameters<buildConnector.connector>) => Socket;
+    return (options, callback) => {
+      const { signal } = this;
+      const giveUp = () => socket.destroy(signal?.reason);
+      const socket = open(options, (...result) => {
+        if (!isTunnel) signal?.removeEventListener('abort', giveUp);
+        callback(...result);
+      });
+      signal?.addEventListener('abort', giveUp);
+      if (signal?.aborted) giveUp();
+    };
+  }
 }
 
 /** Nothing in such a path is written in another way by a URL: no dot, no character that it would encode. */
