@@ -45,11 +45,12 @@ describe('config set-key', () => {
     ['an option and its value', ['--key', secret]],
     ['a short option', [`-k${secret}`]],
     ['an option and an environment', ['--env', 'production', `--${secret}`]],
+    ['an argument and an environment', ['--env', 'production', secret]],
   ])('refuses a key given as %s, and repeats none of it', async (_name, args) => {
     const folder = tempFolder();
     const outcome = await runConfig(['config', 'set-key', ...args], { folder, stdin: 'psk_another_one' });
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
-    expect(outcome.stderr).toContain('Hint: petstock config set-key');
+    expect(outcome.stderr).toContain(`Hint: petstock config set-key${args[0] === '--env' ? ' --env production' : ''}`);
     expect(outcome.stderr).not.toMatch(/s3cret|ABCD/);
     expect(existsSync(configFile(folder))).toBe(false);
   });
