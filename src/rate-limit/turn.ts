@@ -156,6 +156,8 @@ export interface RecordBufferOptions {
  */
 export class RecordBuffer {
   readonly #options: RecordBufferOptions;
+  /** How many transactions there were. */
+  writes = 0;
   readonly #records: LimitRecord[] = [];
   /** How many of them close the gate. */
   #gates = 0;
@@ -202,6 +204,7 @@ export class RecordBuffer {
     if (buffered + more.length === 0) return store.peek(scope);
     const began = clock.monotonic();
     const state = await store.fold(scope, [...this.#records, ...more]);
+    this.writes += 1;
     this.#delay = Math.min(Math.max(leastDelay, 10 * (clock.monotonic() - began)), mostDelay);
     this.#records.splice(0, buffered);
     this.#gates = this.#records.filter(closesGate).length;

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
+import { copyOf } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -267,6 +268,20 @@ describe('a permit, when its request is about to leave', () => {
     const { permit, other } = await permitOf();
     await other.ask(refused({ 'retry-after': '60' }));
     expect(permit.leave).toThrow(OvertakenError);
+  });
+
+  test('goes by what this process has written in the same turn of the event loop', async () => {
+    const turn = {};
+    const store = new (class extends MemoryLimits {
+      override peek = (scope: string) => copyOf(super.peek(scope));
+    })();
+    const { governor } = await known(50, { store, clock: { ...createVirtualClock(), turn: () => turn } });
+    const [refusing, first, second] = await governor.admitSeveral({ least: 2, most: 3 }, unaborted);
+    expect(first?.leave).not.toThrow();
+    const later = await governor.admit(unaborted);
+    expect(later.leave).not.toThrow();
+    await refusing.answered(refused({ 'retry-after': '60' })).written;
+    expect(second?.leave).toThrow(OvertakenError);
   });
 
   test('that is given back takes no place', async () => {
