@@ -44,7 +44,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     undoneBy: texts(row.undone_by),
     undone: Number(row.undone),
     changes: Number(row.changes),
-    units: integerIn(row.units),
+    units: /^\d+$/.test(String(row.units)) ? BigInt(String(row.units)) : 0n,
     pets: texts(row.pets).flatMap((id) => (/^-?\d{1,19}$/.test(id) ? [BigInt(id)] : [])),
     counts: { ...(counts as RunRecord['counts']), unchanged: Number(row.unchanged) + unchanged, ...ofHead },
     state: isRunning ? 'running' : isOpen ? 'incomplete' : 'done',
@@ -52,11 +52,6 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     sequence: Number(row.sequence),
     touched: Number(row.touched),
   };
-}
-
-/** Returns 0 for what is no integer: whoever can write to the state can put anything there. */
-function integerIn(value: Row[string] | undefined): bigint {
-  return /^\d+$/.test(String(value)) ? BigInt(String(value)) : 0n;
 }
 
 /**
