@@ -69,6 +69,9 @@ async function openInMemory(): Promise<Connection> {
   return connection;
 }
 
+/** What the clock of the database says when a simulation begins: a version of limits is made of it, and none is 0. */
+const noon = Date.UTC(2026, 0, 15, 12);
+
 /** Each process is a client of the one database; what the machines know has names of their own there. */
 export function inDatabase(): SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
@@ -78,7 +81,7 @@ export function inDatabase(): SimulatedStores {
       opened ??= SimulatedDatabase.open();
       const database = await opened;
       let passed = () => 0;
-      const seen = database.begin(() => passed());
+      const seen = database.begin(() => noon + passed());
       const nameOf = perMachine(newName);
       const open: OpenStore = async (machine, clock, timeline) => {
         passed = () => timeline.passed;
