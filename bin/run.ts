@@ -45,6 +45,7 @@ export async function run(): Promise<number> {
     onHangup: (listener) => {
       onHangup = listener;
     },
+    ...(process.versions.bun === undefined && { saveMemory }),
     random: Math.random,
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
@@ -105,8 +106,7 @@ function systemProcesses(clock: Clock): Processes {
 
 /**
  * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for it:
- * 500 M instructions, some 100 ms. A parser that is made while the budget is large is never optimised. The flag is not a stable
- * interface; it is set back at once, since V8 takes cached code only under the flags that it was made with.
+ * 500 M instructions, some 100 ms. A parser that is made while the budget is large is never optimised.
  */
 function openTransport(options: TransportOptions): Transport {
   // It begins to load at once: a request that was admitted does not wait for it.
@@ -115,8 +115,7 @@ function openTransport(options: TransportOptions): Transport {
   opening.catch(() => {});
   const transport: Transport = async (request) => (await opening)(request);
   if (!process.versions.node.startsWith('20.')) return transport;
-  const setBudget = (budget: number) =>
-    process.getBuiltinModule('node:v8').setFlagsFromString(`--wasm-tiering-budget=${budget}`);
+  const setBudget = (budget: number) => setV8Flag('wasm-tiering-budget', budget);
   let isFirst = true;
   return async (request) => {
     if (!isFirst) return transport(request);
@@ -128,6 +127,16 @@ function openTransport(options: TransportOptions): Transport {
       setBudget(1_800_000);
     }
   };
+}
+
+/** V8 lets its heap grow to up to four times what was in use: 280 MB in all for 100,000 rows, of which 42 MB are used. */
+function saveMemory(isSaved: boolean): void {
+  setV8Flag('heap-growing-percent', isSaved ? 20 : 0);
+}
+
+/** The flags are no stable interface. Each is set back, since V8 takes cached code only under the flags that it was made with. */
+function setV8Flag(name: string, value: number): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);
 }
 
 interface Interruption {

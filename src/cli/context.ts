@@ -27,6 +27,8 @@ export interface Context {
   openTransport(options: TransportOptions): Transport;
   /** Starts a program that shows on the terminal what it is given. Whether it could be started is seen by how it ends. */
   openPager(command: PagerCommand): Promise<Pager>;
+  /** Lets memory grow less beyond what is in use, at some CPU, until it is called with false; absent: the engine can't. */
+  saveMemory?(isSaved: boolean): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
   /**

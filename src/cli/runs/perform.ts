@@ -33,6 +33,9 @@ export interface PlanOptions extends RunOptions {
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
+/** A run of so many takes minutes, and needs memory for what is in flight as long. */
+const manyRows = 20_000;
+
 /**
  * Shows a plan, asks, has it carried out, and reports.
  * @returns the run that was begun; undefined if there was nothing to write
@@ -40,9 +43,12 @@ export interface PlanOptions extends RunOptions {
  */
 export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, site } = access;
+  const { context } = invocation;
   const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(access, { ...job, names }, options);
+  if (job.rows.length >= manyRows) context.saveMemory?.(true);
   const { report, progression, error } = await execute(site, job, options, audience);
+  context.saveMemory?.(false);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     const hasChanges = report.rows.some(({ result }) => result === 'planned');
