@@ -1,32 +1,24 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
+import { atEnd, type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
-import { buildConstants, committedAt } from './.ci/release/commands.ts';
+import { buildConstants, committedAt } from './.ci/commands.ts';
 
 const sqlite = 'node_modules/@photostructure/sqlite';
 
 /** Puts the native binaries of SQLite beside the program. */
-const prebuilds: EsbuildPlugin = {
-  name: 'prebuilds',
-  setup({ initialOptions: { outdir = '' }, onEnd }) {
-    onEnd(() => cpSync(join(sqlite, 'prebuilds'), join(outdir, 'prebuilds'), { recursive: true }));
-  },
-};
+const prebuilds = atEnd('prebuilds', (outdir) =>
+  cpSync(join(sqlite, 'prebuilds'), join(outdir, 'prebuilds'), { recursive: true }),
+);
 
 /** `man petstock`, beside the bundle, with the day of the commit or of SOURCE_DATE_EPOCH: another build is the same. */
-const manual: EsbuildPlugin = {
-  name: 'manual',
-  setup({ initialOptions: { outdir = '' }, onEnd }) {
-    onEnd(async () => {
-      const day = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? committedAt('.')) * 1000);
-      mkdirSync(join(outdir, 'man'), { recursive: true });
-      writeFileSync(join(outdir, 'man', 'petstock.1'), await manPage(day.toISOString().slice(0, 10)));
-    });
-  },
-};
+const manual = atEnd('manual', async (outdir) => {
+  const day = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? committedAt()) * 1000);
+  mkdirSync(join(outdir, 'man'), { recursive: true });
+  writeFileSync(join(outdir, 'man', 'petstock.1'), await manPage(day.toISOString().slice(0, 10)));
+});
 
 /** `node:process` by its global name: for an import by default, esbuild copies all that it has, 4 M instructions at each start. */
 const globalProcess: EsbuildPlugin = {

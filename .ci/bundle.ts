@@ -100,19 +100,30 @@ function scriptOf(pieces: readonly string[]): { readonly text: string; readonly 
  * What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints.
  * @param besides the folders of packages that go with it in bundles of their own
  */
-export const licences = (besides: readonly string[] = []): EsbuildPlugin => ({
-  name: 'licences',
-  setup({ initialOptions: { outdir }, onEnd }) {
-    onEnd(({ metafile }) => {
-      if (metafile === undefined || outdir === undefined) return;
-      const bundled = Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []);
-      // Each begins with the name of its package, whatever folder that is in.
-      const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
-      mkdirSync(outdir, { recursive: true });
-      writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
-    });
-  },
-});
+export function licences(besides: readonly string[] = []): EsbuildPlugin {
+  return atEnd('licences', (outdir, inputs) => {
+    const bundled = inputs.flatMap((input) => packageFolder(input) ?? []);
+    // Each begins with the name of its package, whatever folder that is in.
+    const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
+    writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
+  });
+}
+
+/** Does something beside a bundle. @param work is given the folder of the bundle, and the files that are in it */
+export function atEnd(
+  name: string,
+  work: (outdir: string, inputs: readonly string[]) => void | Promise<void>,
+): EsbuildPlugin {
+  return {
+    name,
+    setup({ initialOptions: { outdir = '' }, onEnd }) {
+      onEnd(({ metafile }) => {
+        mkdirSync(outdir, { recursive: true });
+        return work(outdir, Object.keys(metafile?.inputs ?? {}));
+      });
+    },
+  };
+}
 
 /** `node_modules/@clack/core`, of a file in it. */
 function packageFolder(input: string): string | undefined {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
-import { changedFiles, root, trackedFiles } from './changed-files.ts';
+import { changedFiles, fromGit, root } from './commands.ts';
 import { commandsDocument } from './reference/commands-document.ts';
 import { completionTable } from './reference/completion-table.ts';
 
@@ -11,7 +12,7 @@ import { completionTable } from './reference/completion-table.ts';
 // Throws where a value is unknown.
 await completionTable();
 const lacking = missingFiles();
-if (readFileSync(new URL('docs/commands.md', root), 'utf8') !== (await commandsDocument()))
+if (textOf('docs/commands.md') !== (await commandsDocument()))
   lacking.push('docs/commands.md is not what the commands are now: npm run docs');
 for (const line of lacking) process.stdout.write(`${line}\n`);
 if (lacking.length > 0) process.exitCode = 1;
@@ -21,12 +22,15 @@ if (touched.some((name) => /^(bin|src)\//.test(name)) && !touched.includes('CHAN
 
 /** Returns the source files and tests that a document names by a path, and that are not there. */
 function missingFiles(): string[] {
-  const tracked = trackedFiles();
-  return tracked
-    .filter((name) => name.endsWith('.md'))
-    .flatMap((document) => {
-      const names = readFileSync(new URL(document, root), 'utf8').match(/[\w./-]+\.ts\b/g) ?? [];
-      const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
-      return missing.map((name) => `${document} names ${name}, which is not there`);
-    });
+  const tracked = fromGit(root, 'ls-files')?.split('\n') ?? [];
+  const documents = tracked.filter((name) => name.endsWith('.md'));
+  return documents.flatMap((document) => {
+    const names = textOf(document).match(/[\w./-]+\.ts\b/g) ?? [];
+    const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
+    return missing.map((name) => `${document} names ${name}, which is not there`);
+  });
+}
+
+function textOf(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { changedFiles, root } from './changed-files.ts';
+import { pathToFileURL } from 'node:url';
+import { changedFiles, root } from './commands.ts';
 
 /**
  * `npm run mutation [file…]`: changes the rules that stock and keys depend on, one by one, and fails if too few of the changes
@@ -16,8 +16,10 @@ interface Room {
   readonly least: number;
 }
 
-const { rooms } = (await import(new URL('stryker.config.mjs', root).href)) as { readonly rooms: readonly Room[] };
-const folder = fileURLToPath(new URL('node_modules/.cache/stryker', root));
+const { rooms } = (await import(pathToFileURL(join(root, 'stryker.config.mjs')).href)) as {
+  readonly rooms: readonly Room[];
+};
+const folder = join(root, 'node_modules/.cache/stryker');
 const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1'];
 const given = process.argv.slice(2).filter((arg) => arg !== '--changed');

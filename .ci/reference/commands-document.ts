@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { HelpPart } from '../../src/output/help-text.ts';
-import { allCommands, notesOf, pathOf, termsOf, textParts, topicParts, usagesOf, withoutIndent } from './reference.ts';
+import { allCommands, partsOf, pathOf, termsOf, topicParts, usagesOf, withoutIndent } from './reference.ts';
 
 /** `docs/commands.md`: every command with its options and examples, as its help has them. */
 export async function commandsDocument(): Promise<string> {
-  const [program, ...commands] = (await allCommands()) as [Command, ...Command[]];
+  const [program, ...commands] = await allCommands();
   const topics = topicParts();
   const rows = commands
     .filter((command) => usagesOf(command).length > 0)
@@ -27,11 +27,10 @@ export async function commandsDocument(): Promise<string> {
 function commandParts(command: Command): readonly string[] {
   const path = pathOf(command);
   const usages = usagesOf(command);
-  const parts = [...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
   return [
     `${'#'.repeat(Math.min(4, path.split(' ').length + 1))} petstock ${path}`,
     ...(usages.length === 0 ? [] : [fence('text', usages)]),
-    ...parts.map((part) => partText(part, ['Argument or option', 'Meaning'])),
+    ...partsOf(command).map((part) => partText(part, ['Argument or option', 'Meaning'])),
   ];
 }
 
@@ -42,11 +41,11 @@ function partText(part: HelpPart, head: readonly string[] = ['', '']): string {
     const isShell = part.lines.every((line) => /^(petstock|source|#) /.test(line));
     return fence(isShell ? 'sh' : 'text', withoutIndent(part.lines));
   }
-  const rows = Object.entries(part.terms).map(([term, meaning]) => [
-    `\`${term.trim().replace(/ +/g, ' ')}\``,
-    prose(meaning),
-  ]);
-  return table(head, rows);
+  const code = (term: string) => `\`${term.trim().replace(/ +/g, ' ')}\``;
+  return table(
+    head,
+    Object.entries(part.terms).map(([term, meaning]) => [code(term), prose(meaning)]),
+  );
 }
 
 /** By the rules of GitHub for the names of headings. */

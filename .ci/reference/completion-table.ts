@@ -6,7 +6,7 @@ import { valueKindOf } from './value-kinds.ts';
 /** The table for completion, of the commands as they are. @throws Error for a value that `value-kinds.ts` does not know */
 export async function completionTable(): Promise<TableCommand> {
   const [program] = await allCommands();
-  return tableCommand(program as Command);
+  return tableCommand(program);
 }
 
 function tableCommand(command: Command): TableCommand {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { HelpPart } from '../../src/output/help-text.ts';
 import { version } from '../../src/shared/version.ts';
-import { allCommands, notesOf, pathOf, termsOf, textParts, topicParts, usagesOf } from './reference.ts';
+import { allCommands, notesOf, partsOf, pathOf, termsOf, topicParts, usagesOf } from './reference.ts';
 
 /** Of a line of the source, in bytes: a convention that `mandoc -Tlint` checks. */
 const widest = 78;
@@ -14,7 +14,7 @@ const sectionNames: Readonly<Record<string, string>> = { 'exit-codes': 'EXIT STA
  * @param date of the manual: `2026-01-15`
  */
 export async function manPage(date: string): Promise<string> {
-  const [program, ...commands] = (await allCommands()) as [Command, ...Command[]];
+  const [program, ...commands] = await allCommands();
   const lines = [
     `.TH PETSTOCK 1 ${date} "petstock ${version}" "petstock"`,
     '.SH NAME',
@@ -43,8 +43,8 @@ export async function manPage(date: string): Promise<string> {
 }
 
 function commandLines(command: Command): readonly string[] {
-  const parts = [...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
-  return [`.SS petstock ${escaped(pathOf(command))}`, ...below([{ lines: usagesOf(command) }, ...parts])];
+  const parts = [{ lines: usagesOf(command) }, ...partsOf(command)];
+  return [`.SS petstock ${escaped(pathOf(command))}`, ...below(parts)];
 }
 
 /** The parts under a heading, which is no paragraph by itself. */
@@ -78,11 +78,10 @@ function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
-    .replace(/[^\0-\x7f]/gu, (character) => `\\[u${hex(character)}]`);
-}
-
-function hex(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    .replace(/[^\0-\x7f]/gu, (character) => {
+      const hex = character.codePointAt(0)?.toString(16).toUpperCase() ?? '';
+      return `\\[u${hex.padStart(4, '0')}]`;
+    });
 }
 
 /** A line that begins with a point or an apostrophe would be a request. */

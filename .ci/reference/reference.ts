@@ -5,7 +5,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import type { HelpPart } from '../../src/output/help-text.ts';
 
 /** Returns the program and every command of it, nouns included, each before those below it. */
-export async function allCommands(): Promise<readonly Command[]> {
+export async function allCommands(): Promise<readonly [program: Command, ...Command[]]> {
   const run = () => async () => {
     throw new Error('no command is run to describe it');
   };
@@ -13,7 +13,7 @@ export async function allCommands(): Promise<readonly Command[]> {
   return withBelow(createProgram({ writeOut: () => {}, width: 10_000, run }));
 }
 
-async function withBelow(command: Command): Promise<readonly Command[]> {
+async function withBelow(command: Command): Promise<readonly [Command, ...Command[]]> {
   await finish(command);
   const below = await Promise.all(command.commands.map(withBelow));
   return [command, ...below.flat()];
@@ -30,14 +30,18 @@ export function usagesOf(command: Command): readonly string[] {
   return isNoun ? [] : command.createHelp().commandUsage(command).split(/\n\s*/);
 }
 
+/** Returns all that the help of a command has below the usage. */
+export function partsOf(command: Command): readonly HelpPart[] {
+  return [...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
+}
+
 /** Returns what a command takes, without `--help`, which every one has. */
 export function termsOf(command: Command): readonly HelpPart[] {
   const options = command.createHelp().visibleOptions(command);
+  const own = options.filter(({ long }) => long !== '--help' || command.parent === null);
   const terms = [
-    ...command.registeredArguments.map((operand) => [termOf(operand), operand.description] as const),
-    ...options
-      .filter(({ long }) => long !== '--help' || command.parent === null)
-      .map(({ flags, description }) => [flags, description] as const),
+    ...command.registeredArguments.map((operand) => [termOf(operand), operand.description]),
+    ...own.map(({ flags, description }) => [flags, description]),
   ];
   return terms.length === 0 ? [] : [{ terms: Object.fromEntries(terms) }];
 }
@@ -50,14 +54,10 @@ export function termOf(operand: Argument): string {
 
 /** Returns what the help of a command has below the options, examples among it. A document need not say where else there is help. */
 export function notesOf(command: Command): readonly HelpPart[] {
-  let shown = '';
-  command.configureOutput({
-    writeOut: (text) => {
-      shown += text;
-    },
-  });
+  const shown: string[] = [];
+  command.configureOutput({ writeOut: (text) => shown.push(text) });
   command.outputHelp();
-  const notes = textParts(shown.slice(command.helpInformation().length).trim());
+  const notes = textParts(shown.join('').slice(command.helpInformation().length).trim());
   return notes.filter((part) => typeof part !== 'string' || !/^(Global options|Help topics)\b/.test(part));
 }
 

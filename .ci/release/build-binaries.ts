@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
 import { licences, unused } from '../bundle.ts';
+import { buildConstants, committedAt, newFolder, root, sumsOf } from '../commands.ts';
 import { completionTable } from '../reference/completion-table.ts';
 import { manPage } from '../reference/man-page.ts';
 import { bunNotice } from './bun-notice.ts';
-import { buildConstants, committedAt, root, sumsOf, withFolder } from './commands.ts';
 import { firstStart } from './first-start.ts';
 import { hostName, runtimeFor, targets } from './runtime.ts';
-import { packagesOf, sbomOf } from './sbom.ts';
+import { sbomOf } from './sbom.ts';
 import { signed } from './sign-macho.ts';
 
 /**
@@ -24,29 +24,27 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { out } = values;
-const builtAt = committedAt(root);
+const builtAt = committedAt();
 
 process.chdir(root);
 process.umask(0o022);
-void withFolder(async (folder) => {
-  await bundle(folder);
-  const texts = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
-  const packages = packagesOf(texts);
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  for (const place of [folder, out])
-    writeFileSync(join(place, 'LICENSES.txt'), `${texts}\n${'-'.repeat(80)}\n\n${bunNotice()}`);
-  writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
-  for (const target of positionals.length === 0 ? targets : positionals) {
-    compile(target, folder);
-    writeFileSync(join(out, `petstock-${target}.cdx.json`), sbomOf(packages, target));
-    if (values.archives) pack(target, folder);
-  }
-  writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
-});
+const folder = newFolder();
+await bundle();
+const texts = readFileSync(join(folder, 'LICENSES.txt'), 'utf8');
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+for (const place of [folder, out])
+  writeFileSync(join(place, 'LICENSES.txt'), `${texts}\n${'-'.repeat(80)}\n\n${bunNotice()}`);
+writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
+for (const target of positionals.length === 0 ? targets : positionals) {
+  compile(target);
+  writeFileSync(join(out, `petstock-${target}.cdx.json`), sbomOf(texts, target));
+  if (values.archives) pack(target);
+}
+writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
 
 /** Makes what an executable is compiled of: `petstock.mjs`, with the pieces that it loads when they are wanted, and `LICENSES.txt`. */
-async function bundle(folder: string): Promise<void> {
+async function bundle(): Promise<void> {
   const table = JSON.stringify(await completionTable());
   // The path of a file on the machine that builds would make each build another one.
   const nowhere = { __filename: '"/petstock"', __dirname: '"/"' };
@@ -76,9 +74,9 @@ async function bundle(folder: string): Promise<void> {
  *
  * Names stay, for the stacks that `--debug` shows: without them it would be 1 % smaller, and no faster.
  */
-function compile(target: string, folder: string): void {
+function compile(target: string): void {
   const started = performance.now();
-  const file = join(out, fileName(target));
+  const file = fileOf(target);
   const args = [
     ...['build', '--compile', '--bytecode', '--format=esm', '--splitting', '--minify-whitespace', '--minify-syntax'],
     ...['--compile-jit-policy=10', '--asset=LICENSES.txt', '--external', 'pg-native'],
@@ -88,31 +86,27 @@ function compile(target: string, folder: string): void {
     ...['./petstock.mjs', '--outfile', file],
   ];
   // bun itself has to run here, whatever the target.
-  execFileSync(runtimeFor(hostName()), args, {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, BUN_OPTIONS: '' },
-  });
+  const env = { ...process.env, BUN_OPTIONS: '' };
+  execFileSync(runtimeFor(hostName()), args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env });
   if (target.startsWith('darwin')) writeFileSync(file, signed(readFileSync(file)));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const megabytes = (statSync(file).size / 1e6).toFixed(0);
-  process.stdout.write(`binaries: ${fileName(target)}, ${megabytes} MB, ${seconds} s; ${firstStart(target, file)}\n`);
+  process.stdout.write(`binaries: petstock-${target}, ${megabytes} MB, ${seconds} s; ${firstStart(target, file)}\n`);
 }
 
 /** `petstock-linux-x64.tar.gz`: the executable with manual and licences, less than half as large. Takes the tar of GNU. */
-function pack(target: string, folder: string): void {
-  const tree = join(folder, target);
-  mkdirSync(tree);
-  const program = fileName(target).replace(`-${target}`, '');
-  copyFileSync(join(out, fileName(target)), join(tree, program));
-  for (const name of ['petstock.1', 'LICENSES.txt']) copyFileSync(join(out, name), join(tree, name));
+function pack(target: string): void {
   const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${builtAt}`];
+  const modes = [
+    '--mode=u+rw,go+r,go-w',
+    '--use-compress-program=gzip -n',
+    `--transform=s/^petstock-${target}/petstock/`,
+  ];
   const archive = join(out, `petstock-${target}.tar.gz`);
-  const args = ['--create', '--format=ustar', ...owners, '--mode=u+rw,go+r,go-w', '--use-compress-program=gzip -n'];
-  execFileSync('tar', [...args, '--file', archive, '-C', tree, program, 'petstock.1', 'LICENSES.txt']);
-  rmSync(tree, { recursive: true });
+  const names = [basename(fileOf(target)), 'petstock.1', 'LICENSES.txt'];
+  execFileSync('tar', ['--create', '--format=ustar', ...owners, ...modes, '--file', archive, '-C', out, ...names]);
 }
 
-function fileName(target: string): string {
-  return `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`;
+function fileOf(target: string): string {
+  return join(out, `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`);
 }

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { description, homepage, version } from '../../package.json';
 import { bashScript, fishScript, zshScript } from '../../src/cli/commands/completion.ts';
-import { committedAt, root, withFolder } from './commands.ts';
-import { debianVersion } from './version.ts';
+import { committedAt, newFolder, root } from '../commands.ts';
+import { debianVersion } from './versions.ts';
 
 /**
  * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
@@ -13,7 +13,7 @@ import { debianVersion } from './version.ts';
  */
 const binaries = join(root, 'dist/binaries');
 const out = join(root, 'dist/packages');
-const builtAt = committedAt(root);
+const builtAt = committedAt();
 const maintainer = 'The petstock authors <petstock@example.invalid>';
 
 /** What lintian would find, and why it stays. */
@@ -51,36 +51,12 @@ const documents: Readonly<Record<string, string | Uint8Array>> = {
   'usr/share/fish/vendor_completions.d/petstock.fish': fishScript,
 };
 
-// The modes of folders are in the package.
-process.umask(0o022);
-mkdirSync(out, { recursive: true });
-const made = Object.entries({ amd64: 'petstock-linux-x64', arm64: 'petstock-linux-arm64' })
-  .map(([architecture, file]) => ({ architecture, executable: join(binaries, file) }))
-  .filter(({ executable }) => existsSync(executable));
-if (made.length === 0) throw new Error('no executable for Linux in dist/binaries: npm run build:binaries -- linux-x64');
-for (const { architecture, executable } of made)
-  void withFolder((folder) => buildPackage(folder, architecture, executable));
-
-function buildPackage(folder: string, architecture: string, executable: string): void {
-  // The folder itself is closed to others, and would be the root of the package.
-  const tree = join(folder, 'tree');
-  const write = (path: string, content: string | Uint8Array) => {
-    mkdirSync(dirname(join(tree, path)), { recursive: true });
-    writeFileSync(join(tree, path), content);
-  };
-  for (const [path, content] of Object.entries(documents)) write(path, content);
-  cpSync(executable, join(tree, 'usr/bin/petstock'));
-  // What `dpkg --verify` compares.
-  const sums = execFileSync('sh', ['-c', 'find usr -type f | LC_ALL=C sort | xargs md5sum'], { cwd: tree });
-  const size = execFileSync('du', ['--summarize', '--apparent-size', '--block-size=1K', 'usr'], { cwd: tree });
-  write('DEBIAN/md5sums', sums);
-  write(
-    'DEBIAN/control',
-    `Package: petstock
+function control(architecture: string, kilobytes: number): string {
+  return `Package: petstock
 Version: ${debianVersion(version)}
 Architecture: ${architecture}
 Maintainer: ${maintainer}
-Installed-Size: ${Number.parseInt(size.toString(), 10)}
+Installed-Size: ${kilobytes}
 Depends: libc6 (>= 2.17)
 Section: utils
 Priority: optional
@@ -89,8 +65,28 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
  It lists and changes the stock of a pet store by its inventory
  service, keeps inside the rate limit of the service, and has a
  history of every change, which can be taken back.
-`,
-  );
+`;
+}
+
+// The modes of folders are in the package.
+process.umask(0o022);
+mkdirSync(out, { recursive: true });
+const architectures = Object.entries({ 'petstock-linux-x64': 'amd64', 'petstock-linux-arm64': 'arm64' });
+const made = architectures.filter(([file]) => existsSync(join(binaries, file)));
+if (made.length === 0) throw new Error('no executable for Linux in dist/binaries: npm run build:binaries -- linux-x64');
+for (const [file, architecture] of made) {
+  // The folder itself is closed to others, and would be the root of the package.
+  const tree = join(newFolder(), 'tree');
+  const write = (path: string, content: string | Uint8Array) => {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    writeFileSync(join(tree, path), content);
+  };
+  for (const [path, content] of Object.entries(documents)) write(path, content);
+  cpSync(join(binaries, file), join(tree, 'usr/bin/petstock'));
+  // What `dpkg --verify` compares.
+  write('DEBIAN/md5sums', execFileSync('sh', ['-c', 'find usr -type f | LC_ALL=C sort | xargs md5sum'], { cwd: tree }));
+  const size = execFileSync('du', ['--summarize', '--apparent-size', '--block-size=1K', 'usr'], { cwd: tree });
+  write('DEBIAN/control', control(architecture, Number.parseInt(size.toString(), 10)));
   const name = `petstock_${debianVersion(version)}_${architecture}.deb`;
   // It takes the time of the commit for that of all files.
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(builtAt) };

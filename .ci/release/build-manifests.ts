@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { description, homepage, version } from '../../package.json';
-import { root } from './commands.ts';
+import { root } from '../commands.ts';
 
 /**
  * `npm run build:manifests`: a formula for Homebrew and a manifest for Scoop in `dist/packages`, of the templates in
@@ -9,20 +9,18 @@ import { root } from './commands.ts';
  */
 const page = homepage.replace(/#.*$/, '');
 const sums = readFileSync(join(root, 'dist/binaries/SHA256SUMS'), 'utf8').trim().split('\n');
-const words: Readonly<Record<string, string>> = {
-  version,
-  homepage: page,
-  description,
-  downloads: `${page}/releases/download/v${version}`,
+const words = new Map([
+  ...Object.entries({ version, description, homepage: page, downloads: `${page}/releases/download/v${version}` }),
   // `petstock-linux-x64.tar.gz` and its sum, and so on.
-  ...Object.fromEntries(sums.map((line) => line.split(/ +/).reverse())),
-};
+  ...sums.map((line) => line.split(/ +/).reverse() as [string, string]),
+]);
 
 mkdirSync(join(root, 'dist/packages'), { recursive: true });
 for (const name of ['petstock.rb', 'petstock.json']) {
   const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
   const text = template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {
-    if (words[word] !== undefined) return words[word];
+    const value = words.get(word);
+    if (value !== undefined) return value;
     throw new Error(`dist/binaries has no ${word}: npm run build:binaries -- --archives makes all of them`);
   });
   writeFileSync(join(root, 'dist/packages', name), text);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fetchPackage } from './fetch-package.ts';
+import { fetchPackage } from '../commands.ts';
 import { bunVersion } from './runtime.ts';
 
 /** What the runtime inside an executable is under, by the LICENSE.md of its repository: its package brings no licence file. */

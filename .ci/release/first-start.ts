@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
-import { root } from './commands.ts';
+import { newFolder, root } from '../commands.ts';
 import { hostName } from './runtime.ts';
 
 /** What runs the executables of another system here, from the packages of Debian that `packages` names. */
 interface Runner {
-  /** Programs and files that it takes. */
+  /** Programs and files that it takes: paths, or programs in the PATH. */
   readonly needs: readonly string[];
   /** Goes before the executable on the command line. */
   readonly words?: readonly string[];
@@ -34,6 +34,7 @@ const runners: Readonly<Record<string, Runner>> = {
     compile: `${mingw} -shared ${standIns}/wine.c -o bcryptprimitives.dll -ladvapi32`,
     env: { WINEDEBUG: '-all', DISPLAY: '' },
   },
+  [hostName()]: { needs: [] },
 };
 
 /**
@@ -42,20 +43,12 @@ const runners: Readonly<Record<string, Runner>> = {
  * @throws Error if it does not do what it should
  */
 export function firstStart(target: string, file: string): string {
-  const runner = target === hostName() ? { needs: [] } : runners[target];
-  if (runner === undefined) return 'not started: nothing here runs it';
-  const missing = runner.needs.filter((need) => !isThere(need));
+  const { needs, words = [], compile, env } = runners[target] ?? { needs: undefined };
+  if (needs === undefined) return 'not started: nothing here runs it';
+  const paths = (process.env.PATH ?? '').split(delimiter);
+  const missing = needs.filter((need) => !paths.some((folder) => existsSync(resolve(folder, need))));
   if (missing.length > 0) return `not started: no ${missing.join(', no ')} here`;
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-start-'));
-  try {
-    return `started${runner.needs[0] === undefined ? '' : ` by ${runner.needs[0]}`}: ${writeOnce(runner, file, folder)}`;
-  } finally {
-    // Wine's server may still be writing there.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-function writeOnce({ words = [], compile, env }: Runner, file: string, folder: string): string {
+  const folder = newFolder(tmpdir());
   const executable = join(folder, basename(file));
   copyFileSync(file, executable);
   const own = {
@@ -78,10 +71,6 @@ function writeOnce({ words = [], compile, env }: Runner, file: string, folder: s
   const { petId, quantity } = JSON.parse(set);
   if (!/^\d+\.\d+\.\d+/.test(version) || petId !== 4 || quantity !== 12)
     throw new Error(`${file} wrote something else`);
-  return `${version}, wrote to its sandbox`;
-}
-
-/** @param need a path, or a program in the PATH */
-function isThere(need: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(resolve(folder, need)));
+  rmSync(executable);
+  return `started${needs[0] === undefined ? '' : ` by ${needs[0]}`}: ${version}, wrote to its sandbox`;
 }

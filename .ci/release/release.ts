@@ -1,10 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { releasedChangelog, releasedNotes, unreleasedNotes } from './changelog.ts';
-import { git, npm, sumsOf } from './commands.ts';
-import { requireNextVersion } from './version.ts';
+import { git, newFolder, npm, sumsOf } from '../commands.ts';
+import { notesOf, releasedChangelog, requireNextVersion } from './versions.ts';
 
 /**
  * `npm run release -- 0.2.0`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
@@ -31,69 +30,56 @@ function main(): void {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [version, ...others] = positionals;
   if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
-  requireClean();
-  if (values.tagged) requireTagged(version);
-  else requireReleasable(version);
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
-  try {
-    const [clone, out] = [join(folder, 'clone'), join(folder, 'out')];
-    mkdirSync(out);
-    git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
-    git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
-    const notes = values.tagged ? releasedNotes(changelogIn(clone), version) : commitIn(clone, version);
-    writeFileSync(join(out, 'NOTES.md'), notes);
-    build(clone, out, values['no-binaries'] !== true);
-    writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
-    const released = join(root, 'dist', 'release');
-    rmSync(released, { recursive: true, force: true });
-    cpSync(out, released, { recursive: true });
-    const isTaken = values.tagged !== true && values['dry-run'] !== true;
-    if (isTaken) take(clone, version);
-    const next = isTaken
-      ? `Committed and tagged v${version}. To publish it: git push --follow-tags`
-      : 'Nothing was committed or tagged.';
-    process.stdout.write(`${readFileSync(join(released, 'SHA256SUMS'), 'utf8')}\n${released}\n${next}\n`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  requireReleasable(version, values.tagged === true);
+  const folder = newFolder(tmpdir());
+  const [clone, out, released] = [join(folder, 'clone'), join(folder, 'out'), join(root, 'dist', 'release')];
+  mkdirSync(out);
+  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
+  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
+  const notes = values.tagged ? notesOf(textIn(clone, 'CHANGELOG.md'), version) : commitIn(clone, version);
+  writeFileSync(join(out, 'NOTES.md'), notes);
+  build(clone, out, values['no-binaries'] !== true);
+  writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
+  rmSync(released, { recursive: true, force: true });
+  cpSync(out, released, { recursive: true });
+  let next = 'Nothing was committed or tagged.';
+  if (!values.tagged && !values['dry-run']) {
+    // The commit and the tag come here in the end, when nothing can fail any more.
+    git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
+    git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
+    next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
   }
-}
-
-function requireClean(): void {
-  const changed = git(root, 'status', '--porcelain');
-  if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
+  process.stdout.write(`${textIn(released, 'SHA256SUMS')}\n${released}\n${next}\n`);
 }
 
 /** @throws Error that says what to do first */
-function requireReleasable(version: string): void {
-  requireNextVersion(version, versionIn(root));
-  if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already.`);
-  unreleasedNotes(changelogIn(root));
+function requireReleasable(version: string, isTagged: boolean): void {
+  const changed = git(root, 'status', '--porcelain');
+  if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
+  const { version: current }: { version: string } = JSON.parse(textIn(root, 'package.json'));
+  if (isTagged) {
+    if (current !== version) throw new Error(`The version in package.json is ${current}, not ${version}.`);
+    if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
+      throw new Error(`The commit that is checked out has no tag v${version}.`);
+  } else {
+    requireNextVersion(version, current);
+    if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already.`);
+    notesOf(textIn(root, 'CHANGELOG.md'));
+  }
 }
 
-/** @throws Error where the commit that is checked out is not that release */
-function requireTagged(version: string): void {
-  const current = versionIn(root);
-  if (current !== version) throw new Error(`The version in package.json is ${current}, not ${version}.`);
-  if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
-    throw new Error(`The commit that is checked out has no tag v${version}.`);
-}
-
-function versionIn(folder: string): string {
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
-}
-
-function changelogIn(folder: string): string {
-  return readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
+function textIn(folder: string, name: string): string {
+  return readFileSync(join(folder, name), 'utf8');
 }
 
 /** Puts the version into a clone, and commits and tags it there. @returns the notes */
 function commitIn(clone: string, version: string): string {
-  const changelog = changelogIn(clone);
-  const at = git(clone, 'log', '-1', '--format=%cI');
-  writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, at.slice(0, 10)));
+  const changelog = textIn(clone, 'CHANGELOG.md');
+  const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');
+  writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, day));
   npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
   for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key));
-  const notes = unreleasedNotes(changelog);
+  const notes = notesOf(changelog);
   git(clone, 'commit', '--quiet', '--all', '--message', `Release ${version}`);
   git(clone, 'tag', '--annotate', `v${version}`, '--message', `petstock ${version}\n\n${notes}`, '--cleanup=verbatim');
   return notes;
@@ -115,10 +101,4 @@ function build(clone: string, out: string, withBinaries: boolean): void {
     for (const name of made.filter((name) => /\.(t?gz|json|txt|1|deb|rb)$/.test(name)))
       cpSync(join(clone, 'dist', folder, name), join(out, name));
   }
-}
-
-/** The commit and the tag come here in the end, when nothing can fail any more. */
-function take(clone: string, version: string): void {
-  git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
-  git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fetchPackage } from './fetch-package.ts';
+import { fetchPackage } from '../commands.ts';
 
 /** Of bun, which the executables are made with and run on. */
 export const bunVersion = '1.4.4';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { npm } from '../../.ci/release/commands.ts';
+import { npm } from '../../.ci/commands.ts';
 import { writeJson } from './installation.ts';
 
 export type Manager = 'pnpm' | 'yarn1' | 'yarn4';

@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { fetchPackage } from '../../.ci/release/fetch-package.ts';
+import { fetchPackage } from '../../.ci/commands.ts';
 import { isRoot } from './capabilities.ts';
 import { freePort } from './free-port.ts';
 import { foldersOfTests, memory } from './temporary-folder.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { npm } from '../../.ci/release/commands.ts';
+import { npm } from '../../.ci/commands.ts';
 import { manifest, repository } from './installation.ts';
 
 declare module 'vitest' {

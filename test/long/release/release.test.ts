@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { releasedChangelog, releasedNotes, unreleasedNotes } from '../../../.ci/release/changelog.ts';
-import { buildConstants } from '../../../.ci/release/commands.ts';
-import { debianVersion, requireNextVersion } from '../../../.ci/release/version.ts';
+import { buildConstants } from '../../../.ci/commands.ts';
+import { debianVersion, notesOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
 import { version } from '../../../package.json';
 
 const changelog = `# Changelog
@@ -24,21 +23,21 @@ const changelog = `# Changelog
 
 describe('the change log', () => {
   test('gives what is not released as notes', () => {
-    expect(unreleasedNotes(changelog)).toBe('### Added\n\n- A thing.\n');
+    expect(notesOf(changelog)).toBe('### Added\n\n- A thing.\n');
   });
 
   test('has it under its version afterwards', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
-    expect(releasedNotes(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
-    expect(() => releasedNotes(released, '0.3.0')).toThrow('has no part "## 0.3.0"');
-    expect(() => unreleasedNotes(released)).toThrow('There is nothing under "## Unreleased"');
+    expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
+    expect(() => notesOf(released, '0.3.0')).toThrow('has no part "## 0.3.0"');
+    expect(() => notesOf(released)).toThrow('There is nothing under "## Unreleased"');
   });
 
   test.each(['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'])(
     '%j has nothing to release',
     (text) => {
-      expect(() => unreleasedNotes(text)).toThrow('Unreleased');
+      expect(() => notesOf(text)).toThrow('Unreleased');
     },
   );
 

@@ -1,0 +1,44 @@
+/** Of Semantic Versioning, without what follows a `+` and without numbers that have a zero in front. */
+const form = /^(?!(?:.*[.-])?0\d+(?:[.-]|$))(\d+\.\d+\.\d+)(?:-([\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*))?$/;
+/** Numbers by their value, and before words. */
+const { compare } = new Intl.Collator('en-US-u-kn');
+
+/** @throws Error if `wanted` is no version after Semantic Versioning, or does not come after `current` */
+export function requireNextVersion(wanted: string, current: string): void {
+  const [, next, candidate = ''] = form.exec(wanted) ?? [];
+  const [, last, before = ''] = form.exec(current) ?? [];
+  if (next === undefined) throw new Error(`"${wanted}" is not a version: it must be like 1.2.3 or 1.2.3-rc.1.`);
+  if (last === undefined) throw new Error(`The version in package.json, "${current}", is not a version.`);
+  // 1.2.3-rc.1 comes before 1.2.3.
+  const order = compare(next, last) || Number(candidate === '') - Number(before === '') || compare(candidate, before);
+  if (order <= 0) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
+}
+
+/** Returns a version as Debian orders it: `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it. */
+export function debianVersion(version: string): string {
+  return version.replace('-', '~');
+}
+
+const unreleasedHead = /^## \[?Unreleased\]?[ \t]*$/im;
+
+/**
+ * Returns what a change log after Keep a Changelog has under `## Unreleased` or the heading of a released version, without it.
+ * @throws Error if there is no such part, or nothing in it
+ */
+export function notesOf(changelog: string, version?: string): string {
+  const released = new RegExp(`^## ${version?.replaceAll('.', '\\.')} - [\\d-]+$`, 'm');
+  const [, rest] = changelog.split(version === undefined ? unreleasedHead : released, 2);
+  const name = version ?? 'Unreleased';
+  if (rest === undefined) throw new Error(`CHANGELOG.md has no part "## ${name}".`);
+  const notes = rest.split(/^## /m, 1).join().trim();
+  // Headings alone say nothing.
+  if (!/^[-*+] |^\d+\. |^[^#\s]/m.test(notes))
+    throw new Error(`There is nothing under "## ${name}" in CHANGELOG.md: write what has changed.`);
+  return `${notes}\n`;
+}
+
+/** The change log with what was unreleased under the version. @param date `2026-01-31` */
+export function releasedChangelog(changelog: string, version: string, date: string): string {
+  notesOf(changelog);
+  return changelog.replace(unreleasedHead, `## Unreleased\n\n## ${version} - ${date}`);
+}
