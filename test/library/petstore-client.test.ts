@@ -84,19 +84,23 @@ test.each([0, 2])('a read is sent again %i times after a fault of the network, a
   expect(shop.service.journal()).toHaveLength(2 + retries);
 });
 
-test('a wait is announced', async () => {
-  const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=20'] });
-  const waits: number[] = [];
-  await clientOf(shop, { onWait: (ms) => waits.push(ms) }).probe();
-  expect(waits).toHaveLength(1);
-  expect(waits[0]).toBeGreaterThanOrEqual(20_000);
-});
-
-test('the longest wait is that of one request, however long the client lives', async () => {
+test('each wait is announced, and the longest is that of one request, however long the client lives', async () => {
   const shop = await openShop({ limits: { minute: 1, day: 1000 } });
-  const client = clientOf(shop);
+  const waits: number[] = [];
+  const client = clientOf(shop, { onWait: (ms) => waits.push(Math.round(ms / 1000)) });
   for (let minute = 0; minute < 5; minute += 1) await client.probe();
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(waits).toEqual([40, 60, 60, 60]);
+});
+
+test('a guess by our own clock is forgotten with the first Date', async () => {
+  const later = Date.now() + 2 * 86_400_000;
+  const [date, end] = [later, later + 60_000].map((time) => new Date(time).toUTCString());
+  const server = await openServer(answer(200, stock), answer(429, '', { date: `${date}`, 'retry-after': `${end}` }));
+  const client = createPetstoreClient({ baseUrl: server.url, key: 'psk_key', maxWait: 0 });
+  await client.probe();
+  const error = await client.probe().catch((reason) => reason);
+  expect(error.retryAfterSeconds).toBeLessThan(70);
 });
 
 describe('the state folder', () => {

@@ -233,16 +233,18 @@ describe('an abort', () => {
     expect(clock.monotonic()).toBe(1000);
   });
 
-  test('ends a wait for what another process has in flight', async () => {
+  test('ends a wait for what another process has in flight, which is not announced in its first second', async () => {
     const { clock, governor, beside } = createRig({ clock: createVirtualClock() });
     await governor.admit(unaborted);
     const controller = new AbortController();
-    const waiting = beside().governor.admit(controller.signal);
-    const ended = waiting.catch((error) => error);
-    await clock.sleep(1000);
+    await clock.sleep(5000);
+    const other = beside();
+    const ended = other.governor.admit(controller.signal).catch((error) => error);
+    await clock.sleep(500);
     controller.abort(reason);
     expect(await ended).toBe(reason);
-    expect(clock.monotonic()).toBe(1000);
+    expect(clock.monotonic()).toBe(5500);
+    expect(other.announced).toEqual([]);
   });
 });
 
