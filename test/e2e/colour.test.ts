@@ -7,40 +7,23 @@ type Variables = Readonly<Record<string, string>>;
 
 const csi = '\x1b[';
 
-/** stdout in colour, and the error on stderr, of a command whose output is piped. */
-async function piped(env: Variables) {
-  const options = { home: temporaryHome(), env };
-  const list = await runProgram(`--env sandbox inventory list -o table`, options);
-  const failed = await runProgram(`--env sandbox inventory get 4242`, options);
-  expect([list.code, failed.code]).toEqual([0, 9]);
-  return { stdout: list.stdout.includes(csi), stderr: failed.stderr.includes(csi) };
-}
-
-/** The same of a terminal, where both streams are one. */
-async function onTerminal(env: Variables) {
-  const options = { home: temporaryHome(), env, terminal: 80 };
-  const list = await runProgram(`--env sandbox inventory list`, options);
-  const failed = await runProgram(`--env sandbox inventory get 4242`, options);
-  expect([list.code, failed.code]).toEqual([0, 9]);
-  return { stdout: list.stdout.includes(csi), stderr: failed.stdout.includes(csi) };
-}
-
 const all = { stdout: true, stderr: true };
 const none = { stdout: false, stderr: false };
 
 // What decides is in test/cli/colour.test.ts; here is that the program sees its streams and variables.
-test.each<[Variables, typeof all]>([
-  [{}, none],
-  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, all],
-])('piped: %o', async (env, expected) => {
-  expect(await piped(env)).toEqual(expected);
-});
-
-test.each<[Variables, typeof all]>([
-  [{}, all],
-  [{ NO_COLOR: '1' }, none],
-])('on a terminal: %o', async (env, expected) => {
-  expect(await onTerminal(env)).toEqual(expected);
+test.each<[terminal: number | undefined, env: Variables, coloured: typeof all]>([
+  [undefined, {}, none],
+  [undefined, { FORCE_COLOR: '1', NO_COLOR: '1' }, all],
+  [80, {}, all],
+  [80, { NO_COLOR: '1' }, none],
+])('a terminal of %s columns, %o', async (terminal, env, coloured) => {
+  const options = { home: temporaryHome(), env, ...(terminal && { terminal }) };
+  const list = await runProgram('--env sandbox inventory list -o table', options);
+  const failed = await runProgram('--env sandbox inventory get 4242', options);
+  expect([list.code, failed.code]).toEqual([0, 9]);
+  // On a terminal both streams are one.
+  const error = terminal ? failed.stdout : failed.stderr;
+  expect({ stdout: list.stdout.includes(csi), stderr: error.includes(csi) }).toEqual(coloured);
 });
 
 test('each stream is judged by itself: stdout into a file, stderr on the terminal', async () => {

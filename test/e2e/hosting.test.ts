@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
@@ -33,7 +33,7 @@ test('SIGTERM: /readyz fails first, requests are answered meanwhile, then it end
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test('SIGHUP has a renewed certificate served, and ends nothing', async () => {
+test('SIGHUP has a renewed certificate served; one that is broken leaves that of before', async () => {
   const { folder } = temporaryHome();
   mkdirSync(folder, { recursive: true });
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -47,7 +47,14 @@ test('SIGHUP has a renewed certificate served, and ends nothing', async () => {
   install('renewed');
   program.kill('SIGHUP');
   await program.until('stderr', 'The certificate was read again.');
-  expect(await fingerprint(url)).not.toBe(before);
+  const renewed = await fingerprint(url);
+  expect(renewed).not.toBe(before);
+  writeFileSync(cert, 'broken');
+  program.kill('SIGHUP');
+  expect(await program.until('stderr', 'The previous one stays in use.')).toMatch(
+    /The certificate .* cannot be used: /,
+  );
+  expect(await fingerprint(url)).toBe(renewed);
   program.kill('SIGINT');
   expect((await program.result).code).toBe(0);
 });

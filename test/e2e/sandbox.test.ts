@@ -3,14 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
-test('the sandbox needs no set-up', async () => {
-  const { code, stdout, stderr } = await runProgram('--env sandbox inventory list');
-  expect(code).toBe(0);
-  expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
-  expect(stdout).toMatch(/^(-?\d+\t-?\d+\t(available|pending|sold)\n)+$/);
-  expect(stderr).toMatch(/^Rate limit: 999 of 1000 left, resets in .+\n$/);
-});
-
 test('it is kept where XDG says, in the home folder', async () => {
   const home = temporaryHome();
   const env = { PETSTOCK_CONFIG_DIR: undefined, PETSTOCK_STATE_DIR: undefined };
@@ -34,12 +26,13 @@ test('several first commands at once: one key, one stock, and all succeed', asyn
   expect(names).toEqual(['sandbox.key']);
 });
 
-test('whatever the umask, its key is for its owner alone', async () => {
+test('whatever the umask, files that hold a key are for their owner alone', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
   expect((await runProgram('--env sandbox inventory list', { home, through })).code).toBe(0);
+  await runProgram('config set-key --env staging', { home, through, stdin: 'psk_0123456789' });
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
-  expect(mode(home.state)).toBe('700');
-  expect(mode(join(home.state, 'sandbox.key'))).toBe('600');
-  expect(mode(join(home.state, 'state.db'))).toBe('600');
+  expect([home.state, home.config].map(mode)).toEqual(['700', '700']);
+  const files = [join(home.state, 'sandbox.key'), join(home.state, 'state.db'), join(home.config, 'config.json')];
+  expect(files.map(mode)).toEqual(['600', '600', '600']);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
+import { openShop } from '../support/shop.ts';
 
 test.each([80, 40])('the table fits %i columns', async (columns) => {
   const { code, stdout } = await runProgram('--env sandbox inventory list', { terminal: columns });
@@ -13,6 +14,12 @@ test.each([80, 40])('the table fits %i columns', async (columns) => {
   expect(table.filter((line) => line.length > columns)).toEqual([]);
   // No digit of an id is ever cut.
   expect(table.map((line) => line.trim().split(/\s+/)[0])).toContain('9223372036854775807');
+});
+
+test('help has the width of the terminal', async () => {
+  const { code, stdout } = await runProgram('inventory apply --help', { terminal: 61 });
+  const fromSources = await (await openShop()).run('inventory apply --help', { terminal: 61 });
+  expect([code, stripVTControlCharacters(stdout).replaceAll('\r\n', '\n')]).toEqual([0, fromSources.stdout]);
 });
 
 const key = 'psk_SecretSecretSecretSecret1234';

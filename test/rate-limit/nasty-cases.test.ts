@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import { RateLimitedError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createRig, known, ok, processWith, refused, told, unaborted, unavailable } from './rig.ts';
 import type { Scenario } from './scenario.ts';
@@ -27,35 +26,6 @@ const scenario = (changes: Changes): Scenario => ({
   service: { window: 60_000, limit: 20, start: noon + 20_000, ...changes.service },
 });
 
-test('50 in flight at remaining 1: one goes, the others wait for the next window', async () => {
-  const { clock, governor } = await known(1, { clock: createVirtualClock() });
-  const admittedAt: number[] = [];
-  const admit = async () => {
-    const permit = await governor.admit(unaborted);
-    admittedAt.push(clock.monotonic());
-    await clock.sleep(10);
-    const left =
-      admittedAt.length === 1 ? told(0, 39_990, clock.now()) : told(60 - admittedAt.length, 59_000, clock.now());
-    await permit.answered(ok(left)).written;
-  };
-  await Promise.all(Array.from({ length: 50 }, admit));
-  expect(admittedAt.filter((at) => at === 0)).toHaveLength(1);
-  // The first behind the end is a probe, and the rest follows on its answer.
-  expect(admittedAt.filter((at) => at === fortySeconds)).toHaveLength(1);
-  expect(admittedAt.filter((at) => at === fortySeconds + 10)).toHaveLength(48);
-});
-
-test.each([[[3, 7, 5]], [[7, 5, 3]], [[5, 3, 7]]])('answers out of order %j: three more may go', async (order) => {
-  const { clock, governor } = await known(10, { clock: createVirtualClock() });
-  const permits = await Promise.all(Array.from({ length: 7 }, () => governor.admit(unaborted)));
-  for (const left of [...order, 9, 8, 6, 4])
-    await permits.pop()?.answered(ok(told(left, 40 * second, clock.now()))).written;
-  for (let more = 1; more <= 3; more += 1) await governor.admit(unaborted);
-  expect(clock.monotonic()).toBe(0);
-  const fourth = governor.admit(unaborted).then(() => 'fourth');
-  expect(await Promise.race([fourth, clock.sleep(39_000)])).toBeUndefined();
-});
-
 describe('the local clock is off', () => {
   test.each([hour, -hour, day, -day])('stepped by %i ms during a wait', async (step) => {
     const clock = createTestClock();
@@ -66,14 +36,6 @@ describe('the local clock is off', () => {
     const { ask } = await known(0, { clock: { ...clock, sleep } });
     const start = clock.monotonic();
     expect((await ask(ok())) - start).toBe(fortySeconds);
-  });
-
-  test('an answer without Date does not bring the wrong clock back', async () => {
-    const { clock, ask, waitAfter } = createRig();
-    const theirs = clock.now() - hour;
-    await ask(ok(told(1, 40 * second, theirs)));
-    const { date: _date, ...headers } = told(0, 40 * second, theirs);
-    expect(await waitAfter(ok(headers))).toBe(fortySeconds);
   });
 });
 
@@ -122,26 +84,6 @@ test('a server that rolls 900 ms late: at most one 429 per window, and none insi
   expect({ answered, inside, banned: service.banned }).toEqual({ answered: 60, inside: 0, banned: 0 });
   expect(episodesPerWindow).toBeLessThanOrEqual(1);
   expect(refusals.length).toBeLessThanOrEqual(2);
-});
-
-test('limit 1000 with a reset 12 h away is a day, and is not waited for', async () => {
-  const { clock, governor, ask } = createRig();
-  await ask(ok({ ...told(0, 12 * hour, clock.now()), 'x-ratelimit-limit': '1000' }));
-  await expect(governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
-});
-
-test('headers that flip from minute to day in a run: neither is passed', async () => {
-  const { refusals, answered, limited, endedAt } = await simulate(
-    scenario({ service: { dayLimit: 50 }, maxWait: 200_000 }),
-  );
-  expect({ refusals, answered, limited }).toEqual({ refusals: [], answered: 50, limited: 10 });
-  expect(endedAt).toBeLessThan(200_000);
-});
-
-test('midnight, where the minute and the day end at once', async () => {
-  const start = Date.UTC(2026, 0, 15, 23, 58, 30);
-  const { refusals, answered } = await simulate(scenario({ service: { dayLimit: 50, start } }));
-  expect({ refusals, answered }).toEqual({ refusals: [], answered: 60 });
 });
 
 describe('a restart of the machine', () => {
@@ -219,23 +161,7 @@ describe('a process that is gone', () => {
   });
 });
 
-test('xargs -P 32 across a rollover: no 429', async () => {
-  const processes = Array.from({ length: 100 }, (_, n) => ({
-    requests: 1,
-    concurrency: 1,
-    startsAt: 37_000 + Math.floor(n / 32) * 1500,
-  }));
-  const { refusals, answered } = await simulate(scenario({ processes, service: { limit: 60 } }));
-  expect({ refusals, answered }).toEqual({ refusals: [], answered: 100 });
-});
-
 describe('a 503 with Retry-After', () => {
-  test('is waited for, by all', async () => {
-    const { ask, beside } = await known(50);
-    const start = await ask(unavailable('30'));
-    expect((await beside().ask(ok())) - start).toBe(30_000);
-  });
-
   test.each<[string, string, number]>([
     ['of more than a minute ends a command at once', '70', hour],
     ['of more than the command may wait too', '30', 20_000],
@@ -249,14 +175,6 @@ describe('a 503 with Retry-After', () => {
 });
 
 describe('a limit lowered in a run', () => {
-  test('is no sign of others: what is left may be used', async () => {
-    const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
-    await ask(ok({ ...told(990, 40 * second, clock.now()), 'x-ratelimit-limit': '1000' }));
-    await ask(ok({ ...told(49, 40 * second, clock.now()), 'x-ratelimit-limit': '60' }));
-    await Promise.all(Array.from({ length: 49 }, () => governor.admit(unaborted)));
-    expect(clock.monotonic()).toBe(0);
-  });
-
   test('to less than what was used: one episode', async () => {
     const { answered, inside, episodesPerWindow } = await simulate(
       scenario({
@@ -269,13 +187,6 @@ describe('a limit lowered in a run', () => {
   });
 });
 
-test('two keys at once: another key is not held up', async () => {
-  const { clock, ask, beside } = createRig({ scope: 'one' });
-  await ask(refused({ 'retry-after': '60' }));
-  await beside({ scope: 'other' }).ask(ok());
-  expect(clock.sleeps).toEqual([]);
-});
-
 describe('figures that make no sense do not block a key for years', () => {
   test('a reset that is taken back', async () => {
     const { clock, ask } = createRig();
@@ -283,17 +194,5 @@ describe('figures that make no sense do not block a key for years', () => {
     await ask(ok(told(0, 2 * hour, clock.now())));
     await expect(ask(ok())).rejects.toMatchObject({ retryAfterSeconds: 7202 });
     expect(clock.monotonic()).toBe(start);
-  });
-
-  test('a reset that is worked out anew each time, a second earlier or later, is one window', async () => {
-    const { clock, governor } = await known(8, { clock: createVirtualClock() });
-    const permits = await Promise.all([1, 2, 3].map(() => governor.admit(unaborted)));
-    // Counted in the order 7, 6, 5; the last one tells the earlier end.
-    permits[0]?.answered(ok(told(7, 41 * second, clock.now())));
-    permits[1]?.answered(ok(told(6, 41 * second, clock.now())));
-    permits[2]?.answered(ok(told(5, 40 * second, clock.now())));
-    for (let more = 1; more <= 5; more += 1) await governor.admit(unaborted);
-    const sixth = governor.admit(unaborted).then(() => 'sixth');
-    expect(await Promise.race([sixth, clock.sleep(1000)])).toBeUndefined();
   });
 });

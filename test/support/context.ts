@@ -49,8 +49,6 @@ export interface RunOptions {
   /** Answers to questions; without it every question is a failure of the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
-  /** Called with what SIGHUP would call. */
-  onHangup?(listener: () => void): void;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
@@ -102,7 +100,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     },
     prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
     interrupted: options.interrupted ?? new AbortController().signal,
-    onHangup: (listener) => options.onHangup?.(listener),
+    onHangup: () => {},
     random: options.random ?? (() => 0.5),
     licences: async () => options.licences ?? '',
   };

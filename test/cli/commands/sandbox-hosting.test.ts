@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
@@ -8,7 +8,6 @@ import { temporaryDatabase } from '../../support/postgres.ts';
 import { folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
 import { changeFile, openShop, test } from '../../support/shop.ts';
 
-const certificates = join(import.meta.dirname, '../../support/certificates');
 const given = 'a-constant-key-of-ours';
 
 describe('the key', () => {
@@ -164,26 +163,6 @@ describe('options by variable', () => {
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain('secret');
   });
-});
-
-test('a new certificate is taken with SIGHUP; one that is broken leaves that of before', async ({ shop }) => {
-  const [cert, key] = [join(folderOf(shop), 'cert.pem'), join(folderOf(shop), 'key.pem')];
-  copyFileSync(join(certificates, 'server.pem'), cert);
-  copyFileSync(join(certificates, 'server-key.pem'), key);
-  let hangup = () => {};
-  const { stderr } = await served(
-    shop,
-    `--file :memory: --tls-cert ${cert} --tls-key ${key}`,
-    async ({ url }) => {
-      expect(url).toMatch(/^https:/);
-      hangup();
-      writeFileSync(cert, 'broken');
-      hangup();
-    },
-    { onHangup: (listener) => (hangup = listener) },
-  );
-  expect(stderr).toContain('The certificate was read again.\n');
-  expect(stderr).toMatch(/Warning: The certificate .* cannot be used: .*The previous one stays in use\.\n/);
 });
 
 describe('a stock of one’s own', () => {
