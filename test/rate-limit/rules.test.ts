@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
 import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
-import { decide, type Wish } from '../../src/rate-limit/rules.ts';
+import { decide, spentDay, type Wish } from '../../src/rate-limit/rules.ts';
 import { observe, type Window } from '../../src/rate-limit/window.ts';
 
 const start = 1_768_478_400_000;
@@ -127,6 +127,9 @@ describe('where others use the key', () => {
     const known = (left: number) => state({ foreignRate: 2, roundTrip: 2000, windows: { minute: window(left) } });
     expect(decide(known(26), at, one)).toEqual(go);
     expect(decide(known(25), at, one)).toEqual(until(40_008));
+    const later = (left: number) => state({ foreignRate: 2, windows: { minute: { ...window(left), toldAt: 5000 } } });
+    expect(decide(later(12), at, one)).toEqual(go);
+    expect(decide(later(11), at, one)).toEqual(until(40_008));
   });
 
   test('the dead do not stand for others: nobody waits for an answer that will not come', () => {
@@ -172,7 +175,7 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
     { bulk: true, least: 2 },
     { go: true, probe: false, places: 2 },
   ],
-  ['others leave no room for two', { foreignRate: 1, windows: { minute: window(20, 40_000, 3) } }, two, go],
+  ['others leave no room for two', { foreignRate: 1, windows: { minute: window(12, 40_000, 3) } }, two, go],
   ['nothing known: a probe', {}, two, probe],
   ['a window that has ended: a probe', { windows: { minute: window(0, 9000) } }, two, probe],
   ['after a gate: a probe', { halfOpen: true, windows: { minute: window(1) } }, two, probe],
@@ -184,4 +187,15 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
   ],
 ])('two that go together: %s', (_what, changes, wish, verdict) => {
   expect(decide(state(changes), at, wish)).toEqual(verdict);
+});
+
+test.each([
+  [3, false, undefined],
+  [3, true, undefined],
+  [2, false, undefined],
+  [2, true, { limit: 60, left: 2, resetAt: start + 9e6 }],
+  [-3, undefined, { limit: 60, left: 0, resetAt: start + 9e6 }],
+  [1, undefined, undefined],
+])('%i left of the day, a bulk run: %s: %o', (left, isBulk, spent) => {
+  expect(spentDay(state({ windows: { day: window(left, 9e6) } }), at, isBulk)).toEqual(spent);
 });

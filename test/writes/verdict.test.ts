@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { PetQuantities } from '../../src/inventory/pet-id-set.ts';
 import type { PetWrite } from '../../src/inventory/run-records.ts';
-import { rebase } from '../../src/writes/rebase.ts';
+import { rebase, relook } from '../../src/writes/rebase.ts';
 import type { RowWrite } from '../../src/writes/row-write.ts';
 import { type OpenRow, verdictOn } from '../../src/writes/verdict.ts';
 
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
+const plain = { petId: 4n, after: 7 } as RowWrite;
 const later = (more: Partial<PetWrite> = {}) =>
   ({ run: 'r', command: 'inventory set', result: 'applied', before: 5, quantity: 7, ...more }) as PetWrite;
 
@@ -15,8 +16,9 @@ type Facts = Partial<Omit<OpenRow, 'stock'>>;
 test.each<[string, number | undefined, Facts, string]>([
   ['as wanted, never sent', 7, { wasSent: false }, 'unchanged'],
   ['as wanted', 7, {}, 'applied'],
-  ['as wanted, which another run has written', 7, { laterWrites: [later()] }, 'conflict'],
+  ['as wanted, which another run has written', 7, { laterWrites: [later()] }, 'conflict run r (inventory set) has'],
   ['as before', 5, {}, 'open'],
+  ['as before, after a write of another stock', 5, { laterWrites: [later()] }, 'conflict run r (inventory set) has'],
   [
     'as before, after a write that may have left another stock',
     5,
@@ -27,28 +29,20 @@ test.each<[string, number | undefined, Facts, string]>([
     'as before, after a write that may have left this one',
     5,
     { laterWrites: [later({ result: 'unknown', quantity: 5 })] },
-    'conflict',
+    'conflict run r (inventory set) may have written it since',
   ],
-  ['neither', 9, {}, 'conflict'],
-  ['not there', undefined, {}, 'conflict'],
-  ['of a plain set', 9, { write: { petId: 4n, after: 7 } as RowWrite }, 'open'],
-  [
-    'of a plain set that goes on in a resume',
-    9,
-    { write: { petId: 4n, after: 7 } as RowWrite, isResumed: true },
-    'conflict',
-  ],
-  [
-    'of a plain set that was never sent, in a resume',
-    9,
-    { write: { petId: 4n, after: 7 } as RowWrite, isResumed: true, wasSent: false },
-    'open',
-  ],
+  ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as wanted; whether'],
+  ['not there', undefined, {}, 'conflict there is no pet 4 any more'],
+  ['of a plain set', 9, { write: plain }, 'open'],
+  ['of a plain set that goes on in a resume', 9, { write: plain, isResumed: true }, 'conflict the stock is 9, not 7'],
+  ['of a plain set never sent, in a resume', 9, { write: plain, isResumed: true, wasSent: false }, 'open'],
+  ['not there, of a plain set', undefined, { write: plain }, 'conflict'],
   ['anything, of an increment that was never sent', 9, { write: add, wasSent: false }, 'open'],
   ['not there, of an increment that was never sent', undefined, { write: add, wasSent: false }, 'conflict'],
   ['the sum', 7, { write: add }, 'applied'],
   ['the one before the increment', 5, { write: add }, 'open'],
-  ['neither, of an increment', 9, { write: add }, 'conflict'],
+  ['neither, of an increment', 9, { write: add }, 'conflict the stock is 9, neither 5 as before nor 7'],
+  ['not there, and the next run had read it', undefined, { write: add, laterWrites: [later()] }, 'conflict'],
   [
     'anything, and the next run had read the sum',
     9,
@@ -64,25 +58,48 @@ test.each<[string, number | undefined, Facts, string]>([
   [
     'anything, and the next run had read nothing',
     7,
-    { write: add, laterWrites: [later({ before: undefined })] },
+    { write: add, laterWrites: [later({ before: undefined, run: undefined })] },
+    'conflict it was written since, by a run that was removed from the history; whether',
+  ],
+  [
+    'anything, and no run had read it',
+    9,
+    { write: { ...add, before: undefined }, laterWrites: [later({ before: undefined })] },
     'conflict',
   ],
-])('the stock is %s', (_what, found, facts, kind) => {
+])('the stock is %s', (_what, found, facts, expected) => {
   const stock = new PetQuantities(found === undefined ? [] : [[4n, found]]);
   const row: OpenRow = { write: set, wasSent: true, isResumed: false, laterWrites: [], stock, ...facts };
-  expect(verdictOn(row).kind).toBe(kind);
+  expect(Object.values(verdictOn(row)).join(' ').slice(0, expected.length)).toBe(expected);
 });
 
 test.each<[number, number, number, number, object | string]>([
   [5, 2, 7, 0, { before: 5, after: 7 }],
   [1, -2, 3, 0, 'the stock is 1 now, and 1 -2 would go below zero, to -1'],
+  [-5, 2, 0, 0, 'the stock is -5 now, and -5 +2 would go below zero, to -3'],
   [1, -2, -1, 0, { before: 1, after: -1 }],
+  [2 ** 53 - 1, 1, 7, 0, expect.stringContaining('is out of range')],
   [2, -2, 3, 0, 'the stock is 2 now, and 2 -2 would be 0: more than max-zero allows'],
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
 ])('of %i, %i, planned to come to %i, with %i zeros left: %j', (found, delta, after, left, expected) => {
   const write = { petId: 4n, before: 9, after, delta } as RowWrite;
   const zeros = { left };
-  expect(rebase(write, found, zeros)).toEqual(typeof expected === 'string' ? expected : { ...write, ...expected });
+  expect(rebase(write, found, zeros)).toEqual(
+    'before' in Object(expected) ? { ...write, ...Object(expected) } : expected,
+  );
   expect(zeros.left).toBe(left === 1 ? 0 : left);
+});
+
+test.each<[object, number | undefined, object]>([
+  [set, 5, { kind: 'open', write: set }],
+  [set, 7, { kind: 'unchanged' }],
+  [set, 9, { kind: 'conflict', message: 'the stock is 9, neither 5 as before nor 7 as wanted' }],
+  [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as wanted' }],
+  [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
+  [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
+  [add, undefined, { kind: 'conflict', message: 'there is no pet 4 any more' }],
+])('%o is looked at again, and the stock is %s: %o', (write, found, expected) => {
+  const stock = new PetQuantities(found === undefined ? [] : [[4n, found]]);
+  expect(relook(write as RowWrite, stock, { left: 0 })).toEqual(expected);
 });
