@@ -16,14 +16,11 @@ export interface Snapshot {
 
 /** Changes a service from outside its API, for its administration and for who has started it. @throws StorageError */
 export class Controls {
-  readonly #store: Store;
-  readonly #first: Stock;
-
   /** @param first what the service was started with, which a reset brings back */
-  constructor(store: Store, first: Stock) {
-    this.#store = store;
-    this.#first = first;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly first: Stock,
+  ) {}
 
   /**
    * Puts a pet in, or changes it. What is left out stays as it is in that moment: a quantity that a client sets meanwhile is not undone.
@@ -34,28 +31,28 @@ export class Controls {
     { quantity, status }: PetChange,
   ): Promise<{ readonly item: InventoryItem; readonly isNew: boolean } | null> {
     if (quantity === undefined) {
-      const item = status === undefined ? await this.#store.find(petId) : await this.#store.setStatus(petId, status);
+      const item = status === undefined ? await this.store.find(petId) : await this.store.setStatus(petId, status);
       return item === null ? null : { item, isNew: false };
     }
-    const known = status === undefined ? await this.#store.setQuantity(petId, quantity) : await this.#store.find(petId);
+    const known = status === undefined ? await this.store.setQuantity(petId, quantity) : await this.store.find(petId);
     const item = { petId, quantity, status: status ?? known?.status ?? ('available' as const) };
-    if (known === null || status !== undefined) await this.#store.put([item]);
+    if (known === null || status !== undefined) await this.store.put([item]);
     return { item, isNew: known === null };
   }
 
   /** @returns false if there is no such pet */
   removePet(petId: bigint): Promise<boolean> {
-    return this.#store.remove(petId);
+    return this.store.remove(petId);
   }
 
   /** Puts a stock in place of the one that is there. Keys and what they have used stay. */
   importStock(stock: Stock): Promise<void> {
-    return this.#store.replace(stock, { forgetsUsage: false });
+    return this.store.replace(stock, { forgetsUsage: false });
   }
 
   /** Brings back the stock that the service was started with, or puts another one in, and forgets what keys have used. */
-  reset(stock = this.#first): Promise<void> {
-    return this.#store.replace(stock, { forgetsUsage: true });
+  reset(stock = this.first): Promise<void> {
+    return this.store.replace(stock, { forgetsUsage: true });
   }
 
   /** Sets what is to count as used. @returns null if there is no such key */
@@ -64,7 +61,7 @@ export class Controls {
     used: { readonly minute?: bigint | undefined; readonly day?: bigint | undefined },
     minuteMs: number,
   ): Promise<KeyRecord | null> {
-    return this.#store.changeUsage(id, (usage, now) => {
+    return this.store.changeUsage(id, (usage, now) => {
       const [minute, day] = [windowAt(usage.minute, now, minuteMs), windowAt(usage.day, now, DAY_MS)];
       return {
         ...usage,
@@ -76,7 +73,7 @@ export class Controls {
 
   /** Bans a key. @param seconds null: ends its ban, and forgets its strikes @returns null if there is no such key */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {
-    return this.#store.changeUsage(id, (usage, now) => {
+    return this.store.changeUsage(id, (usage, now) => {
       const bannedUntil = seconds === null ? null : now + seconds * 1000;
       return { ...usage, conduct: { firstRefusalAt: null, strikes: 0, bannedUntil } };
     });
@@ -86,16 +83,16 @@ export class Controls {
   async snapshot(): Promise<Snapshot> {
     const { parse } = await import('lossless-json');
     const items: StockItem[] = [];
-    for await (const page of this.#store.inventory()) {
+    for await (const page of this.store.inventory()) {
       const read = parse(`[${page}]`, null, BigInt) as readonly InventoryItem[];
-      for (const item of read) items.push((await this.#store.find(item.petId)) ?? item);
+      for (const item of read) items.push((await this.store.find(item.petId)) ?? item);
     }
-    return { stock: { items, orders: await this.#store.orders() }, keys: await this.#store.keys() };
+    return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
   }
 
   /** Puts back what was there. The clock stays as it is. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
-    await this.#store.replace(stock, { forgetsUsage: true });
-    for (const { id, usage } of keys) await this.#store.changeUsage(id, () => usage);
+    await this.store.replace(stock, { forgetsUsage: true });
+    for (const { id, usage } of keys) await this.store.changeUsage(id, () => usage);
   }
 }

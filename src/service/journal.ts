@@ -21,17 +21,14 @@ export interface OpenEntry {
 
 /** The last requests of one process, oldest first. Bounded: the oldest are forgotten. */
 export class Journal {
-  readonly #isKept: boolean;
   readonly #entries: (JournalEntry & OpenEntry)[] = [];
 
   /** @param isKept whether any are remembered */
-  constructor(isKept: boolean) {
-    this.#isKept = isKept;
-  }
+  constructor(private readonly isKept: boolean) {}
 
   open(time: number, method: string, path: string): OpenEntry {
     const entry = { time, method, path, body: null, status: null };
-    if (!this.#isKept) return entry;
+    if (!this.isKept) return entry;
     this.#entries.push(entry);
     if (this.#entries.length >= 2 * KEPT) this.#entries.splice(0, this.#entries.length - KEPT);
     return entry;

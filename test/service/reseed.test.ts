@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { openStore } from '../../src/service/index.ts';
 import type { Seed } from '../../src/service/seed/stock.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
-import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
+import { openSqlite } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcomes, rate, start, test } from './support.ts';
 
@@ -45,7 +45,7 @@ test('it waits for whoever is writing', async ({ file }) => {
 });
 
 test('it does not wait for whoever is reading, who goes on with the stock of before', async ({ file }) => {
-  const store = await SqliteStore.open(file, seededStock({ pets: 5_000 }), Date);
+  const store = await openSqlite(file, seededStock({ pets: 5_000 }), Date);
   onTestFinished(() => store.close());
   const slow = store.inventory();
   const pages = [(await slow.next()).value];

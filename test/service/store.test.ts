@@ -1,11 +1,11 @@
 import { seededStock } from '../../src/service/seed/stock.ts';
-import { PostgresStore } from '../../src/service/store/postgres/postgres-store.ts';
-import { SqliteStore } from '../../src/service/store/sqlite/sqlite-store.ts';
+import { openPostgres } from '../../src/service/store/postgres/postgres-store.ts';
+import { openSqlite } from '../../src/service/store/sqlite/sqlite-store.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { describeStore } from './store-contract.ts';
 import { TestClock, temporaryFile } from './support.ts';
 
-const open = (file: string, pets: number) => SqliteStore.open(file, seededStock({ pets }), new TestClock());
+const open = (file: string, pets: number) => openSqlite(file, seededStock({ pets }), new TestClock());
 
 describeStore({
   name: 'SQLite in a file',
@@ -28,13 +28,13 @@ describeStore({
   open: async (pets) => {
     const url = await temporaryDatabase();
     const again = () =>
-      PostgresStore.open({
+      openPostgres({
         urls: [url],
         stock: seededStock({ pets }),
         clock: { now: () => Date.now() + 6_000 },
       });
     return {
-      store: await PostgresStore.open({ urls: [url], stock: seededStock({ pets }), clock: Date }),
+      store: await openPostgres({ urls: [url], stock: seededStock({ pets }), clock: Date }),
       again,
     };
   },

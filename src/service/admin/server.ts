@@ -39,14 +39,13 @@ interface AdminOptions {
  * users of this machine can reach the port, too.
  */
 export class AdminServer {
-  readonly #service: Service;
-  readonly #options: AdminOptions;
   readonly #server: ReturnType<typeof createServer> | TlsServer;
 
   /** @throws TlsError */
-  constructor(service: Service, options: AdminOptions) {
-    this.#service = service;
-    this.#options = options;
+  constructor(
+    private readonly service: Service,
+    private readonly options: AdminOptions,
+  ) {
     const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
     this.#server = options.tls === undefined ? createServer(answer) : createTlsServer(readTls(options.tls), answer);
   }
@@ -57,7 +56,7 @@ export class AdminServer {
 
   /** @throws TlsError */
   reloadTls(): void {
-    const { tls } = this.#options;
+    const { tls } = this.options;
     if (tls !== undefined) renewTls(this.#server, tls);
   }
 
@@ -80,7 +79,7 @@ export class AdminServer {
   async #reply(request: IncomingMessage): Promise<Reply> {
     const { access, reply } = findRoute(request);
     if (access !== 'open') {
-      if (this.#options.isLocal && !isLocalName(request.headers.host)) {
+      if (this.options.isLocal && !isLocalName(request.headers.host)) {
         return { status: 403, body: 'The Host header must name this machine by its address.' };
       }
       if (!this.#isAllowed(request, access)) {
@@ -88,11 +87,11 @@ export class AdminServer {
         return { status: 401, body: `${which} is required: Authorization: Bearer <token>.` };
       }
     }
-    return reply({ service: this.#service, ...this.#options });
+    return reply({ service: this.service, ...this.options });
   }
 
   #isAllowed({ headers }: IncomingMessage, access: Access): boolean {
-    const { token, metricsToken, isLocal } = this.#options;
+    const { token, metricsToken, isLocal } = this.options;
     if (access === 'metrics' && metricsToken === undefined && isLocal) return true;
     const brought = bearerToken(headers.authorization);
     const allowed = access === 'metrics' && metricsToken !== undefined ? [token, metricsToken] : [token];

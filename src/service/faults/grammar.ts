@@ -46,11 +46,12 @@ export interface Fault {
 /** A fault specification that cannot be read. */
 export class FaultSpecError extends Error {
   override readonly name = 'FaultSpecError';
-  readonly spec: string;
 
-  constructor(spec: string, reason: string) {
+  constructor(
+    readonly spec: string,
+    reason: string,
+  ) {
     super(`Fault "${spec}": ${reason}.`);
-    this.spec = spec;
   }
 }
 

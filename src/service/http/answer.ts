@@ -9,15 +9,14 @@ export interface Answer {
 /** Ends the work on a request with an error answer: `{"code","message","status"}`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  readonly status: number;
-  readonly code: string;
-  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.headers = headers;
   }
 }
 

@@ -36,18 +36,18 @@ export interface ApiOptions {
 /** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
 export class ApiServer {
   readonly #refused = new WeakSet<Duplex>();
-  readonly #service: Service;
   readonly #server: ReturnType<typeof createServer> | TlsServer;
   readonly #connections: Connections;
   readonly #addressOf: ClientAddress;
   readonly #readMs: number;
-  readonly #tls: TlsFiles | undefined;
 
   /** @throws TlsError RangeError for a proxy that is no network */
-  constructor(service: Service, { patience, keepAliveMs, tls, trustProxy = [] }: ApiOptions) {
-    this.#service = service;
+  constructor(
+    private readonly service: Service,
+    private readonly options: ApiOptions,
+  ) {
+    const { patience, keepAliveMs, tls, trustProxy = [] } = options;
     this.#readMs = patience.readMs ?? 60_000;
-    this.#tls = tls;
     this.#addressOf = clientAddress(trustProxy);
     const settings = {
       requireHostHeader: false,
@@ -77,7 +77,7 @@ export class ApiServer {
   }
 
   reloadTls(): void {
-    if (this.#tls !== undefined) renewTls(this.#server, this.#tls);
+    if (this.options.tls !== undefined) renewTls(this.#server, this.options.tls);
   }
 
   drain(): void {
@@ -94,7 +94,7 @@ export class ApiServer {
       this.#misread(request.socket, refusal);
       return;
     }
-    const { clock, store, journal, log, metrics } = this.#service;
+    const { clock, store, journal, log, metrics } = this.service;
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
     const target = parseTarget(request.url ?? '/');
@@ -109,7 +109,7 @@ export class ApiServer {
       log?.(entryOf(exchange, ms));
       metrics?.over(exchange, ms / 1000);
     });
-    handle(exchange, this.#service, match).catch((error: unknown) => {
+    handle(exchange, this.service, match).catch((error: unknown) => {
       exchange.cause = error;
       response.destroy();
     });
@@ -136,16 +136,16 @@ export class ApiServer {
       socket.destroy();
     } else {
       exchange.entry.status = refusal.status;
-      refuseConnection(socket, refusal, this.#service.headersOf(exchange));
+      refuseConnection(socket, refusal, this.service.headersOf(exchange));
     }
   }
 
   /** Refuses what never became an exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
-    const { store, log, metrics } = this.#service;
+    const { store, log, metrics } = this.service;
     const id = randomUUID();
     metrics?.refused(refusal.status);
-    refuseConnection(socket, refusal, this.#service.headersOfAddress(address, id));
+    refuseConnection(socket, refusal, this.service.headersOfAddress(address, id));
     log?.(unreadEntry(store.now(), id, address, refusal.status));
   }
 }

@@ -201,9 +201,7 @@ export class AddressBuckets {
   }
 
   #forgetOldest(): void {
-    for (const address of this.#usages.keys()) {
-      this.#usages.delete(address);
-      return;
-    }
+    const [oldest = ''] = this.#usages.keys();
+    this.#usages.delete(oldest);
   }
 }

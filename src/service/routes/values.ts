@@ -61,11 +61,7 @@ export async function parseQuantity(body: string, bounds: QuantityBounds): Promi
 }
 
 class NumberText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+  constructor(readonly text: string) {}
 }
 
 /** Refuses what JSON.parse would, and an object that has two different values for one name. */

@@ -14,14 +14,11 @@ interface Waiting<Asked, Result> {
  * once a transaction or a round trip serves all of them. The order in which they were asked stays.
  */
 export class Lane<Asked, Result> {
-  readonly #work: (asked: readonly Asked[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Asked, Result>[] = [];
   #running: Promise<void> | null = null;
 
   /** @param work gives the result of each, in their order; what it throws is what all of them fail with */
-  constructor(work: (asked: readonly Asked[]) => Promise<readonly Result[]>) {
-    this.#work = work;
-  }
+  constructor(private readonly work: (asked: readonly Asked[]) => Promise<readonly Result[]>) {}
 
   run(asked: Asked): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -45,7 +42,7 @@ export class Lane<Asked, Result> {
 
   async #complete(batch: readonly Waiting<Asked, Result>[]): Promise<void> {
     try {
-      const results = await this.#work(batch.map(({ asked }) => asked));
+      const results = await this.work(batch.map(({ asked }) => asked));
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -3,7 +3,7 @@ import { generateKey, idOfKey } from '../keys/key.ts';
 import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
 import { type Stock, seededStock } from '../seed/stock.ts';
 import { IN_MEMORY } from './sqlite/database.ts';
-import { SqliteStore } from './sqlite/sqlite-store.ts';
+import { openSqlite } from './sqlite/sqlite-store.ts';
 import { type KeyRecord, type Registration, StorageError, type Store } from './store.ts';
 
 /** Which store: that of a PostgreSQL if `database` is given, else that of a file. */
@@ -40,12 +40,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onlyLooks = false,
     startPatience: patience,
   } = options;
-  if (database === undefined) return SqliteStore.open(file, stock, clock, onlyLooks);
-  const { PostgresStore } = await import('./postgres/postgres-store.ts');
+  if (database === undefined) return openSqlite(file, stock, clock, onlyLooks);
+  const { openPostgres } = await import('./postgres/postgres-store.ts');
   const began = clock.now();
   for (let tried = 1; ; tried++) {
     try {
-      return await PostgresStore.open({ urls: [database].flat(), stock, clock, onlyLooks });
+      return await openPostgres({ urls: [database].flat(), stock, clock, onlyLooks });
     } catch (error) {
       // Making its tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);

@@ -27,27 +27,8 @@ export interface Registration {
   readonly origin?: string | undefined;
 }
 
-/**
- * Where everything is kept that outlives a request, and on which all services that share it have to agree. Several
- * processes may have the same store open, and each method is atomic among all of them: a result is handed out when it is
- * durable. `test/service/store-contract.ts` is what any store has to pass.
- *
- * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
- * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
- * it says that the outcome is unknown
- */
-export interface Store {
-  /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
-  now(): number;
-
-  advance(milliseconds: number): Promise<void>;
-
-  /** Resolves if the store can be used: a change was committed in the last seconds and none has failed since, or one is just tried. */
-  check(): Promise<void>;
-
-  /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */
-  readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
-
+/** The keys of a store, with what they have used. */
+export interface KeyStore {
   /** Makes `key` known. What it has used stays, and once revoked it stays so. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<void>;
 
@@ -62,7 +43,10 @@ export interface Store {
 
   /** Puts what `change` makes of the usage of a key in its place. Null: no such key. @param change may be called again */
   changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null>;
+}
 
+/** The pets and orders of a store. */
+export interface StockStore {
   /**
    * The inventory in the order of ids, as it was at one moment, in pages of bounded size.
    * A page is the JSON text of its items with commas between: built by the database, a million pets take a tenth of
@@ -92,6 +76,28 @@ export interface Store {
 
   /** Puts this stock in the place of all that is there, and forgets what keys have used if `forgetsUsage`. All at once. */
   replace(stock: Stock, options: { readonly forgetsUsage: boolean }): Promise<void>;
+}
+
+/**
+ * Where everything is kept that outlives a request, and on which all services that share it have to agree. Several
+ * processes may have the same store open, and each method is atomic among all of them: a result is handed out when it is
+ * durable. `test/service/store-contract.ts` is what any store has to pass.
+ *
+ * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
+ * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
+ * it says that the outcome is unknown
+ */
+export interface Store extends KeyStore, StockStore {
+  /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
+  now(): number;
+
+  advance(milliseconds: number): Promise<void>;
+
+  /** Resolves if the store can be used: a change was committed in the last seconds and none has failed since, or one is just tried. */
+  check(): Promise<void>;
+
+  /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */
+  readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
   /** Completes what has been asked for, and lets go of the store. Once more does nothing. */
   close(): Promise<void>;
@@ -107,10 +113,12 @@ type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertai
 /** The store could not be read or written: a full disk, a lock that was not released in time, a damaged file. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
-  readonly kind: StorageFailure;
 
-  constructor(message: string, kind: StorageFailure = 'failed', options?: ErrorOptions) {
+  constructor(
+    message: string,
+    readonly kind: StorageFailure = 'failed',
+    options?: ErrorOptions,
+  ) {
     super(message, options);
-    this.kind = kind;
   }
 }

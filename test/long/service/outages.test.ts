@@ -7,7 +7,7 @@ import {
   seededStock,
   startService,
 } from '../../../src/service/index.ts';
-import { PostgresStore } from '../../../src/service/store/postgres/postgres-store.ts';
+import { openPostgres } from '../../../src/service/store/postgres/postgres-store.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { postgresProxy } from '../../support/postgres-proxy.ts';
 
@@ -199,7 +199,7 @@ describe('a database that goes away', () => {
 test('the end of a connection that a slow reader holds ends its list, and not the process', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
-  const store = await PostgresStore.open({ urls: [database], stock, clock: Date });
+  const store = await openPostgres({ urls: [database], stock, clock: Date });
   onTestFinished(() => store.close());
   const pages = store.inventory();
   await pages.next();

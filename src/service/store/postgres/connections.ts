@@ -46,7 +46,6 @@ export class Connections {
   readonly #sockets = new Set<Socket>();
   /** Which of the servers is used. */
   #current = 0;
-  readonly #clock: Clock;
   #pools: Pools;
   #closing: Promise<void> | null = null;
   /** When a change was committed; undefined if one has failed since. */
@@ -56,15 +55,17 @@ export class Connections {
    * @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time
    * @param clock for durations alone
    */
-  constructor(urls: readonly string[], clock: Clock) {
+  constructor(
+    urls: readonly string[],
+    private readonly clock: Clock,
+  ) {
     this.#urls = urls.map(secured);
-    this.#clock = clock;
     this.#pools = this.#open();
   }
 
   /** Reports whether a change was committed within the last seconds, and none has failed since. */
   get wroteLately(): boolean {
-    return this.#wroteAt !== undefined && Math.abs(this.#clock.now() - this.#wroteAt) < LATELY_MS;
+    return this.#wroteAt !== undefined && Math.abs(this.clock.now() - this.#wroteAt) < LATELY_MS;
   }
 
   /** Returns how many connections there are, how many of them idle, and how many requests wait for one. */
@@ -188,7 +189,7 @@ export class Connections {
     try {
       const result = await work(client);
       client.release();
-      if (!onlyReads) this.#wroteAt = this.#clock.now();
+      if (!onlyReads) this.#wroteAt = this.clock.now();
       return result;
     } catch (error) {
       if (!onlyReads) this.#wroteAt = undefined;

@@ -1,10 +1,10 @@
 import { digestOf } from '../../keys/key.ts';
 import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
 import { Lane } from '../lane.ts';
-import { type KeyRow, recordOf, usageColumns, usageOf, usageValues } from '../rows.ts';
-import { type KeyRecord, StorageError } from '../store.ts';
-import type { Connections } from './connections.ts';
-import { LOOK, type Look, type Seen, seenIn } from './schema.ts';
+import { type KeyRow, recordOf, registerSql, usageColumns, usageOf, usageValues } from '../rows.ts';
+import { type KeyStore, StorageError } from '../store.ts';
+import { type Connections, numbered } from './connections.ts';
+import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
 
 interface Asked {
   readonly digest: string;
@@ -14,7 +14,7 @@ interface Asked {
 /** A row with what says whether it has been changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
 
-export const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
+const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
 
 /** How often a charge is decided anew because others have charged the same key meanwhile: one of them always gets through. */
 const ATTEMPTS = 200;
@@ -22,38 +22,53 @@ const ATTEMPTS = 200;
 /** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
 const IN_TIME_MS = 2_000;
 
-export class PostgresKeys {
-  readonly #connections: Connections;
-  readonly #onSeen: (seen: Seen) => void;
-  readonly #admissions = new Lane<Asked, Admission | null>((asked) => this.#admitAll(asked));
+/** @param onSeen called with what each look at the database says */
+export function postgresKeys(
+  connections: Connections,
+  onSeen: (seen: Seen) => void,
+): KeyStore & { idle(): Promise<void> } {
+  const charges = new Charges(connections, onSeen);
+  const admissions = new Lane((asked: readonly Asked[]) => charges.admitAll(asked));
+  return {
+    idle: () => admissions.idle(),
+    register: async (key, { plan, limits }, { keepsKnown, origin }) => {
+      const register = numbered(registerSql('petstock_service.keys', NOW, keepsKnown));
+      const digest = Buffer.from(digestOf(key), 'hex');
+      await connections.change(register, [digest, plan, limits.minute, limits.day, origin ?? null]);
+    },
+    revoke: async (id) => {
+      const [row] = await connections.change<KeyRow>(
+        `UPDATE petstock_service.keys SET revoked_at = coalesce(revoked_at, ${NOW}) WHERE ${BY_ID} RETURNING *`,
+        [id],
+      );
+      return row === undefined ? null : recordOf(row);
+    },
+    keys: async () => {
+      const statement = 'SELECT * FROM petstock_service.keys ORDER BY created_at, digest';
+      return (await connections.read<KeyRow>(statement)).map(recordOf);
+    },
+    admit: (key, rules) => admissions.run({ digest: digestOf(key), rules }),
+    changeUsage: async (id, change) => {
+      for (let tried = 1; tried <= ATTEMPTS; tried++) {
+        const { rows, now } = await charges.read(BY_ID, id);
+        const row = rows[0];
+        if (row === undefined) return null;
+        const usage = change(usageOf(row), now.now);
+        if ((await charges.write([[row, usage]], now)).size > 0) return { ...recordOf(row), usage };
+      }
+      throw contended();
+    },
+  };
+}
 
-  /** @param onSeen called with what each look at the database says */
-  constructor(connections: Connections, onSeen: (seen: Seen) => void) {
-    this.#connections = connections;
-    this.#onSeen = onSeen;
-  }
-
-  idle(): Promise<void> {
-    return this.#admissions.idle();
-  }
-
-  admit(key: string, rules: LimitRules): Promise<Admission | null> {
-    return this.#admissions.run({ digest: digestOf(key), rules });
-  }
-
-  async changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null> {
-    for (let tried = 1; tried <= ATTEMPTS; tried++) {
-      const { rows, now } = await this.#read(BY_ID, id);
-      const row = rows[0];
-      if (row === undefined) return null;
-      const usage = change(usageOf(row), now.now);
-      if ((await this.#charge([[row, usage]], now)).size > 0) return { ...recordOf(row), usage };
-    }
-    throw contended();
-  }
+class Charges {
+  constructor(
+    private readonly connections: Connections,
+    private readonly onSeen: (seen: Seen) => void,
+  ) {}
 
   /** Two round trips for all, and again for those whose key another service has charged in between. */
-  async #admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
+  async admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
     const settled = new Map<Asked, Admission | null>();
     for (let tried = 1; tried <= ATTEMPTS; tried++) {
       const open = asked.filter((one) => !settled.has(one));
@@ -71,7 +86,7 @@ export class PostgresKeys {
    */
   async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
-    const { rows, now } = await this.#read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
+    const { rows, now } = await this.read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
     const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
     const decided = asked.map((one) => {
       const account = accounts.get(one.digest);
@@ -82,35 +97,32 @@ export class PostgresKeys {
       return [one, admission] as const;
     });
     const usages = Array.from(accounts.values(), ({ row, usage }) => [row, usage] as const);
-    const written = await this.#charge(usages, now);
+    const written = await this.write(usages, now);
     return decided.filter(([{ digest }, admission]) => admission === null || written.has(digest));
   }
 
-  async #read(
+  async read(
     condition: string,
     value: unknown,
   ): Promise<{ readonly rows: readonly VersionedRow[]; readonly now: Seen }> {
-    const rows = await this.#connections.read<(VersionedRow | { readonly digest: null }) & Look>(
+    const rows = await this.connections.read<(VersionedRow | { readonly digest: null }) & Look>(
       `SELECT looked.*, k.*, k.xmin::text AS seen FROM (${LOOK}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
       [value],
     );
     const now = seenIn(rows[0]);
-    this.#onSeen(now);
+    this.onSeen(now);
     return { rows: rows.filter((row): row is VersionedRow & Look => row.digest !== null), now };
   }
 
   /** @returns the digests of the rows that were as they had been read, and were written */
-  async #charge(
-    usages: readonly (readonly [VersionedRow, Usage])[],
-    { now, moved }: Seen,
-  ): Promise<ReadonlySet<string>> {
+  async write(usages: readonly (readonly [VersionedRow, Usage])[], { now, moved }: Seen): Promise<ReadonlySet<string>> {
     if (usages.length === 0) return new Set();
     const rows = usages.map(([row, usage]) => {
       const numbers = usageValues(usage).map((value) => (value === null ? 'NULL::bigint' : `${value}::bigint`));
       return `('\\x${digestIn(row)}'::bytea, '${row.seen}'::xid, ${numbers.join()})`;
     });
     // Numbers and hex digits alone. The rows are locked in one order, so that two services do not wait for each other.
-    const written = await this.#connections.change<Pick<KeyRow, 'digest'>>(
+    const written = await this.connections.change<Pick<KeyRow, 'digest'>>(
       `WITH v (digest, seen, ${usageColumns.join()}) AS (VALUES ${rows.join()}), locked AS MATERIALIZED (
          SELECT digest FROM petstock_service.keys WHERE digest IN (SELECT digest FROM v) ORDER BY digest FOR NO KEY UPDATE
        )

@@ -1,7 +1,9 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { Lane } from '../lane.ts';
-import { StorageError } from '../store.ts';
-import type { Connections } from './connections.ts';
+import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
+import { type StockStore, StorageError } from '../store.ts';
+import { type Client, type Connections, numbered } from './connections.ts';
+import { fillStock, patiently, putItems, withoutTimeouts } from './schema.ts';
 import { ANSWER_MS } from './session.ts';
 
 interface PetRow {
@@ -18,61 +20,109 @@ interface UpdatedRow {
   readonly status: PetStatus | null;
 }
 
-interface Update {
-  readonly petId: bigint;
-  readonly quantity: bigint;
+type Update = Pick<InventoryItem, 'petId' | 'quantity'>;
+
+const PAGES = numbered(pageSql('petstock_service.pets', "string_agg(item, ',' ORDER BY id)"));
+
+/** Milliseconds for what may be as long as the stock. */
+const ALL_MS = 60_000;
+
+/**
+ * Reads and writes single pets in one round trip for all that are asked for at once.
+ * @param now the time of the database, or a little less: milliseconds since the Unix epoch
+ */
+export function postgresPets(connections: Connections, now: () => number): StockStore & { idle(): Promise<unknown> } {
+  const updates = new Lane((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
+  const finds = new Lane((asked: readonly bigint[]) => findAll(connections, asked));
+  // One page holds most inventories: read once for all who ask before the reading begins.
+  const firstPages = new Lane<null, string | null>(async (asked) => {
+    const [page] = await connections.read<Page>(PAGES, [SMALLEST_ID]);
+    const text = page !== undefined && page.pets < PAGE ? (page.text ?? '') : null;
+    return asked.map(() => text);
+  });
+  const texts = async (statement: string) => {
+    const rows = await connections.read<{ readonly text: string }>(statement, [], ALL_MS);
+    return rows.map(({ text }) => text);
+  };
+  return {
+    idle: () => Promise.all([updates.idle(), finds.idle(), firstPages.idle()]),
+    async *inventory() {
+      const single = await firstPages.run(null);
+      if (single === null) yield* connections.snapshot(pagesOf);
+      else if (single !== '') yield single;
+    },
+    find: (petId) => finds.run(petId),
+    setQuantity: (petId, quantity) => updates.run({ petId, quantity }),
+    setStatus: async (petId, status) => {
+      const [item] = await connections.change<InventoryItem>(
+        'UPDATE petstock_service.pets SET status = $2 WHERE id = $1 RETURNING id AS "petId", quantity, status',
+        [petId, status],
+      );
+      return item ?? null;
+    },
+    orders: () => texts('SELECT body AS text FROM petstock_service.orders ORDER BY position'),
+    records: () => texts('SELECT record AS text FROM petstock_service.pets WHERE record IS NOT NULL ORDER BY id'),
+    remove: async (petId) => {
+      const removed = 'DELETE FROM petstock_service.pets WHERE id = $1 RETURNING id';
+      return (await connections.change(removed, [petId])).length > 0;
+    },
+    put: (items) =>
+      connections.transact(async (client) => {
+        await withoutTimeouts(client);
+        await patiently(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
+        await putItems(client, items);
+      }),
+    // Those who write wait until it is done; those who read go on with the previous stock.
+    replace: (stock, { forgetsUsage }) =>
+      connections.transact(async (client) => {
+        await withoutTimeouts(client);
+        await patiently(client, 'LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE');
+        await patiently(client, 'DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
+        await fillStock(client, stock);
+        if (forgetsUsage) await patiently(client, forgetUsageSql('petstock_service.keys'));
+      }),
+  };
 }
 
-/** Reads and writes single pets, in one round trip for all that are asked for at once. */
-export class PostgresPets {
-  readonly #connections: Connections;
-  readonly #now: () => number;
-  readonly #updates = new Lane<Update, InventoryItem | null>((asked) => this.#setAll(asked));
-  readonly #finds = new Lane<bigint, StockItem | null>((asked) => this.#findAll(asked));
-
-  /** @param now the time of the database, or a little less: milliseconds since the Unix epoch */
-  constructor(connections: Connections, now: () => number) {
-    this.#connections = connections;
-    this.#now = now;
+async function* pagesOf(client: Client): AsyncGenerator<string, void> {
+  for (let from: bigint | null = SMALLEST_ID; from !== null; ) {
+    const { rows } = await client.query<Page>({ name: 'page', text: PAGES, values: [from] });
+    const page: Page = rows[0] ?? { pets: 0n, last_id: null, text: null };
+    if (page.text !== null) yield page.text;
+    from = nextPage(page);
   }
+}
 
-  async idle(): Promise<void> {
-    await Promise.all([this.#updates.idle(), this.#finds.idle()]);
-  }
+async function findAll(connections: Connections, petIds: readonly bigint[]): Promise<readonly (StockItem | null)[]> {
+  const rows = await connections.read<PetRow>(
+    'SELECT id, quantity, status, record FROM petstock_service.pets WHERE id = ANY($1::bigint[])',
+    [[...new Set(petIds)]],
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return petIds.map((petId) => {
+    const row = found.get(petId);
+    if (row === undefined) return null;
+    return { petId, quantity: row.quantity, status: row.status, record: row.record ?? undefined };
+  });
+}
 
-  find(petId: bigint): Promise<StockItem | null> {
-    return this.#finds.run(petId);
-  }
-
-  setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null> {
-    return this.#updates.run({ petId, quantity });
-  }
-
-  async #findAll(petIds: readonly bigint[]): Promise<readonly (StockItem | null)[]> {
-    const rows = await this.#connections.read<PetRow>(
-      'SELECT id, quantity, status, record FROM petstock_service.pets WHERE id = ANY($1::bigint[])',
-      [[...new Set(petIds)]],
-    );
-    const found = new Map(rows.map((row) => [row.id, row]));
-    return petIds.map((petId) => {
-      const row = found.get(petId);
-      if (row === undefined) return null;
-      return { petId, quantity: row.quantity, status: row.status, record: row.record ?? undefined };
-    });
-  }
-
-  /**
-   * Of several updates of one pet the last one stays, and each is answered with its own, as if they had come one after
-   * another. Rows are locked in the order of ids, so that two services do not wait for each other.
-   *
-   * A statement can lie before a server that stands still for longer than its answer is waited for. Then its clients have been
-   * answered that its outcome is unknown, and may have read back and written anew: it changes nothing any more. Once the rows
-   * are locked it is in time, since whoever writes later waits for it.
-   */
-  async #setAll(updates: readonly Update[]): Promise<readonly (InventoryItem | null)[]> {
-    const last = new Map(updates.map(({ petId, quantity }) => [petId, quantity]));
-    const rows = await this.#connections.change<UpdatedRow>(
-      `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
+/**
+ * Of several updates of one pet the last one stays, and each is answered with its own, as if they had come one after
+ * another. Rows are locked in the order of ids, so that two services do not wait for each other.
+ *
+ * A statement can lie before a server that stands still for longer than its answer is waited for. Then its clients have been
+ * answered that its outcome is unknown, and may have read back and written anew: it changes nothing any more. Once the rows
+ * are locked it is in time, since whoever writes later waits for it.
+ * @param deadline by the clock of the database: milliseconds since the Unix epoch
+ */
+async function setAll(
+  connections: Connections,
+  updates: readonly Update[],
+  deadline: number,
+): Promise<readonly (InventoryItem | null)[]> {
+  const last = new Map(updates.map(({ petId, quantity }) => [petId, quantity]));
+  const rows = await connections.change<UpdatedRow>(
+    `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
        locked AS MATERIALIZED (
          SELECT id FROM petstock_service.pets WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR NO KEY UPDATE
        ),
@@ -82,13 +132,12 @@ export class PostgresPets {
          FROM due, locked AS l JOIN wanted AS w ON w.id = l.id WHERE p.id = l.id AND due.in_time RETURNING p.id, p.status
        )
        SELECT due.in_time, updated.id, updated.status FROM due LEFT JOIN updated ON true`,
-      [[...last.keys()], [...last.values()], this.#now() + ANSWER_MS],
-    );
-    if (rows[0]?.in_time !== true) throw new StorageError('The change came to the database too late, and was not made');
-    const statuses = new Map(rows.map(({ id, status }) => [id, status]));
-    return updates.map(({ petId, quantity }) => {
-      const status = statuses.get(petId);
-      return status === undefined || status === null ? null : { petId, quantity, status };
-    });
-  }
+    [[...last.keys()], [...last.values()], deadline],
+  );
+  if (rows[0]?.in_time !== true) throw new StorageError('The change came to the database too late, and was not made');
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]));
+  return updates.map(({ petId, quantity }) => {
+    const status = statuses.get(petId);
+    return status === undefined || status === null ? null : { petId, quantity, status };
+  });
 }

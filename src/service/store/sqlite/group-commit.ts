@@ -22,27 +22,19 @@ type Outcome = { readonly result: unknown } | { readonly error: unknown };
  */
 export class GroupCommit {
   readonly #lane = new Lane<Work, Outcome>((works) => this.#complete(works));
-  readonly #database: Database;
-  readonly #participant: Participant;
   readonly #begin: Statement;
   readonly #commit: Statement;
-  readonly #ready: () => void;
-  readonly #ended: (error?: unknown) => void;
 
   /**
    * @param ready called before each transaction; what it throws is what all of it fails with
    * @param ended called after each transaction; if it could not be committed, with the error
    */
   constructor(
-    database: Database,
-    participant: Participant,
-    ready: () => void = () => {},
-    ended: (error?: unknown) => void = () => {},
+    private readonly database: Database,
+    private readonly participant: Participant,
+    private readonly ready: () => void = () => {},
+    private readonly ended: (error?: unknown) => void = () => {},
   ) {
-    this.#ready = ready;
-    this.#ended = ended;
-    this.#database = database;
-    this.#participant = participant;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
   }
@@ -75,20 +67,20 @@ export class GroupCommit {
   }
 
   #together(works: readonly Work[]): readonly Outcome[] {
-    this.#ready();
+    this.ready();
     this.#begin.run();
     try {
       const outcomes = works.map((work) => this.#attempt(work));
-      this.#participant.flush();
+      this.participant.flush();
       this.#commit.run();
-      this.#ended();
+      this.ended();
       return outcomes;
     } catch (error) {
-      this.#ended(error);
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      this.ended(error);
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
     } finally {
-      this.#participant.forget();
+      this.participant.forget();
     }
   }
 
@@ -97,7 +89,7 @@ export class GroupCommit {
     try {
       return { result: guarded(work) };
     } catch (error) {
-      if (!this.#database.isTransaction) throw error;
+      if (!this.database.isTransaction) throw error;
       return { error };
     }
   }
