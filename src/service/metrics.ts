@@ -5,20 +5,7 @@ import type { Exchange } from './http/exchange.ts';
 import { type Admission, DAY_MS, windowAt } from './limits/admission.ts';
 import type { Store } from './store/store.ts';
 
-export interface Metrics {
-  /** After the admission of a request with a valid key. */
-  admitted(admission: Admission): void;
-  /** After an answer, or the end of its connection. */
-  over(exchange: Exchange, seconds: number): void;
-  /** After a request that the HTTP parser could not read. */
-  refused(status: number): void;
-  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
-  /** After a change of the stock by administration: `put`, `remove`, `reset`. */
-  stockChanged(operation: string): void;
-  /** Prometheus' text format. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const METHODS = new Set(['GET', 'HEAD', 'PATCH', 'OPTIONS', 'POST', 'PUT', 'DELETE']);
 const REFUSALS = new Set(['rate_limited', 'key_banned', 'address_rate_limited']);
@@ -38,7 +25,6 @@ interface Watched {
   isUsable(): Promise<boolean>;
   /** For durations. */
   readonly clock: Clock;
-  /** Length of the minute window. */
   readonly minuteMs: number;
 }
 
@@ -46,7 +32,7 @@ interface Watched {
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
 /** Counts for Prometheus. Labels have few values, whatever clients send. */
-export function createMetrics(watched: Watched): Metrics {
+export function createMetrics(watched: Watched) {
   const { clock } = watched;
   const register = new Registry();
   const counters = countersIn(register);
@@ -59,11 +45,13 @@ export function createMetrics(watched: Watched): Metrics {
   };
   return {
     contentType: register.contentType,
-    admitted: (admission) => {
+    /** After the admission of a request with a valid key. */
+    admitted: (admission: Admission) => {
       if (admission.outcome === 'banned' && admission.begins) counters.bans.inc();
     },
-    refused: (status) => counters.requests.inc({ method: 'other', route: 'other', status }),
-    timed: async (operation, work) => {
+    /** After a request that the HTTP parser could not read. */
+    refused: (status: number) => counters.requests.inc({ method: 'other', route: 'other', status }),
+    timed: async <Result>(operation: string, work: () => Promise<Result>): Promise<Result> => {
       const began = clock.now();
       try {
         return await work();
@@ -71,7 +59,8 @@ export function createMetrics(watched: Watched): Metrics {
         counters.storeDuration.observe({ operation }, Math.max(0, clock.now() - began) / 1000);
       }
     },
-    over: ({ method, route, code, entry: { status } }, seconds) => {
+    /** After an answer, or the end of its connection. */
+    over: ({ method, route, code, entry: { status } }: Exchange, seconds: number) => {
       const labels = { method: METHODS.has(method) ? method : 'other', route: route?.path ?? 'other' };
       counters.requests.inc({ ...labels, status: status ?? 'none' });
       counters.duration.observe(labels, seconds);
@@ -79,8 +68,10 @@ export function createMetrics(watched: Watched): Metrics {
       const operation = OPERATIONS[`${labels.method} ${labels.route}`];
       if (operation !== undefined && status === 200) counters.operations.inc({ operation });
     },
-    stockChanged: (operation) => counters.operations.inc({ operation }),
-    text: () => {
+    /** After a change of the stock by administration: `put`, `remove`, `reset`. */
+    stockChanged: (operation: string) => counters.operations.inc({ operation }),
+    /** Prometheus' text format. */
+    text: (): Promise<string> => {
       addDefaults();
       return register.metrics();
     },

@@ -1,37 +1,19 @@
 import { isIP } from 'node:net';
-import type { Clock } from './clock.ts';
 import type { Controls } from './controls.ts';
 import type { Log } from './http/log.ts';
 import type { Patience } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import type { JournalEntry } from './journal.ts';
 import type { BanRule, Plan } from './limits/admission.ts';
-import type { Ids, Stock } from './seed/stock.ts';
-import type { StartPatience } from './store/open-store.ts';
+import type { Seed } from './seed/stock.ts';
+import type { StoreOptions } from './store/open-store.ts';
 
-export interface ServiceOptions {
-  /** Path of the database file, or ':memory:', which is the default. Created and seeded when new. */
-  readonly file?: string | undefined;
-  /**
-   * Address of a PostgreSQL in place of a file: `postgres://…`. Its tables are made and filled when they are new. Any number of
-   * services on any machines may share it; windows, bans and dates then go by its clock. Several are servers of one database,
-   * of which the one that takes writes is used.
-   */
-  readonly database?: string | readonly string[] | undefined;
-  /** Milliseconds since the Unix epoch: windows, bans, `Date` and everything else go by it, if there is no `database`. */
-  readonly clock: Clock;
+/** `pets`, `seed` and `ids` make the stock of a new store, if no `stock` is given. */
+export interface ServiceOptions extends Seed, Omit<StoreOptions, 'onlyLooks'> {
   /** Address to listen at: 127.0.0.1. */
   readonly host?: string | undefined;
   /** Port to listen at; 0, the default, takes a free one. */
   readonly port?: number | undefined;
-  /** The stock of a new database, in place of what `pets`, `seed` and `ids` make. */
-  readonly stock?: Stock | undefined;
-  /** Pets in a new database: 24. */
-  readonly pets?: number | undefined;
-  /** Seed of the stock in a new database: 1. */
-  readonly seed?: number | undefined;
-  /** Whether some ids of a new database are beyond 2^53: large, they are. */
-  readonly ids?: Ids | undefined;
   /** Plan of the key: business, unless the key is known and has one. */
   readonly plan?: Plan | undefined;
   /** Limits of the key's own, as an enterprise key has them; they go before `plan`. */
@@ -40,8 +22,6 @@ export interface ServiceOptions {
   readonly key?: string | undefined;
   /** Whether that key is the content of a file, which may have had another one before. */
   readonly isKeyOfFile?: boolean | undefined;
-  /** How long to wait for a database that is being started. Without it, not at all. */
-  readonly startPatience?: StartPatience | undefined;
   /** Length of the minute window: 60. */
   readonly windowSeconds?: number | undefined;
   /** When going on after a 429 bans the key: after 10 strikes for 300 s. False: never. */
@@ -79,7 +59,6 @@ export interface ServiceOptions {
 export interface RunningService {
   /** Base address, for example http://127.0.0.1:4010/v1 */
   readonly url: string;
-  /** Address of the administration server. */
   readonly adminUrl: string | null;
   /** The bearer token of the administration server; null without one. */
   readonly adminToken: string | null;

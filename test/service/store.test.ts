@@ -27,14 +27,9 @@ describeStore({
   sharesClock: true,
   open: async (pets) => {
     const url = await temporaryDatabase();
-    const again = () =>
-      openPostgres({
-        urls: [url],
-        stock: seededStock({ pets }),
-        clock: { now: () => Date.now() + 6_000 },
-      });
+    const again = () => openPostgres([url], seededStock({ pets }), { now: () => Date.now() + 6_000 });
     return {
-      store: await openPostgres({ urls: [url], stock: seededStock({ pets }), clock: Date }),
+      store: await openPostgres([url], seededStock({ pets }), Date),
       again,
     };
   },

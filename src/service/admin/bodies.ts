@@ -13,7 +13,6 @@ const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies 
 /** Of the body, by name: integers are bigints. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A refusal of what was sent to the administration port. */
 export function refused(message: string): Refusal {
   return new Refusal(400, 'invalid_request', message);
 }

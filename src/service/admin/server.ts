@@ -21,10 +21,8 @@ function isLocalName(hostHeader: string | undefined): boolean {
 }
 
 interface AdminOptions {
-  /** Where the service itself is. */
   readonly serviceUrl: string;
   readonly token: string;
-  /** For the metrics alone. */
   readonly metricsToken: string | undefined;
   readonly hasTestControls: boolean;
   readonly tls: TlsFiles | undefined;

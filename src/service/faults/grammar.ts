@@ -3,7 +3,6 @@ export type Occurrence =
   | { readonly kind: 'always' }
   /** The n-th, the 2n-th, … */
   | { readonly kind: 'every'; readonly n: number }
-  /** The first n. */
   | { readonly kind: 'first'; readonly n: number }
   /** Each with this probability; the same ones for the same seed. */
   | { readonly kind: 'probability'; readonly p: number; readonly seed: number };
@@ -43,7 +42,6 @@ export interface Fault {
   readonly harm: Harm | null;
 }
 
-/** A fault specification that cannot be read. */
 export class FaultSpecError extends Error {
   override readonly name = 'FaultSpecError';
 

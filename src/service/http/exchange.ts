@@ -43,7 +43,6 @@ interface Route {
   readonly path: string;
   /** The id of a pet in the path, if it is one; anything else may be a key that is not where it belongs. */
   readonly petId: string | null;
-  /** Headers of every response on this path. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -69,7 +68,6 @@ export interface Exchange extends Parts {
   shown: ShownLimit | null;
   /** The key that the request was made with; null until it has been found valid. */
   validKey: string | null;
-  /** The code of the error that was answered. */
   code: string | null;
   /** The failure, if the answer is a 5xx of this service's own. */
   cause: unknown;

@@ -56,7 +56,6 @@ export function headersRefusal(rawHeaders: readonly string[]): Refusal | null {
   return rawHeaders.every((text, index) => index % 2 === 1 || FIELD_NAME.test(text)) ? null : malformed();
 }
 
-/** The error that node gives to listeners of `clientError`. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   /** How much of the packet was read before the error. */

@@ -11,7 +11,6 @@ export interface Example {
 /** The first pet of the default stock, as it is at first. */
 export const FIRST_PET: Example = { petId: 1, quantity: 12, status: 'available' };
 
-/** The schemas of the specification, field by field. */
 export const schemasWith = (pet: Example): Readonly<Record<string, Json>> => ({
   PetStatus: { type: 'string', enum: ['available', 'pending', 'sold'] },
   InventoryItem: {
@@ -110,7 +109,6 @@ interface Outcomes {
   readonly describes: string;
   /** Statuses beyond those that every operation has. */
   readonly refusals?: readonly string[];
-  /** Headers of every answer of this operation. */
   readonly headers?: readonly string[];
 }
 

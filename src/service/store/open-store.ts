@@ -6,17 +6,22 @@ import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-store.ts';
 import { type KeyRecord, type Registration, StorageError, type Store } from './store.ts';
 
-/** Which store: that of a PostgreSQL if `database` is given, else that of a file. */
+/** Which store: that of a PostgreSQL if `database` is given, else that of a file. A new one is made and filled. */
 export interface StoreOptions {
   /** Path of a SQLite file, or ':memory:', which is the default. */
   readonly file?: string | undefined;
-  /** `postgres://…`; several are servers of one database: the one that takes writes is used. */
+  /**
+   * `postgres://…`; several are servers of one database: the one that takes writes is used. Any number of services on any machines
+   * may share it.
+   */
   readonly database?: string | readonly string[] | undefined;
+  /** Windows, bans, `Date` and everything else go by it, or by the clock of the `database`. */
   readonly clock: Clock;
   /** The stock of a new store; without it the default stock. */
   readonly stock?: Stock | undefined;
   /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
   readonly onlyLooks?: boolean;
+  /** How long to wait for a database that is being started. Without it, not at all. */
   readonly startPatience?: StartPatience | undefined;
 }
 
@@ -32,20 +37,13 @@ const PAUSE_MS = 500;
 
 /** Opens a store; a new one is made and filled. @throws StorageError */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const {
-    file = IN_MEMORY,
-    database,
-    clock,
-    stock = seededStock(),
-    onlyLooks = false,
-    startPatience: patience,
-  } = options;
+  const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, onlyLooks } = options;
   if (database === undefined) return openSqlite(file, stock, clock, onlyLooks);
   const { openPostgres } = await import('./postgres/postgres-store.ts');
   const began = clock.now();
   for (let tried = 1; ; tried++) {
     try {
-      return await openPostgres({ urls: [database].flat(), stock, clock, onlyLooks });
+      return await openPostgres([database].flat(), stock, clock, onlyLooks);
     } catch (error) {
       // Making its tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);

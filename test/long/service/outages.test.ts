@@ -199,7 +199,7 @@ describe('a database that goes away', () => {
 test('the end of a connection that a slow reader holds ends its list, and not the process', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
-  const store = await openPostgres({ urls: [database], stock, clock: Date });
+  const store = await openPostgres([database], stock, Date);
   onTestFinished(() => store.close());
   const pages = store.inventory();
   await pages.next();

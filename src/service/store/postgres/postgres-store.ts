@@ -7,17 +7,6 @@ import { postgresKeys } from './keys.ts';
 import { postgresPets } from './pets.ts';
 import { LOOK, type Look, prepare, requirePrepared, type Seen, seenIn } from './schema.ts';
 
-export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database, as `Connections` uses them. */
-  readonly urls: readonly string[];
-  /** The stock of new tables. */
-  readonly stock: Stock;
-  /** Of this machine. It only bridges the time between two answers of the database, and may be wrong. */
-  readonly clock: Clock;
-  /** Whether to look at what is there without making or changing any table. */
-  readonly onlyLooks?: boolean;
-}
-
 /** The smallest change that there is, with what a look learns. */
 const CHECK = `WITH changed AS (UPDATE petstock_service.service SET version = version RETURNING single) ${LOOK}, changed`;
 
@@ -27,8 +16,16 @@ const UNFINISHED_MS = 2_000;
 /**
  * Opens a store for any number of services on any number of machines: the schema `petstock_service` of a PostgreSQL 15 or later. New
  * tables are made and filled with the stock.
+ * @param urls `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database
+ * @param clock of this machine. It only bridges the time between two answers of the database, and may be wrong
+ * @param onlyLooks whether no table is to be made or changed
  */
-export async function openPostgres({ urls, stock, clock, onlyLooks = false }: PostgresOptions): Promise<Store> {
+export async function openPostgres(
+  urls: readonly string[],
+  stock: Stock,
+  clock: Clock,
+  onlyLooks = false,
+): Promise<Store> {
   const connections = new Connections(urls, clock);
   try {
     await connections.requireSessions();

@@ -113,7 +113,6 @@ export async function requireSessions(config: () => pg.ClientConfig, most: numbe
 const TRANSACTION_POOLER =
   'There is a pooler in transaction mode before the database. Connect straight to the server, or through a pooler in session mode';
 
-/** Settings of every connection. */
 export function common(connectionString: string) {
   return {
     connectionString,

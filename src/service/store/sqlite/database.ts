@@ -21,7 +21,6 @@ export function openDatabase(file: string, options: { readOnly?: boolean; timeou
   return new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, ...options, readBigInts: true });
 }
 
-/** Returns the statement of a text, which is prepared once. */
 export type Prepare = (text: string) => Statement;
 
 export function prepareOnce(database: Database): Prepare {
