@@ -44,29 +44,20 @@ export function harmless(text: string): string {
 }
 
 /** Reports whether a line can be drawn again in its place: a terminal that only prints, and many a screen reader, says `TERM=dumb`. */
-export function drawsLive({
-  stderr,
-  env,
-}: {
-  readonly stderr: { readonly isTerminal: boolean };
-  readonly env: Readonly<Record<string, string | undefined>>;
-}): boolean {
-  return stderr.isTerminal && env.TERM !== 'dumb';
+export function drawsLive(context: { readonly stderr: Pick<ColorSources, 'isTerminal'> } & Pick<ColorSources, 'env'>) {
+  return context.stderr.isTerminal && context.env.TERM !== 'dumb';
 }
+
+const styles = ['bold', 'dim', 'red', 'yellow', 'green', 'cyan'] as const;
 
 /** Colours and weights by their names. Without colour, each gives its text as it is. */
-export interface Paint {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  yellow(text: string): string;
-  green(text: string): string;
-  cyan(text: string): string;
+export type Paint = Readonly<Record<(typeof styles)[number], (text: string) => string>>;
+
+function paintOf(styled: (style: keyof Paint) => (text: string) => string): Paint {
+  return Object.fromEntries(styles.map((style) => [style, styled(style)])) as Paint;
 }
 
-const same = (text: string): string => text;
-
-export const plainPaint: Paint = { bold: same, dim: same, red: same, yellow: same, green: same, cyan: same };
+export const plainPaint: Paint = paintOf(() => (text) => text);
 
 /** The paint of one stream. Without colour, chalk is not even loaded. */
 export async function createPaint(color: boolean): Promise<Paint> {
@@ -75,15 +66,7 @@ export async function createPaint(color: boolean): Promise<Paint> {
   // The level is ours: chalk's own detection looks at the process. 1: the 16 colours that every terminal has.
   const chalk = new Chalk({ level: 1 });
   // chalk puts all its arguments into the text, the number of a line from `map` too.
-  const styled = (style: keyof Paint) => (text: string) => chalk[style](text);
-  return {
-    bold: styled('bold'),
-    dim: styled('dim'),
-    red: styled('red'),
-    yellow: styled('yellow'),
-    green: styled('green'),
-    cyan: styled('cyan'),
-  };
+  return paintOf((style) => (text) => chalk[style](text));
 }
 
 export const colorChoices = ['auto', 'always', 'never'] as const;
