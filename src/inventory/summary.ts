@@ -1,4 +1,4 @@
-import type { ColumnBatches, ItemColumns, StatusNames } from './item-columns.ts';
+import type { ColumnBatches, StatusNames } from './item-columns.ts';
 import { petStatuses } from './items.ts';
 import { compareStatuses } from './sort.ts';
 
@@ -13,12 +13,7 @@ export interface Summary extends Total {
 }
 
 /** Counts items as they come, so that a list of any length needs no array. */
-export interface Summarizer {
-  add(batch: ItemColumns): void;
-  summary(): Summary;
-}
-
-export function createSummarizer(): Summarizer {
+export async function summarize(batches: ColumnBatches): Promise<Summary> {
   const counters = new Map<string, Counter>(petStatuses.map((status) => [status, new Counter()]));
   const counterOf = (status: string): Counter => {
     const counter = counters.get(status) ?? new Counter();
@@ -27,37 +22,24 @@ export function createSummarizer(): Summarizer {
   };
   let names: StatusNames | undefined;
   let byCode: Counter[] = [];
-  return {
-    add({ length, quantities, statusCodes, statuses }) {
-      if (names !== statuses) byCode = [];
-      names = statuses;
-      for (let index = 0; index < length; index += 1) {
-        const code = statusCodes[index] ?? 0;
-        byCode[code] ??= counterOf(statuses.textOf(code));
-        byCode[code].add(quantities[index] ?? 0);
-      }
-    },
-    summary() {
-      const byStatus = new Map(
-        [...counters]
-          .sort(([left], [right]) => compareStatuses(left, right))
-          .map(([status, counter]) => [status, counter.total()]),
-      );
-      let pets = 0;
-      let units = 0n;
-      for (const tally of byStatus.values()) {
-        pets += tally.pets;
-        units += tally.units;
-      }
-      return { pets, units, byStatus };
-    },
-  };
-}
-
-export async function summarize(batches: ColumnBatches): Promise<Summary> {
-  const summarizer = createSummarizer();
-  for await (const batch of batches) summarizer.add(batch);
-  return summarizer.summary();
+  for await (const { length, quantities, statusCodes, statuses } of batches) {
+    if (names !== statuses) byCode = [];
+    names = statuses;
+    for (let index = 0; index < length; index += 1) {
+      const code = statusCodes[index] ?? 0;
+      byCode[code] ??= counterOf(statuses.textOf(code));
+      byCode[code].add(quantities[index] ?? 0);
+    }
+  }
+  const sorted = [...counters].sort(([left], [right]) => compareStatuses(left, right));
+  const byStatus = new Map(sorted.map(([status, counter]) => [status, counter.total()]));
+  let pets = 0;
+  let units = 0n;
+  for (const total of byStatus.values()) {
+    pets += total.pets;
+    units += total.units;
+  }
+  return { pets, units, byStatus };
 }
 
 /** Adds up as a number, which is fast, and carries into a bigint before that would lose a unit. */
