@@ -15,7 +15,6 @@ export interface ExportRow {
 export interface ExportOptions {
   /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
   readonly spreadsheet?: boolean;
-  /** With a column for deltas. */
   readonly deltas?: boolean;
   /** Between two cells; default: a comma. */
   readonly delimiter?: string;

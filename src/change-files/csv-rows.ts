@@ -8,7 +8,6 @@ import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow
 const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
 const guardedFields: ReadonlySet<Field> = new Set(['status', 'reason', 'ref']);
 
-/** The columns of a table. */
 interface Columns {
   /** Number of cells in the header line. */
   readonly count: number;
@@ -20,7 +19,6 @@ interface Columns {
   readonly unnamed: readonly number[];
 }
 
-/** Reads the rows of CSV, TSV and their kin. */
 export class CsvRows {
   #hasBegun = false;
   /** undefined: rows make no sense, or there was no header line yet. */

@@ -21,7 +21,6 @@ export interface RawRow {
 
 export type FieldTexts = Readonly<Partial<Record<Field, string>>>;
 
-/** Returns fields by names as `plainName` has them. */
 function byPlainName(names: Readonly<Partial<Record<Field, readonly string[]>>>): ReadonlyMap<string, Field> {
   return new Map(fields.flatMap((field) => (names[field] ?? []).map((name) => [name, field] as const)));
 }
@@ -99,7 +98,6 @@ export class FieldNames {
     this.#ignoresUnknown = ignoreColumns;
   }
 
-  /** Returns the field that a name of the file stands for; undefined for an unknown name. */
   fieldOf(name: string): Field | undefined {
     const field = this.#fieldOf(name);
     if (field !== undefined && this.#chosen.size > 0) this.#found.add(field);

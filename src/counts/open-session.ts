@@ -3,7 +3,6 @@ import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import { addScans, endSession, type ScanRecord, type SessionEnd, type SessionRow } from './session-tables.ts';
 
-/** A session with the scans that it had when it was taken. */
 export type SessionContent = Pick<SessionRow, 'head' | 'codes' | 'scans'>;
 
 interface SessionStore {
@@ -20,16 +19,17 @@ export class OpenSession implements SessionContent {
   readonly head: SessionContent['head'];
   readonly codes: SessionContent['codes'];
   readonly scans: SessionContent['scans'];
-  readonly #store: SessionStore | undefined;
   #deadline: Deadline | undefined;
   #isOpen = true;
 
   /** @param store undefined: nothing of the session is kept, for a dry run */
-  constructor({ head, codes, scans }: SessionContent, store?: SessionStore) {
+  constructor(
+    { head, codes, scans }: SessionContent,
+    private readonly store?: SessionStore,
+  ) {
     this.head = head;
     this.codes = codes;
     this.scans = scans;
-    this.#store = store;
     this.#keepAlive();
   }
 
@@ -37,9 +37,8 @@ export class OpenSession implements SessionContent {
     return this.#isOpen;
   }
 
-  /** Reports whether what is done to it is kept. */
   get isKept(): boolean {
-    return this.#store !== undefined;
+    return this.store !== undefined;
   }
 
   /** Adds scans. On disk when it returns. @throws FailureError; ConflictError if another process has taken the session */
@@ -57,8 +56,8 @@ export class OpenSession implements SessionContent {
   close(): void {
     if (!this.#isOpen) return;
     this.#leave();
-    if (this.#store === undefined) return;
-    const { connection, holder } = this.#store;
+    if (this.store === undefined) return;
+    const { connection, holder } = this.store;
     try {
       const sql = 'UPDATE counts SET holder = NULL WHERE session = ? AND holder = ?';
       connection.quick(() => connection.run(sql, this.head.session, holder));
@@ -68,8 +67,8 @@ export class OpenSession implements SessionContent {
   }
 
   #write(work: (connection: Connection) => void): void {
-    if (this.#store === undefined) return;
-    const { connection } = this.#store;
+    if (this.store === undefined) return;
+    const { connection } = this.store;
     const name = this.head.session.slice(-4);
     if (!connection.isInPlace) {
       throw new FailureError(
@@ -84,8 +83,8 @@ export class OpenSession implements SessionContent {
 
   /** @returns whether the session is still ours */
   #touch(): boolean {
-    if (this.#store === undefined) return true;
-    const { connection, clock, holder } = this.#store;
+    if (this.store === undefined) return true;
+    const { connection, clock, holder } = this.store;
     const sql = 'UPDATE counts SET touched = ? WHERE session = ? AND holder = ? AND ended IS NULL';
     return connection.run(sql, Math.round(clock.now()), this.head.session, holder) === 1;
   }
@@ -96,11 +95,11 @@ export class OpenSession implements SessionContent {
   }
 
   #keepAlive(): void {
-    this.#deadline = this.#store?.clock.deadline(keepAliveEvery, () => {
+    this.#deadline = this.store?.clock.deadline(keepAliveEvery, () => {
       this.#deadline?.clear();
       if (!this.#isOpen) return;
       try {
-        this.#store?.connection.quick(() => this.#touch());
+        this.store?.connection.quick(() => this.#touch());
       } catch {
         // The next scan says what is wrong.
       }

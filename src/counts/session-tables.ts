@@ -35,7 +35,6 @@ export type ScanRecord =
   | { readonly kind: 'base'; readonly units: number; readonly code: string; readonly pet?: bigint | undefined }
   | { readonly kind: 'back' };
 
-/** Returns the record of a line; undefined if the line scans nothing. */
 export function scanRecord(line: ScanLine, pet: bigint | undefined): ScanRecord | undefined {
   switch (line.kind) {
     case 'add':
@@ -70,7 +69,6 @@ export function applyRecord(
   return record.kind === 'add' ? tally.add(what, record.units) : tally.set(what, record.units);
 }
 
-/** Returns the records that a merged session begins with. */
 export function baseRecords(tally: Tally): ScanRecord[] {
   const pets = Array.from(tally.counts(), ([pet, units]) => ({ kind: 'base' as const, units, code: `${pet}`, pet }));
   return [...pets, ...Array.from(tally.unknowns(), ([code, units]) => ({ kind: 'base' as const, units, code }))];
@@ -78,7 +76,6 @@ export function baseRecords(tally: Tally): ScanRecord[] {
 
 export interface SessionRow {
   readonly head: SessionHead;
-  /** The bar codes that it was given last. */
   readonly codes: BarCodes;
   /** undefined: it is not finished. */
   readonly end: SessionEnd | undefined;
@@ -116,15 +113,16 @@ const tables = `
 
 /** A session that can't be read: nobody knows what of it can still be relied on. */
 export class DamagedSession extends FailureError {
-  readonly session: string;
-
-  constructor(session: string, file: string, cause: unknown) {
+  constructor(
+    readonly session: string,
+    file: string,
+    cause: unknown,
+  ) {
     const reason = (cause as Error).message;
     super(`Session ${session.slice(-4)} in ${file} is damaged (${reason}). It is left as it is`, {
       hint: 'petstock inventory count --new',
       cause,
     });
-    this.session = session;
   }
 }
 

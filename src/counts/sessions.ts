@@ -38,22 +38,21 @@ const aliveFor = 15_000;
 
 /** The sessions of stock-takes on this machine: tables of the local `state.db`. */
 export class Sessions {
-  readonly #connection: Connection;
-  readonly #system: SessionSystem;
   /** This process, as the table names it. */
   readonly #holder: string;
 
-  constructor(connection: Connection, system: SessionSystem) {
-    this.#connection = connection;
-    this.#system = system;
+  constructor(
+    private readonly connection: Connection,
+    private readonly system: SessionSystem,
+  ) {
     this.#holder = JSON.stringify(system.processes.self);
     makeTables(connection);
   }
 
   /** Returns the sessions, the newest first; warns of those that are damaged. @param all includes those that are finished */
   list(all: boolean): readonly SessionFacts[] {
-    const { sound, damaged } = readAll(this.#connection, all ? '' : 'WHERE ended IS NULL');
-    for (const { message } of damaged) this.#system.warn(message);
+    const { sound, damaged } = readAll(this.connection, all ? '' : 'WHERE ended IS NULL');
+    for (const { message } of damaged) this.system.warn(message);
     return sound.map((row) => this.#facts(row));
   }
 
@@ -67,15 +66,15 @@ export class Sessions {
       throw new UsageError(`${JSON.stringify(text.slice(0, 40))} is not the id of a session, such as k3x9`, { hint });
     }
     const sql = 'SELECT * FROM counts WHERE substr(session, -4) = ?';
-    const rows = this.#connection.all(sql, text.slice(-4).toLowerCase());
+    const rows = this.connection.all(sql, text.slice(-4).toLowerCase());
     const row = rows.find(({ session }) => text.length === 4 || session === text);
     if (row === undefined) throw new NotFoundError(`There is no session ${text}`, { hint });
-    return this.#facts(sessionOf(this.#connection, row));
+    return this.#facts(sessionOf(this.connection, row));
   }
 
   /** Begins a session with `scans`, and takes it. On disk when it returns. */
   begin(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[] = []): OpenSession {
-    return this.#connection.durable(() => this.#insert(about, codes, scans));
+    return this.connection.durable(() => this.#insert(about, codes, scans));
   }
 
   /**
@@ -84,11 +83,11 @@ export class Sessions {
    * @throws ConflictError if another process counts it
    */
   take({ head }: Pick<SessionFacts, 'head'>, codes?: BarCodes): OpenSession {
-    return this.#connection.durable(() => {
+    return this.connection.durable(() => {
       const found = this.#requireFree(head.session);
       const text = barCodesText(codes ?? found.codes);
       const sql = 'UPDATE counts SET holder = ?, touched = ?, codes = ? WHERE session = ?';
-      this.#connection.run(sql, this.#holder, this.#now(), text, head.session);
+      this.connection.run(sql, this.#holder, this.#now(), text, head.session);
       return this.#open({ ...found, codes: codes ?? found.codes });
     });
   }
@@ -99,12 +98,12 @@ export class Sessions {
    * @throws ConflictError if another process counts one of them
    */
   merge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
-    return this.#connection.durable(() => {
+    return this.connection.durable(() => {
       const found = sources.map(({ head }) => this.#requireFree(head.session));
       const { about, codes: joined, scans } = mergedOf(found);
       const into = this.#insert(about, codes ?? joined, scans);
       const end = { how: 'merged', into: into.head.session } as const;
-      for (const { head } of found) endSession(this.#connection, head.session, end);
+      for (const { head } of found) endSession(this.connection, head.session, end);
       return into;
     });
   }
@@ -116,9 +115,9 @@ export class Sessions {
    */
   follow({ head, codes }: Pick<SessionFacts, 'head' | 'codes'>, scans: readonly ScanRecord[]): OpenSession {
     const merged = [head.session];
-    return this.#connection.durable(() => {
+    return this.connection.durable(() => {
       const sql = 'SELECT substr(session, -4) AS name FROM counts WHERE instr(head, ?) > 0';
-      const follower = this.#connection.get(sql, `"merged":${JSON.stringify(merged)}`);
+      const follower = this.connection.get(sql, `"merged":${JSON.stringify(merged)}`);
       if (follower === undefined) return this.#insert({ ...head, merged }, codes, scans);
       throw new UsageError(`Session ${shortOf({ head })} goes on as session ${follower.name}`, {
         hint: `petstock inventory count ${follower.name}`,
@@ -128,17 +127,17 @@ export class Sessions {
 
   /** Gives a session up. @throws ConflictError if another process counts it */
   discard({ head }: Pick<SessionFacts, 'head'>): void {
-    this.#connection.durable(() => {
+    this.connection.durable(() => {
       this.#requireFree(head.session);
-      endSession(this.#connection, head.session, { how: 'discarded' });
+      endSession(this.connection, head.session, { how: 'discarded' });
     });
   }
 
   /** Removes a session that is finished or damaged. @param session its whole id */
   remove(session: string): void {
-    this.#connection.durable(() => {
-      this.#connection.run('DELETE FROM count_scans WHERE session = ?', session);
-      this.#connection.run('DELETE FROM counts WHERE session = ?', session);
+    this.connection.durable(() => {
+      this.connection.run('DELETE FROM count_scans WHERE session = ?', session);
+      this.connection.run('DELETE FROM counts WHERE session = ?', session);
     });
   }
 
@@ -147,19 +146,19 @@ export class Sessions {
     const head = { ...about, session: this.#newId(at), at };
     const sql = 'INSERT INTO counts (session, at, head, codes, holder, touched) VALUES (?, ?, ?, ?, ?, ?)';
     const text = JSON.stringify(head);
-    this.#connection.run(sql, head.session, at, text, barCodesText(codes), this.#holder, at);
-    addScans(this.#connection, head.session, scans);
+    this.connection.run(sql, head.session, at, text, barCodesText(codes), this.#holder, at);
+    addScans(this.connection, head.session, scans);
     return this.#open({ head, codes, scans });
   }
 
   #open(session: Pick<SessionFacts, 'head' | 'codes' | 'scans'>): OpenSession {
-    const { clock } = this.#system;
-    return new OpenSession(session, { connection: this.#connection, clock, holder: this.#holder });
+    const { clock } = this.system;
+    return new OpenSession(session, { connection: this.connection, clock, holder: this.#holder });
   }
 
   #requireFree(session: string): SessionFacts {
-    const row = this.#connection.get('SELECT * FROM counts WHERE session = ?', session);
-    const facts = row && this.#facts(sessionOf(this.#connection, row));
+    const row = this.connection.get('SELECT * FROM counts WHERE session = ?', session);
+    const facts = row && this.#facts(sessionOf(this.connection, row));
     const name = session.slice(-4);
     if (facts === undefined || facts.end !== undefined) {
       throw new ConflictError(`Session ${name} was finished by another process`, { hint });
@@ -179,7 +178,7 @@ export class Sessions {
    * seen: it counts as long as it keeps the session alive.
    */
   #isHeld(holder: ProcessIdentity | undefined, touched: number): boolean {
-    const { processes, clock } = this.#system;
+    const { processes, clock } = this.system;
     const { self } = processes;
     if (holder === undefined || JSON.stringify(holder) === this.#holder || processes.isGone(holder)) return false;
     const isBeside = holder.host === self.host && holder.namespace === self.namespace && holder.boot === self.boot;
@@ -189,16 +188,16 @@ export class Sessions {
   /** Returns an id whose last four characters no other session has. */
   #newId(at: number): string {
     const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
-    const first = Math.floor(this.#system.random() * 36 ** 4);
+    const first = Math.floor(this.system.random() * 36 ** 4);
     for (let number = first; ; number = (number + 1) % 36 ** 4) {
       const suffix = number.toString(36).padStart(4, '0');
-      const taken = this.#connection.get('SELECT 1 FROM counts WHERE substr(session, -4) = ?', suffix);
+      const taken = this.connection.get('SELECT 1 FROM counts WHERE substr(session, -4) = ?', suffix);
       if (taken === undefined) return `${time}-${suffix}`;
     }
   }
 
   #now(): number {
-    return Math.round(this.#system.clock.now());
+    return Math.round(this.system.clock.now());
   }
 }
 

@@ -99,7 +99,6 @@ export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>): BulkCounts {
   return counts;
 }
 
-/** The rows of the whole run by result. */
 export function countReport({ rows, uncounted = {} }: Pick<BulkReport, 'rows' | 'uncounted'>): BulkCounts {
   const { unchanged = 0, skipped = 0, notEdited = 0 } = uncounted;
   const counts = countRows(rows);

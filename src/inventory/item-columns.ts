@@ -40,7 +40,6 @@ export class ItemColumns {
     return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
   }
 
-  /** Returns the digits of an id. */
   petIdTextAt(index: number): string {
     const head = this.heads[index] ?? 0;
     const tail = this.tails[index] ?? 0;
@@ -78,7 +77,6 @@ export class ItemColumns {
     this.length += 1;
   }
 
-  /** Appends the items of a batch, of which nothing is shared. */
   add(batch: ItemColumns): void {
     this.#makeRoom(this.length + batch.length);
     const codes = Array.from({ length: batch.statuses.size }, (_, code) =>

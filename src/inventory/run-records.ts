@@ -1,6 +1,5 @@
 import type { RowError } from './change.ts';
 
-/** Where a run writes, who began it, and of which file. */
 export interface RunHead {
   /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
   readonly command: string;
@@ -106,7 +105,6 @@ export interface RunRecord extends RunHead {
   readonly touched: number;
 }
 
-/** Which runs of the history. */
 export interface RunFilter {
   readonly env?: string | undefined;
   /** null: only those of the store without a name. */
@@ -121,7 +119,6 @@ export interface RunFilter {
   /** Milliseconds since the Unix epoch; runs that began then or earlier. */
   readonly until?: number | undefined;
   readonly state?: RunRecord['state'] | undefined;
-  /** Runs of this user, or from this host. */
   readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
   /** At most so many; 1 or more. */
   readonly limit?: number | undefined;
@@ -133,13 +130,11 @@ export interface SettledFilter extends Pick<RunFilter, 'env' | 'store' | 'petId'
   readonly after?: number | undefined;
 }
 
-/** A row that has an outcome, and its run. */
 export interface SettledRow {
   readonly run: RunRecord;
   readonly row: RecordedRow;
 }
 
-/** A write of a pet by some run. */
 export interface PetWrite {
   /** Undefined if it is `pruned`. */
   readonly run?: string | undefined;
@@ -154,7 +149,6 @@ export interface PetWrite {
   readonly delta?: number | undefined;
 }
 
-/** A write whose outcome came lately. */
 export interface RecentWrite {
   readonly petId: bigint;
   readonly result: Exclude<PetWrite['result'], 'pruned'>;

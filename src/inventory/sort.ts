@@ -44,7 +44,6 @@ function inOrder(from: ItemColumns, order: Uint32Array): ItemColumns {
   return columns;
 }
 
-/** The places of the items in their new order. */
 function sortedOrder(columns: ItemColumns, { key, descending }: SortOptions): Uint32Array {
   const compare = comparator(columns, key);
   const order = new Uint32Array(columns.length);

@@ -36,7 +36,6 @@ export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: P
   return parts.length === 0 ? noRows : parts.join(', ');
 }
 
-/** As `countsText`, as a sentence. */
 export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted?: Partial<BulkCounts>): string {
   const text = countsText(rows, uncounted);
   return text === noRows ? 'No rows.' : `${text}.`;
@@ -62,7 +61,6 @@ const looks: Readonly<Record<RowResult | 'pending', Look>> = {
   differs: { color: 'yellow' },
 };
 
-/** The result of a row, in its colour. */
 export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   const look = (looks as Readonly<Record<string, Look>>)[`${value}`];
   return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
@@ -83,7 +81,6 @@ interface RowFault {
   readonly error?: RowError | undefined;
 }
 
-/** An error in JSON; undefined without an error, so that it is left out. */
 export function errorJsonOf(error: RowError | undefined): object | undefined {
   return error && { code: error.code, message: error.message, status: error.status };
 }

@@ -19,7 +19,6 @@ export type CountEvent =
   | { readonly kind: 'nothingToTakeBack' }
   /** A person has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
-  /** A person has typed another word. */
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'sum' };
 

@@ -9,7 +9,6 @@ export interface DifferencesOptions {
   /** The names of the sides, for a table. */
   readonly left: string;
   readonly right: string;
-  /** The shop's names of pets, if it has any. */
   readonly names: PetNames | undefined;
 }
 

@@ -4,7 +4,6 @@ const losslessNumber = Symbol.for('lossless-json.LosslessNumber');
 /** Legal in JSON as they are, but not harmless on a terminal: written as escapes, which mean the same. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A JSON string. */
 export function jsonString(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(

@@ -52,7 +52,6 @@ function toListRow(facts: RunRecord): Row {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
 }
 
-/** The fields of a run in CSV and TSV. */
 export const runFields = [
   ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
   ...['changes', 'units', 'pets'],

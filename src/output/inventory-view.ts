@@ -16,7 +16,6 @@ export interface InventoryViewOptions {
   readonly lowStock: number;
   /** The columns and their order; absent: all of them. */
   readonly fields?: readonly ShownField[] | undefined;
-  /** The shop's names of pets, if it has any. */
   readonly names?: PetNames | undefined;
   /** For `-o html`. */
   readonly page?: Page;
@@ -37,7 +36,6 @@ export function stockPage(where: string, lowStock: number, now: number): Page {
   };
 }
 
-/** Stock levels as a list. */
 export function inventoryListView(
   batches: ItemBatches,
   { lowStock, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
@@ -61,7 +59,6 @@ export function inventoryListView(
   };
 }
 
-/** The words for a quantity that needs attention. */
 interface StockWords {
   readonly belowZero: string;
   readonly none: string;

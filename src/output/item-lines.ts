@@ -19,11 +19,9 @@ export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat
 /** Writes items as lines: without an object for each, or copied as they stand in JSON. */
 export class ItemLines implements ItemWriter {
   #piece = new Piece();
-  readonly #format: ItemLineFormat;
   #copied: CopiedItems;
 
-  constructor(format: ItemLineFormat) {
-    this.#format = format;
+  constructor(private readonly format: ItemLineFormat) {
     this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
   }
 
@@ -37,16 +35,15 @@ export class ItemLines implements ItemWriter {
 
   restart(selection: CopySelection): void {
     this.#piece.length = 0;
-    this.#copied = new CopiedItems(this.#format, selection);
+    this.#copied = new CopiedItems(this.format, selection);
   }
 
   copy(body: DataView, start: number): number {
     return this.#copied.copy(this.#piece, body, start);
   }
 
-  /** Returns the pieces that a batch fills. */
   *pieces(batch: ItemColumns): Generator<Uint8Array> {
-    const line = lineWriter(this.#format, batch);
+    const line = lineWriter(this.format, batch);
     for (let from = 0; from < batch.length; from += linesAtOnce) {
       let text = '';
       for (let index = from; index < Math.min(batch.length, from + linesAtOnce); index += 1) text += line(index);

@@ -54,7 +54,6 @@ function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boo
   return { values: [isApart && Array.isArray(json) ? json : [json]], isOne: true, write };
 }
 
-/** Writes a value as JSON on one line. @param stringIds pet ids are strings */
 export function jsonWriter(stringIds: boolean): (value: unknown) => string {
   return stringIds ? (value) => exactJson(withStringIds(value)) : exactJson;
 }

@@ -24,7 +24,6 @@ export interface Layout {
   readonly cuts: boolean;
 }
 
-/** The width that the cells of one column need. */
 export interface Need {
   readonly title: string;
   readonly right: boolean;

@@ -12,7 +12,6 @@ export interface PreviewOptions {
   readonly paint: Paint;
   /** Characters that fit on a line; infinite if there is no terminal. */
   readonly width: number;
-  /** The estimate of the run, by `estimateText`. */
   readonly estimate?: string | undefined;
   /** A question follows, which has the changes, units and zeros in it: they are not shown twice. */
   readonly isAsked?: boolean | undefined;

@@ -37,7 +37,6 @@ function timeText({ seconds, perMinute, working }: EstimateFacts): string {
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
-/** A rate limit as it is known; any part may be missing. */
 export interface RateLimitFacts {
   /** Requests in the window. */
   readonly limit?: bigint | undefined;
@@ -102,7 +101,6 @@ function toTableRow(window: LimitFacts, now: number): Row {
   return { ...toRow(window), ...times, kind, key, share: usedShare(window), bar: usedShare(window) };
 }
 
-/** From here on a window is nearly full. */
 const nearlyFull = 0.8;
 
 const tableColumns: readonly Column[] = [

@@ -63,7 +63,6 @@ export interface Page {
   readonly title: string;
   /** Lines below the title. */
   readonly facts: readonly string[];
-  /** How a row stands out. */
   mark?(row: Row): 'low' | 'bad' | undefined;
 }
 
@@ -99,7 +98,6 @@ export interface RenderOptions {
   readonly stringIds?: boolean;
 }
 
-/** Returns what a table shows of a view. */
 export async function gridOf({ table }: View, options: RenderOptions): Promise<Partial<Grid> | undefined> {
   return typeof table === 'function' ? await table(options) : table;
 }

@@ -17,7 +17,6 @@ export interface SeenFacts {
 }
 
 export interface SeenOptions {
-  /** The shop's names of pets, if it has any. */
   readonly names: PetNames | undefined;
 }
 

@@ -17,7 +17,6 @@ import {
   settingNames,
 } from './settings.ts';
 
-/** A command that prints a key. */
 export interface KeyCommand {
   /** As it was typed: `pass show petstock`. A program with a slash in its name is absolute. */
   readonly command: string;
@@ -50,7 +49,6 @@ export interface StoredConfig extends StoredStore {
 }
 
 const emptyStore: StoredStore = { settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
-/** The configuration if there is no file. */
 export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
 export interface ReadConfig {
@@ -59,18 +57,15 @@ export interface ReadConfig {
   readonly warnings: readonly string[];
 }
 
-/** Returns the path of the configuration file. */
 export function configFile(folder: string): string {
   return path.join(folder, 'config.json');
 }
 
-/** Returns what the file has of one store by itself. */
 export function storedStore(file: ConfigFile, store: string | undefined): StoredStore {
   if (store === undefined) return file;
   return (Object.hasOwn(file.stores, store) && file.stores[store]) || emptyStore;
 }
 
-/** Returns the part of the file that counts for one store. */
 export function configOf(file: ConfigFile, store: string | undefined): StoredConfig {
   const { settings, keys, urls, keyOrigins, keyCommands } = storedStore(file, store);
   return { settings: { ...file.settings, ...settings }, keys, urls, keyOrigins, keyCommands, store };

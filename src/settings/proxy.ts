@@ -3,7 +3,6 @@ import { UsageError } from '../shared/errors.ts';
 import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
-/** A proxy, and the variable that names it. */
 export interface Proxy extends Sourced<string> {
   /** Without its credentials. */
   readonly shown: string;

@@ -26,7 +26,6 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 export const fromCommand = 'key command';
 
-/** Returns a choice as it was typed, by its flag or its variable. */
 function typed(
   flag: string | undefined,
   flagName: string,
@@ -177,7 +176,6 @@ export function describeShadows(env: Environment, config: StoredConfig): string[
   return lines.filter((line) => line !== undefined);
 }
 
-/** Reports whether a key, or a command that prints one, is stored. */
 export function hasKey(name: RemoteEnvironmentName, { keys, keyCommands }: StoredConfig): boolean {
   return keys[name] !== undefined || keyCommands[name] !== undefined;
 }

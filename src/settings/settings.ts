@@ -34,13 +34,11 @@ export interface Setting<Value> {
   readonly variable?: string;
   /** The text of the variable that stands for no value, whatever is stored. */
   readonly none?: string;
-  /** It is the same for all stores. */
   readonly isForAllStores?: true;
   /** The URL of a database, which may hold a password: it is shown without, and may be given on stdin. */
   readonly isSecret?: true;
   /** Parses typed text. A number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
-  /** Returns the value as it is shown; default: as it is. */
   show?(value: Value): string;
   /** Returns the value as it is stored. @throws UsageError if it can't be used on this machine */
   toStore?(value: Value): Promise<Value>;

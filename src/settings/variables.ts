@@ -21,7 +21,6 @@ export function keyVariables(environment: string, store: string | undefined): re
   return store === undefined ? [own, 'PETSTOCK_API_KEY'] : [own];
 }
 
-/** Returns the variable that can hold the base URL of an environment. */
 export function urlVariable(environment: string, store: string | undefined): string {
   return `PETSTOCK_${prefix(store)}URL_${environment.toUpperCase()}`;
 }

@@ -18,13 +18,11 @@ import type { RemoteEnvironmentName, SettingName, SettingValue } from './setting
 
 /** Whose part of the configuration file is changed. */
 export interface ConfigPlace {
-  /** The folder of the configuration. */
   readonly folder: string;
   /** Undefined: the store without a name; its settings are those of all stores. */
   readonly store: string | undefined;
 }
 
-/** The key and the URL of one environment. */
 export interface RemotePlace extends ConfigPlace {
   readonly environment: RemoteEnvironmentName;
 }

@@ -7,7 +7,6 @@ export function effectiveUser(): number | undefined {
   return process.geteuid?.();
 }
 
-/** A user, as the system knows them. */
 export interface Account {
   readonly name: string;
   /** An absolute path. It need not exist. */

@@ -34,10 +34,8 @@ export interface BootSources {
   readonly bootId?: string;
 }
 
-/** Linux names each boot. */
 const linuxBootId = '/proc/sys/kernel/random/boot_id';
 
-/** Whether the system has a name for each boot. */
 export function hasBootId(): boolean {
   return existsSync(linuxBootId);
 }

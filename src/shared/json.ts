@@ -5,12 +5,8 @@ const mark = Symbol.for('lossless-json.LosslessNumber');
 
 /** A JSON number with every digit that it came with. */
 export class JsonNumber {
-  /** Its text, as in the JSON. */
-  readonly value: string;
-
-  constructor(value: string) {
-    this.value = value;
-  }
+  /** @param value its text, as in the JSON */
+  constructor(readonly value: string) {}
 
   get isLosslessNumber(): true {
     return true;
@@ -30,7 +26,6 @@ export interface JsonObject {
 /** More values, or different names, make no sense in one answer: each takes fifty times its bytes, and a name more. */
 const most = { values: 1_000_000, names: 50_000 };
 
-/** The text is not JSON from a place on. */
 export class JsonSyntaxError extends SyntaxError {
   constructor(
     readonly at: number,
@@ -40,7 +35,6 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-/** The text has too many values to be held. */
 export class TooManyValues extends Error {}
 
 /**
@@ -68,20 +62,17 @@ const words: ReadonlyMap<string, Json> = new Map([
 const special = /[\\\x00-\x1f]/;
 
 class Reader {
-  readonly #text: string;
   #at = 0;
   #values = 0;
   /** All names so far. Objects without a common one take far more memory than their text. */
   readonly #names = new Set<string>();
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(private readonly text: string) {}
 
   whole(): Json {
     this.#skipSpace();
     const value = this.#value();
-    if (this.#at < this.#text.length) throw this.#unexpected();
+    if (this.#at < this.text.length) throw this.#unexpected();
     return value;
   }
 
@@ -89,7 +80,7 @@ class Reader {
   #value(): Json {
     this.#values += 1;
     if (this.#values > most.values) throw new TooManyValues('has more than a million values');
-    const first = this.#text[this.#at];
+    const first = this.text[this.#at];
     const value =
       first === '"' ? this.#string() : first === '{' ? this.#object() : first === '[' ? this.#array() : this.#scalar();
     this.#skipSpace();
@@ -100,7 +91,7 @@ class Reader {
     const found: Record<string, Json> = {};
     for (let isFirst = true; this.#goesOn('}', isFirst); isFirst = false) {
       const nameAt = this.#at;
-      if (this.#text[nameAt] !== '"') throw this.#unexpected();
+      if (this.text[nameAt] !== '"') throw this.#unexpected();
       const name = this.#string();
       if (this.#names.add(name).size > most.names) throw new TooManyValues('has more than 50,000 names');
       this.#skipSpace();
@@ -126,7 +117,7 @@ class Reader {
       this.#at += 1;
       this.#skipSpace();
     }
-    if (this.#text[this.#at] === closing) {
+    if (this.text[this.#at] === closing) {
       this.#at += 1;
       return false;
     }
@@ -135,24 +126,24 @@ class Reader {
   }
 
   #take(character: string): void {
-    if (this.#text[this.#at] !== character) throw this.#unexpected();
+    if (this.text[this.#at] !== character) throw this.#unexpected();
     this.#at += 1;
     this.#skipSpace();
   }
 
   #string(): string {
     const start = this.#at + 1;
-    let end = this.#text.indexOf('"', start);
-    const plain = this.#text.slice(start, end < 0 ? start : end);
+    let end = this.text.indexOf('"', start);
+    const plain = this.text.slice(start, end < 0 ? start : end);
     if (end >= 0 && !special.test(plain)) {
       this.#at = end + 1;
       return plain;
     }
-    while (end >= 0 && this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
-    if (end < 0) throw this.#unexpected(this.#text.length);
+    while (end >= 0 && this.#isEscaped(end)) end = this.text.indexOf('"', end + 1);
+    if (end < 0) throw this.#unexpected(this.text.length);
     this.#at = end + 1;
     try {
-      return JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
+      return JSON.parse(this.text.slice(start - 1, end + 1)) as string;
     } catch {
       throw this.#unexpected(start);
     }
@@ -161,18 +152,18 @@ class Reader {
   /** Reports whether an odd number of backslashes stands before a place. */
   #isEscaped(at: number): boolean {
     let before = at;
-    while (this.#text[before - 1] === '\\') before -= 1;
+    while (this.text[before - 1] === '\\') before -= 1;
     return (at - before) % 2 === 1;
   }
 
   #scalar(): Json {
     for (const [word, value] of words) {
-      if (!this.#text.startsWith(word, this.#at)) continue;
+      if (!this.text.startsWith(word, this.#at)) continue;
       this.#at += word.length;
       return value;
     }
     number.lastIndex = this.#at;
-    const [digits] = number.exec(this.#text) ?? [];
+    const [digits] = number.exec(this.text) ?? [];
     if (digits === undefined) throw this.#unexpected();
     this.#at += digits.length;
     return new JsonNumber(digits);
@@ -180,12 +171,12 @@ class Reader {
 
   #skipSpace(): void {
     space.lastIndex = this.#at;
-    space.test(this.#text);
+    space.test(this.text);
     this.#at = space.lastIndex;
   }
 
   #unexpected(at = this.#at): JsonSyntaxError {
-    return new JsonSyntaxError(at, at < this.#text.length ? 'character' : 'end');
+    return new JsonSyntaxError(at, at < this.text.length ? 'character' : 'end');
   }
 }
 
@@ -198,7 +189,6 @@ function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return value instanceof JsonNumber;
 }
 
-/** The text of a JSON number; undefined for anything else. */
 export function numberText(value: Json | undefined): string | undefined {
   return isJsonNumber(value) ? value.value : undefined;
 }

@@ -23,7 +23,6 @@ const sticky = 0o1000;
 const writableByOthers = 0o022;
 const ofOthers = 0o077;
 
-/** The content of a file of ours. */
 export interface PrivateFile {
   readonly text: string;
   /** A line to show if others could read it. */

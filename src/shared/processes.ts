@@ -25,7 +25,6 @@ export interface Processes {
 }
 
 export interface SystemProcessesOptions {
-  /** `process.pid` */
   readonly pid: number;
   /** `clock.boot()`. Read when it is first needed. */
   readonly boot: string;
