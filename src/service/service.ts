@@ -5,7 +5,7 @@ import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { Log } from './http/log.ts';
 import type { Journal } from './journal.ts';
-import type { AddressBuckets, LimitRules, ShownLimit } from './limits/admission.ts';
+import type { addressBuckets, LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
 import type { QuantityBounds } from './routes/values.ts';
 import type { Store } from './store/store.ts';
@@ -18,7 +18,7 @@ interface Parts {
   /** For durations alone: the time of the service is the store's. */
   readonly clock: Clock;
   readonly rules: LimitRules;
-  readonly addresses: AddressBuckets;
+  readonly addresses: ReturnType<typeof addressBuckets>;
   readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
@@ -27,31 +27,27 @@ interface Parts {
   isUsable(): Promise<boolean>;
 }
 
-export interface Service extends Parts {
-  /** True once the service is about to stop: it is not to be sent new clients. */
-  draining: boolean;
-  /** Measures how long the store takes for `work`, if there are metrics. */
-  timed<Result>(operation: string, work: () => Promise<Result>): Promise<Result>;
-  /** Returns the headers that every response to this exchange carries, as of now. */
-  headersOf(exchange: Exchange): Record<string, string>;
-  /** The same for what never became an exchange: it is charged to the address. */
-  headersOfAddress(address: string, requestId: string): Record<string, string>;
-}
+export type Service = ReturnType<typeof createService>;
 
-export function createService(parts: Parts): Service {
+export function createService(parts: Parts) {
   const { store, addresses, cors, metrics } = parts;
   const dateAt = httpDates();
   const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(store.now()), requestId, shown);
   return {
     ...parts,
+    /** Whether the service is about to stop: it is not to be sent new clients. */
     draining: false,
-    timed: (operation, work) => metrics?.timed(operation, work) ?? work(),
-    headersOf: (exchange) => ({
+    /** Measures how long the store takes for `work`, if there are metrics. */
+    timed: <Result>(operation: string, work: () => Promise<Result>) => metrics?.timed(operation, work) ?? work(),
+    /** Returns the headers that every response to this exchange carries, as of now. */
+    headersOf: (exchange: Exchange): Record<string, string> => ({
       ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, store.now())),
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
-    headersOfAddress: (address, requestId) => headers(requestId, addresses.admit(address, store.now()).shown),
+    /** The same for what never became an exchange: it is charged to the address. */
+    headersOfAddress: (address: string, requestId: string) =>
+      headers(requestId, addresses.admit(address, store.now()).shown),
   };
 }
 

@@ -6,7 +6,7 @@ import { ApiServer } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import { Journal } from './journal.ts';
 import { generateAdminToken, generateKey, idOfKey } from './keys/key.ts';
-import { AddressBuckets } from './limits/admission.ts';
+import { addressBuckets } from './limits/admission.ts';
 import { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';
@@ -56,7 +56,7 @@ async function assemble(options: ServiceOptions, store: Store, controls: Control
     journal: new Journal(options.testControls === true),
     clock,
     rules: { minuteMs, ban: ban === false ? null : ban },
-    addresses: new AddressBuckets(minuteMs, addressLimit === false ? null : BigInt(addressLimit)),
+    addresses: addressBuckets(minuteMs, addressLimit === false ? null : BigInt(addressLimit)),
     cors: new Cors(options.cors ?? []),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     log,

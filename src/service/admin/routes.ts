@@ -72,9 +72,8 @@ const ADMINISTRATION: Routes = {
   },
   'POST /reset': async ({ service, request }) => {
     const seed = await readSeed(request);
-    await service.controls.reset(
-      Object.values(seed).every((value) => value === undefined) ? undefined : seededStock(seed),
-    );
+    const isSeed = Object.values(seed).some((value) => value !== undefined);
+    await service.controls.reset(isSeed ? seededStock(seed) : undefined);
     service.metrics?.stockChanged('reset');
     return ok({ reset: true });
   },
@@ -126,13 +125,12 @@ export function findRoute(request: IncomingMessage): Found {
       const isMatch = parts.every((part, at) => part === '*' || part === segments[at]);
       if (wanted !== method || parts.length !== segments.length || !isMatch) continue;
       const parameter = segments[parts.indexOf('*')] ?? '';
-      const isOff = (has: boolean) => routes === TEST_CONTROLS && !has;
       return {
         access,
-        reply: async (options) =>
-          isOff(options.hasTestControls)
-            ? { status: 404, body: 'Start the service with --test-controls.' }
-            : reply({ ...options, request, parameter }),
+        reply: async (options) => {
+          if (routes !== TEST_CONTROLS || options.hasTestControls) return reply({ ...options, request, parameter });
+          return { status: 404, body: 'Start the service with --test-controls.' };
+        },
       };
     }
   }

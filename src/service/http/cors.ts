@@ -2,18 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal } from './answer.ts';
 
 /** Headers of an answer that a page may read, besides those that every page may. */
-const EXPOSED = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Request-Id',
-  'Retry-After',
-  'Allow',
-  'Date',
-  'Deprecation',
-  'Sunset',
-  'WWW-Authenticate',
-].join(', ');
+const EXPOSED =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, ' +
+  'Retry-After, Allow, Date, Deprecation, Sunset, WWW-Authenticate';
 
 /** Which web pages may call the service from a browser (the Fetch Standard's CORS protocol). */
 export class Cors {
@@ -40,11 +31,8 @@ export class Cors {
     if (this.#origins.size === 0 || method !== 'OPTIONS') return null;
     if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return null;
     if (!this.#origins.has('*') && !this.#origins.has(headers.origin)) {
-      throw new Refusal(
-        403,
-        'origin_not_allowed',
-        `Pages of ${headers.origin.slice(0, 200)} may not call this service.`,
-      );
+      const message = `Pages of ${headers.origin.slice(0, 200)} may not call this service.`;
+      throw new Refusal(403, 'origin_not_allowed', message);
     }
     return {
       Allow: allowed,

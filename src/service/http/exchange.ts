@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { beginningOf, type Journal, type OpenEntry } from '../journal.ts';
+import { beginningOf, type Journal } from '../journal.ts';
 import type { ShownLimit } from '../limits/admission.ts';
 import { Refusal } from './answer.ts';
 
@@ -60,24 +60,9 @@ interface Parts {
   readonly readMs: number;
 }
 
-export interface Exchange extends Parts {
-  readonly id: string;
-  readonly method: string;
-  readonly entry: OpenEntry;
-  /** The X-RateLimit headers of the answer; null until the request has been admitted or refused. */
-  shown: ShownLimit | null;
-  /** The key that the request was made with; null until it has been found valid. */
-  validKey: string | null;
-  code: string | null;
-  /** The failure, if the answer is a 5xx of this service's own. */
-  cause: unknown;
-  /** True while the client waits for `100 Continue` before it sends the body. */
-  awaitsContinue: boolean;
-  /** True if the request is left without an answer on purpose, until one of both sides hangs up. */
-  abandoned: boolean;
-}
+export type Exchange = ReturnType<typeof createExchange>;
 
-export function createExchange(parts: Parts, journal: Journal): Exchange {
+export function createExchange(parts: Parts, journal: Journal) {
   const { request, route, time } = parts;
   const { method = 'GET' } = request;
   // As far as it may be shown: of what is no path or id of the API it may be a key.
@@ -87,12 +72,17 @@ export function createExchange(parts: Parts, journal: Journal): Exchange {
     id: randomUUID(),
     method,
     entry: journal.open(time, method, path),
-    shown: null,
-    validKey: null,
-    code: null,
-    cause: undefined,
-    // A client of HTTP/1.0 would take the interim response for the response.
+    /** The X-RateLimit headers of the answer; null until the request has been admitted or refused. */
+    shown: null as ShownLimit | null,
+    /** The key that the request was made with; null until it has been found valid. */
+    validKey: null as string | null,
+    /** Of an error. */
+    code: null as string | null,
+    /** The failure, if the answer is a 5xx of this service's own. */
+    cause: undefined as unknown,
+    /** Whether the client waits for `100 Continue` before it sends the body. One of HTTP/1.0 would take that for the response. */
     awaitsContinue: request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue',
+    /** Whether the request is left without an answer on purpose, until one of both sides hangs up. */
     abandoned: false,
   };
 }

@@ -18,7 +18,7 @@ export async function handle(exchange: Exchange, service: Service, match: Match 
     const preflight = preflightAnswer(exchange, service, match);
     if (preflight !== null) return await send(exchange, preflight, service.headersOf(exchange));
     await admitOrRefuse(exchange, service);
-    await answerFaulty(exchange, service, exchange.target.path, () => operation(exchange, service, match));
+    await answerFaulty(exchange, service, () => operation(exchange, service, match));
   } catch (error) {
     await answerError(exchange, service, error);
   }
@@ -64,13 +64,11 @@ function flood({ retryAt, at }: Refused): Refusal {
 }
 
 function unauthorized(token: string | null): Refusal {
-  return token === null
-    ? new Refusal(401, 'missing_api_key', 'An API key is required: Authorization: Bearer <API_KEY>.', {
-        'WWW-Authenticate': 'Bearer',
-      })
-    : new Refusal(401, 'invalid_api_key', 'The API key is not valid.', {
-        'WWW-Authenticate': 'Bearer error="invalid_token"',
-      });
+  const [code, message, challenge] =
+    token === null
+      ? ['missing_api_key', 'An API key is required: Authorization: Bearer <API_KEY>.', 'Bearer']
+      : ['invalid_api_key', 'The API key is not valid.', 'Bearer error="invalid_token"'];
+  return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
 /** A database that is started again or fails over is back within seconds, and no request is held up for long meanwhile. */
@@ -84,12 +82,8 @@ async function operation(exchange: Exchange, service: Service, match: Match | nu
     if (error instanceof Refusal) return refusalAnswer(error);
     if (!(error instanceof StorageError && error.kind === 'uncertain')) throw error;
     exchange.cause = error;
-    throw new Refusal(
-      503,
-      'outcome_unknown',
-      'The connection to the database was lost. The change may have been made: read it back.',
-      WHEN_BACK,
-    );
+    const message = 'The connection to the database was lost. The change may have been made: read it back.';
+    throw new Refusal(503, 'outcome_unknown', message, WHEN_BACK);
   }
 }
 
@@ -102,9 +96,8 @@ async function operate(exchange: Exchange, service: Service, match: Match | null
   if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowedMethods(match.route) } };
   const asked = match.route.operations[method === 'HEAD' ? 'GET' : method];
   if (asked === undefined) {
-    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, {
-      Allow: allowedMethods(match.route),
-    });
+    const allow = { Allow: allowedMethods(match.route) };
+    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here.`, allow);
   }
   return asked({ exchange, service, parameter: match.parameter });
 }
@@ -127,13 +120,8 @@ function asRefusal(error: unknown): Refusal {
 }
 
 /** Does what was asked and answers it, with the fault that strikes this request, if one does. */
-async function answerFaulty(
-  exchange: Exchange,
-  service: Service,
-  path: string,
-  operate: () => Promise<Answer>,
-): Promise<void> {
-  const { delayMs, harm } = service.faults.draw(exchange.method, path);
+async function answerFaulty(exchange: Exchange, service: Service, operate: () => Promise<Answer>): Promise<void> {
+  const { delayMs, harm } = service.faults.draw(exchange.method, exchange.target.path);
   if (delayMs > 0) await pause(exchange, delayMs);
 
   switch (harm?.kind) {
@@ -143,8 +131,7 @@ async function answerFaulty(
       return send(exchange, refusalAnswer(refusal), service.headersOf(exchange));
     }
     case 'reset':
-      reset(exchange);
-      return;
+      return reset(exchange);
     case 'hang':
       exchange.abandoned = true;
       exchange.request.resume();

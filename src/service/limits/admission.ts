@@ -174,34 +174,23 @@ const KEPT = 10_000;
  * Buckets for requests without a valid key, so that they never use up a key's quota. A caller without a key is to get
  * 401 for as long as it asks; only a flood is refused otherwise. Kept in memory, per process and bounded: the
  * address that has been known longest is forgotten first. They guard the process and are no quota.
+ * @param perMinute requests that an address may make; null: as many as it likes
  */
-export class AddressBuckets {
-  readonly #rules: LimitRules;
-  readonly #limits: Limits;
-  readonly #isLimited: boolean;
-  readonly #usages = new Map<string, Usage>();
-
-  /** @param perMinute requests that an address may make; null: as many as it likes */
-  constructor(minuteMs: number, perMinute: bigint | null) {
-    this.#rules = { minuteMs, ban: null };
-    this.#limits = { minute: perMinute ?? NEVER_REACHED, day: 2n ** 62n };
-    this.#isLimited = perMinute !== null;
-  }
-
-  admit(address: string, now: number): Admission {
-    const admission = admit(this.#usages.get(address) ?? UNUSED, this.#limits, this.#rules, now);
-    if (!this.#isLimited) return admission;
-    if (this.#usages.size >= KEPT && !this.#usages.has(address)) this.#forgetOldest();
-    this.#usages.set(address, admission.usage);
-    return admission;
-  }
-
-  peek(address: string, now: number): ShownLimit {
-    return peek(this.#usages.get(address) ?? UNUSED, this.#limits, this.#rules, now);
-  }
-
-  #forgetOldest(): void {
-    const [oldest = ''] = this.#usages.keys();
-    this.#usages.delete(oldest);
-  }
+export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
+  const rules: LimitRules = { minuteMs, ban: null };
+  const limits: Limits = { minute: perMinute ?? NEVER_REACHED, day: 2n ** 62n };
+  const usages = new Map<string, Usage>();
+  return {
+    admit: (address: string, now: number): Admission => {
+      const admission = admit(usages.get(address) ?? UNUSED, limits, rules, now);
+      if (perMinute === null) return admission;
+      if (usages.size >= KEPT && !usages.has(address)) {
+        const [oldest = ''] = usages.keys();
+        usages.delete(oldest);
+      }
+      usages.set(address, admission.usage);
+      return admission;
+    },
+    peek: (address: string, now: number): ShownLimit => peek(usages.get(address) ?? UNUSED, limits, rules, now),
+  };
 }
