@@ -82,7 +82,6 @@ const mostUnknown = 100;
 
 /** The meaning of the columns of a table, or of the members of JSON objects. */
 export class FieldNames {
-  readonly #kind: 'column' | 'field';
   readonly #chosen: ReadonlyMap<string, RowField>;
   readonly #columns: ReadonlyMap<RowField, string>;
   readonly #ignoresUnknown: boolean;
@@ -91,8 +90,10 @@ export class FieldNames {
   /** A fault has the names that there are: the next need not repeat them. */
   #hasNamedValid = false;
 
-  constructor(kind: 'column' | 'field', { columns = new Map(), ignoreColumns = false }: NamingOptions = {}) {
-    this.#kind = kind;
+  constructor(
+    private readonly kind: 'column' | 'field',
+    { columns = new Map(), ignoreColumns = false }: NamingOptions = {},
+  ) {
     this.#columns = columns;
     this.#chosen = new Map([...columns].map(([field, name]) => [plainName(name), field]));
     this.#ignoresUnknown = ignoreColumns;
@@ -120,14 +121,14 @@ export class FieldNames {
     if (this.#ignoresUnknown && meant !== 'expected' && !mayMeanExpected(name)) return undefined;
     const column = this.#columns.get(meant as RowField);
     if (column !== undefined) {
-      return `${meant} is read from ${quoted(column)}, so there can be no ${this.#kind} ${quoted(name)} beside it`;
+      return `${meant} is read from ${quoted(column)}, so there can be no ${this.kind} ${quoted(name)} beside it`;
     }
     const nearest = nearestField(name);
-    const valid = `the ${this.#kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
+    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
     const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;
-    return `${quoted(name)} is not a ${this.#kind} that petstock knows${hint}${ignored}`;
+    return `${quoted(name)} is not a ${this.kind} that petstock knows${hint}${ignored}`;
   }
 
   /**
@@ -137,7 +138,7 @@ export class FieldNames {
   finish(faults: FaultList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
     for (const [field, name] of missing) {
-      faults.add({ line, message: `there is no ${this.#kind} ${quoted(name)}, which was named for ${field}` });
+      faults.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which was named for ${field}` });
     }
     if (missing.length === 0) faults.remedy = this.remedy(found);
   }
@@ -153,7 +154,7 @@ export class FieldNames {
     const wanted = Number(!has.has('petId')) + Number(needsStock);
     if (more.length > 0 || others.length < wanted || !isAskable) return undefined;
     const names = inWords(others);
-    const which = (meaning: string) => `Which ${this.#kind} is the ${meaning}: ${names}?`;
+    const which = (meaning: string) => `Which ${this.kind} is the ${meaning}: ${names}?`;
     const questions: string[] = [];
     if (!has.has('petId')) questions.push(`${which('pet id')} \`--column petId=<name>\``);
     if (needsStock) {

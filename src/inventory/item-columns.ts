@@ -92,16 +92,11 @@ export class ItemColumns {
 
   #makeRoom(length: number): void {
     if (length <= this.capacity) return;
-    const { heads, tails, quantities, statusCodes } = this;
     this.capacity = Math.max(length, 2 * this.capacity);
-    this.heads = new Float64Array(this.capacity);
-    this.heads.set(heads);
-    this.tails = new Int32Array(this.capacity);
-    this.tails.set(tails);
-    this.quantities = new Float64Array(this.capacity);
-    this.quantities.set(quantities);
-    this.statusCodes = new Uint32Array(this.capacity);
-    this.statusCodes.set(statusCodes);
+    this.heads = filled(new Float64Array(this.capacity), this.heads);
+    this.tails = filled(new Int32Array(this.capacity), this.tails);
+    this.quantities = filled(new Float64Array(this.capacity), this.quantities);
+    this.statusCodes = filled(new Uint32Array(this.capacity), this.statusCodes);
   }
 
   /** Copies one item, whose status must have the same code here. */
@@ -125,6 +120,15 @@ export class ItemColumns {
   truncate(length: number): void {
     this.length = Math.min(this.length, length);
   }
+}
+
+/** Returns the array with the values of a shorter one. */
+export function filled<Numbers extends Float64Array | Int32Array | Uint32Array>(
+  array: Numbers,
+  values: Numbers,
+): Numbers {
+  array.set(values);
+  return array;
 }
 
 /** Batches as they come from their source; each is valid until the next is asked for. */

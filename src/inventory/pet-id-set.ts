@@ -1,4 +1,4 @@
-import { splitPetId } from './item-columns.ts';
+import { filled, splitPetId } from './item-columns.ts';
 import { type UnreadableItem, unreadableText } from './items.ts';
 
 /** Some pets. A Set of bigint is one. */
@@ -80,11 +80,8 @@ export class PetIdSet implements PetIds {
   }
 
   #grow(): void {
-    const [heads, tails] = [this.#heads, this.#tails];
-    this.#heads = new Float64Array(2 * this.size);
-    this.#heads.set(heads);
-    this.#tails = new Int32Array(2 * this.size);
-    this.#tails.set(tails);
+    this.#heads = filled(new Float64Array(2 * this.size), this.#heads);
+    this.#tails = filled(new Int32Array(2 * this.size), this.#tails);
     this.#slots = new Int32Array(2 * this.#slots.length);
     for (let place = 0; place < this.size; place += 1) {
       this.#slots[this.#slotOf(this.#heads[place] ?? 0, this.#tails[place] ?? 0)] = place + 1;

@@ -64,20 +64,12 @@ function resultOf({ result }: BulkRow): string {
 }
 
 const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };
-const shownColumns: readonly Column[] = [
-  number('line', 'Line'),
-  number('petId', 'Pet ID'),
-  countColumn('before', 'Before'),
-  countColumn('after', 'After'),
-  { field: 'result', title: 'Result', whole: true, cell: resultCell },
-];
 /** `quantity` is the last, so that the others keep their places in TSV. */
 const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
 
 /** The stock after a row is the one that was written. What a row wanted that was not written stands apart. */
 function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
-  const [line, petId, before, after, result] = shownColumns as [Column, Column, Column, Column, Column];
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
   const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
   const faults = shown.some((row) => faultText(row) !== undefined) ? [error] : [];
@@ -89,7 +81,14 @@ function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
     return { ...toRow(row), ...stock, name: names?.get(row.petId) ?? null, error: faultText(row) ?? null };
   };
   return {
-    columns: [line, petId, before, ...(isWritten ? [after] : []), ...wanted, result, ...named, ...faults],
+    columns: [
+      ...[number('line', 'Line'), number('petId', 'Pet ID'), countColumn('before', 'Before')],
+      ...(isWritten ? [countColumn('after', 'After')] : []),
+      ...wanted,
+      { field: 'result', title: 'Result', whole: true, cell: resultCell },
+      ...named,
+      ...faults,
+    ],
     rows: batchesOf(() => shown, toTableRow),
   };
 }

@@ -87,20 +87,12 @@ async function replace(path: string, temporary: string, place: string, system: D
  * @throws FailureError that says what is wrong with the folder or the disk
  */
 export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {
-  return throughNewFile(
-    path,
-    dirname(path),
-    [text],
-    { ...diskSync, ...sync },
-    {
-      mode: 0o600,
-      put: async (temporary) => {
-        const created = await linkUnlessThere(temporary, path);
-        await rm(temporary);
-        return created;
-      },
-    },
-  );
+  const put = async (temporary: string) => {
+    const created = await linkUnlessThere(temporary, path);
+    await rm(temporary);
+    return created;
+  };
+  return throughNewFile(path, dirname(path), [text], { ...diskSync, ...sync }, { mode: 0o600, put });
 }
 
 async function linkUnlessThere(file: string, path: string): Promise<boolean> {
@@ -156,7 +148,12 @@ interface Existing {
  * @throws FailureError
  */
 export function requireSafePlace(path: string): void {
-  const link = attemptSync(path, () => foreignLink(path));
+  let link: string | undefined;
+  try {
+    link = foreignLink(path);
+  } catch (error) {
+    throw worded(path, error);
+  }
   if (link === undefined) return;
   const what = link === resolve(path) ? 'it' : link;
   throw new FailureError(`${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`);
@@ -223,14 +220,6 @@ async function openToSync(path: string): Promise<Pick<FileHandle, 'sync' | 'clos
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
-  } catch (error) {
-    throw worded(path, error);
-  }
-}
-
-function attemptSync<T>(path: string, step: () => T): T {
-  try {
-    return step();
   } catch (error) {
     throw worded(path, error);
   }

@@ -9,24 +9,12 @@ export interface CountStep {
 
 /** The sums of a count so far: units by pet, and by unknown code, in the order in which they came first. */
 export class Tally {
+  units = 0;
+  unknownUnits = 0;
+  /** Pets that were counted, those with 0 units included. */
+  pets = 0;
   readonly #units = new Map<Counted, number>();
   readonly #steps: (CountStep & { readonly wasThere: boolean })[] = [];
-  #sum = 0;
-  #unknown = 0;
-  #pets = 0;
-
-  get units(): number {
-    return this.#sum;
-  }
-
-  get unknownUnits(): number {
-    return this.#unknown;
-  }
-
-  /** Pets that were counted, those with 0 units included. */
-  get pets(): number {
-    return this.#pets;
-  }
 
   /** Lines that count, those that were taken back left out. */
   get scans(): number {
@@ -86,11 +74,10 @@ export class Tally {
   }
 
   #change(what: Counted, units: number, pets: number): void {
-    if (typeof what === 'string') {
-      this.#unknown += units;
-      return;
+    if (typeof what === 'string') this.unknownUnits += units;
+    else {
+      this.units += units;
+      this.pets += pets;
     }
-    this.#sum += units;
-    this.#pets += pets;
   }
 }
