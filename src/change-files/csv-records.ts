@@ -84,7 +84,6 @@ export class CsvRecords {
     return best;
   }
 
-  /** Goes on after the line end at `end`. */
   #advance(end: number, lines: number): void {
     this.#at = end + (this.#text.startsWith('\r\n', end) ? 2 : 1);
     this.#line += lines;

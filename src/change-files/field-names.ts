@@ -105,7 +105,6 @@ export class FieldNames {
     return field;
   }
 
-  /** Reports whether a name would stand for a field, if the file had it. */
   readonly knows = (name: string): boolean => this.#fieldOf(name) !== undefined;
 
   #fieldOf(name: string): Field | undefined {

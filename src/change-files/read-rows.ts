@@ -20,7 +20,6 @@ const byExtension: ReadonlyMap<string, ChangeFormat> = new Map<string, ChangeFor
 /** Endings of the names of change files: `.csv`. */
 export const changeFileEndings: readonly string[] = [...byExtension.keys()].map((extension) => `.${extension}`);
 
-/** Returns the format by the extension of a file's name; undefined if that is not known. */
 export function formatOfName(name: string): ChangeFormat | undefined {
   const [, extension] = /\.([^./\\]+)$/.exec(name) ?? [];
   return extension === undefined ? undefined : byExtension.get(extension.toLowerCase());

@@ -1,6 +1,5 @@
 import { type Difference, type Stock, StockList } from './stock-list.ts';
 
-/** The result of one look at a list. */
 export interface Look {
   readonly list: StockList;
   /** Pets whose stock can't be read. */

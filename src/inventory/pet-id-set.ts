@@ -28,7 +28,6 @@ export class PetIdSet implements PetIds {
     return this.addParts(head, tail);
   }
 
-  /** The same by the parts of an id. */
   addParts(head: number, tail: number): number {
     const slot = this.#slotOf(head, tail);
     const found = this.#slots[slot] ?? 0;
@@ -52,7 +51,6 @@ export class PetIdSet implements PetIds {
     return this.placeOfParts(head, tail);
   }
 
-  /** The same by the parts of an id. */
   placeOfParts(head: number, tail: number): number {
     return (this.#slots[this.#slotOf(head, tail)] ?? 0) - 1;
   }

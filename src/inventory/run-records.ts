@@ -109,9 +109,7 @@ export interface RunFilter {
   readonly env?: string | undefined;
   /** null: only those of the store without a name. */
   readonly store?: string | null | undefined;
-  /** Runs that have a row for this pet. */
   readonly petId?: bigint | undefined;
-  /** Runs that have a row with this `ref`. */
   readonly ref?: string | undefined;
   readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch; runs that began then or later. */

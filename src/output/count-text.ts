@@ -24,7 +24,6 @@ export type CountEvent =
 
 export type CountKind = 'count' | 'add' | 'take';
 
-/** The tools by which a count is shown. */
 export interface CountShow {
   readonly mode: CountKind;
   readonly names: PetNames;

@@ -47,7 +47,6 @@ async function* delimited(
   });
 }
 
-/** A value as text; null and absent are empty. */
 function cell(row: Row, field: string, quote: (text: string) => string): string {
   const value: Scalar | undefined = row[field];
   if (typeof value === 'string') return quote(value);

@@ -87,7 +87,6 @@ export const rowFields = [
   ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'],
 ];
 
-/** Columns that a table always has. */
 const alwaysShown = ['row', 'petId', 'before', 'after', 'result'];
 const tableColumns: readonly Column[] = [
   number('row', 'Row'),

@@ -40,7 +40,6 @@ export class Controls {
     return { item, isNew: known === null };
   }
 
-  /** @returns false if there is no such pet */
   removePet(petId: bigint): Promise<boolean> {
     return this.store.remove(petId);
   }

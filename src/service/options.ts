@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
-import type { Controls } from './controls.ts';
 import type { Log } from './http/log.ts';
 import type { Patience } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
-import type { JournalEntry } from './journal.ts';
 import type { BanRule, Plan } from './limits/admission.ts';
 import type { Seed } from './seed/stock.ts';
 import type { StoreOptions } from './store/open-store.ts';
@@ -54,36 +52,6 @@ export interface ServiceOptions extends Seed, Omit<StoreOptions, 'onlyLooks'> {
   readonly log?: Log | undefined;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
   readonly patience?: Patience | undefined;
-}
-
-export interface RunningService {
-  /** Base address, for example http://127.0.0.1:4010/v1 */
-  readonly url: string;
-  readonly adminUrl: string | null;
-  /** The bearer token of the administration server; null without one. */
-  readonly adminToken: string | null;
-  /** A key that is valid here: psk_… */
-  readonly key: string;
-  /** Its name in lists of keys. */
-  readonly keyId: string;
-  /** Ids of valid keys that the key file had before. */
-  readonly replacedKeys: readonly string[];
-  /** The last requests seen, oldest first; none without `testControls`. */
-  journal(): readonly JournalEntry[];
-  /** Replaces all faults. @throws FaultSpecError at once */
-  setFaults(specs: readonly string[]): void;
-  /** Moves the clock of this service ahead. */
-  advanceClock(seconds: number): Promise<void>;
-  /** Milliseconds since the Unix epoch: the time of the service. */
-  now(): number;
-  /** The stock, what keys have used, and bans. */
-  readonly controls: Controls;
-  /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
-  reloadTls(): void;
-  /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
-  drain(): void;
-  /** Stops listening, answers what is in flight, closes the database. */
-  close(): Promise<void>;
 }
 
 /** Reports whether no other machine reaches this address. */

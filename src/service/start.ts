@@ -7,7 +7,7 @@ import type { TlsFiles } from './http/tls.ts';
 import { Journal } from './journal.ts';
 import { generateAdminToken, generateKey, idOfKey } from './keys/key.ts';
 import { addressBuckets } from './limits/admission.ts';
-import { isLoopback, type RunningService, type ServiceOptions } from './options.ts';
+import { isLoopback, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';
 import { adoptKey, type Grant, openStore } from './store/open-store.ts';
@@ -20,7 +20,7 @@ import type { Store } from './store/store.ts';
  * @throws TlsError, RangeError for a certificate or a trusted proxy that cannot be used
  * @throws what the system says if it cannot listen, for example EADDRINUSE
  */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+export async function startService(options: ServiceOptions) {
   for (const spec of options.faults ?? []) parseFault(spec);
   const key = options.key ?? generateKey();
   const stock = options.stock ?? seededStock(options);
@@ -31,12 +31,21 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
     const replacedKeys = origin === undefined ? [] : await keysOf(store, origin, key);
     const service = await assemble(options, store, new Controls(store, stock));
-    return { ...(await serve(service, options)), key, keyId: idOfKey(key), replacedKeys };
+    return {
+      ...(await serve(service, options)),
+      /** A key that is valid here: psk_… */
+      key,
+      keyId: idOfKey(key),
+      /** Ids of valid keys that the key file had before. */
+      replacedKeys,
+    };
   } catch (error) {
     await store.close();
     throw error;
   }
 }
+
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 async function keysOf(store: Store, origin: string, key: string): Promise<readonly string[]> {
   const others = (await store.keys()).filter((one) => one.origin === origin && one.revokedAt === null);
@@ -78,22 +87,29 @@ async function serve(service: Service, options: ServiceOptions) {
   });
   let closing: Promise<void> | null = null;
   return {
+    /** Base address, for example http://127.0.0.1:4010/v1 */
     url,
     adminToken: admin?.token ?? null,
     adminUrl: admin?.url ?? null,
     controls: service.controls,
+    /** Milliseconds since the Unix epoch: the time of the service. */
     now: () => service.store.now(),
+    /** The last requests seen, oldest first; none without `testControls`. */
     journal: () => service.journal.entries(),
+    /** Replaces all faults. @throws FaultSpecError at once */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
     advanceClock: (seconds: number) => service.store.advance(seconds * 1000),
+    /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
     reloadTls: () => {
       api.reloadTls();
       admin?.server.reloadTls();
     },
+    /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
     drain: () => {
       service.draining = true;
       api.drain();
     },
+    /** Stops listening, answers what is in flight, closes the database. */
     close: () => {
       service.draining = true;
       closing ??= api

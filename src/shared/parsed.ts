@@ -21,7 +21,6 @@ export function quoted(text: string): string {
   return `"${shown}"`;
 }
 
-/** Returns the text with a period unless it ends a sentence. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

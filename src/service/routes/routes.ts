@@ -119,7 +119,6 @@ export function matchedPlace({ route: { path, headers = {} }, parameter }: Match
   return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }
 
-/** The route of a path, given in decoded segments. */
 export function matchRoute(segments: readonly string[]): Match | null {
   for (const [route, parts] of PARTS) {
     const isMatch = parts.every((part, at) => (part === '{petId}' ? segments[at] !== '' : part === segments[at]));
