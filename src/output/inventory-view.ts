@@ -59,10 +59,7 @@ export function inventoryListView(
   };
 }
 
-interface StockWords {
-  readonly belowZero: string;
-  readonly none: string;
-}
+type StockWords = Readonly<Record<'belowZero' | 'none', string>>;
 
 const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
 const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
@@ -154,10 +151,7 @@ function remarkColumn(lowStock: number, words: StockWords): Column {
   };
 }
 
-interface MarkedItem {
-  readonly quantity?: unknown;
-  readonly status?: unknown;
-}
+type MarkedItem = Readonly<Partial<Record<'quantity' | 'status', unknown>>>;
 
 /** Returns the words for a stock that needs attention, painted; an empty string for any other. */
 export function stockRemark(item: MarkedItem, lowStock: number, paint: Paint, words: StockWords = longWords): string {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { fault, type Parsed, parsed } from './parsed.ts';
 
 /** Stands in the place of a password, and of what is in place of one. */
 const mask = '***';
@@ -44,13 +45,8 @@ const parameters = new Set([
   ...['application_name', 'target_session_attrs'],
 ]);
 
-export type ReadDatabaseUrl =
-  | { readonly ok: true; readonly value: DatabaseAddress }
-  /** The fault, in words that repeat nothing of the URL. */
-  | { readonly ok: false; readonly fault: string };
-
-/** Reads a URL as libpq does, so that one that works for psql works here. */
-export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
+/** Reads a URL as libpq does, so that one that works for psql works here. A fault repeats nothing of the URL. */
+export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
   if (!/^postgres(ql)?:\/\//i.test(given)) return fault('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
@@ -71,7 +67,7 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
   if (typeof hosts === 'string') return fault(hosts);
   const tls = readTls(parameter, hosts);
   if (typeof tls === 'string') return fault(tls);
-  const value = {
+  return parsed({
     user: parameter('user') ?? decoded(url.username),
     password: parameter('password') ?? decoded(url.password),
     hosts,
@@ -79,8 +75,7 @@ export function parseDatabaseUrl(text: string): ReadDatabaseUrl {
     tls,
     connectTimeout: connectTimeout === undefined ? undefined : Number(connectTimeout),
     shown: maskDatabaseUrl(given),
-  };
-  return { ok: true, value };
+  });
 }
 
 /** Returns a URL whose files (`sslrootcert`, `sslcert`, `sslkey`) are absolute: a relative path is another file in each folder. */
@@ -98,11 +93,11 @@ export function namesSeveralHosts(text: string): boolean {
 /** The same for what takes one host a URL: one for each, in their order. @param text that makes sense */
 export function urlPerHost(text: string): readonly string[] {
   const given = text.trim();
-  const parsed = parseDatabaseUrl(given);
-  if (!parsed.ok || parsed.value.hosts.length === 1) return [given];
+  const read = parseDatabaseUrl(given);
+  if (!read.ok || read.value.hosts.length === 1) return [given];
   const { before = '', after = '' } = partsOf(given) ?? {};
   const [path = '', query = ''] = after.split('?');
-  return parsed.value.hosts.map(({ host, port }) => {
+  return read.value.hosts.map(({ host, port }) => {
     const parameters = new URLSearchParams(query);
     parameters.delete('target_session_attrs');
     parameters.set('host', host);
@@ -195,8 +190,4 @@ function decoded(text: string): string | undefined {
   } catch {
     return text;
   }
-}
-
-function fault(words: string): ReadDatabaseUrl {
-  return { ok: false, fault: words };
 }

@@ -26,6 +26,7 @@ export interface ServiceError {
   readonly status: number;
 }
 
+/** One fault of a file. */
 export interface ErrorFault {
   /** From 1. */
   readonly line: number;
@@ -51,6 +52,7 @@ export interface ErrorDetails {
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
+  /** The Error body as the service sent it. */
   readonly service?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
@@ -66,6 +68,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** The properties that `with` can change. */
 export interface ErrorChanges extends ErrorDetails {
   readonly message?: string | undefined;
 }
@@ -91,6 +94,7 @@ export type ErrorCode =
  * details.
  */
 export abstract class PetstockError extends Error {
+  /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
   /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;
