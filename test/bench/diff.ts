@@ -1,27 +1,26 @@
-import { createReadStream, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { serveLists } from './list/serve.ts';
 import { compact, variants } from './list/shapes.ts';
 import { changedStock, jsonOf, type Pet, stock } from './list/stock.ts';
-import { buildProject } from './support/builds.ts';
-import { temporaryFolder } from './support/children.ts';
-import { type Measure, startMeasurer } from './support/measure.ts';
+import { openWorkshop, type Workshop } from './support/builds.ts';
+import { type Command, checked, requireRows } from './support/measure.ts';
 import { atMost, faultsOf, goalOf, megabytes, type Options, type Report, resultTable } from './support/report.ts';
-import { type Contestant, runRounds, WrongResult } from './support/rounds.ts';
+import { type Contestant, runRounds } from './support/rounds.ts';
 import { settingsFor } from './support/served.ts';
 
 const listing = 'the two lists, one after the other';
+const seconds = 180;
 const lists = [compact, ...variants].map(({ name }) => name);
 
 /** Two lists of a million pets (`--pets`), of environments and of files, beside the time that listing both takes. */
 export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets = 1_000_000 }: Options): Promise<Report> {
-  const { program } = await buildProject();
-  const folder = temporaryFolder();
+  const workshop = await openWorkshop();
+  const { folder } = workshop;
   const { urls } = await serveLists({ pets, shapes: lists, seed: 0 });
   writeFiles(folder, 'left', [...stock(pets)]);
   writeFiles(folder, 'right', [...changedStock(pets, 10)]);
-  const results = await runRounds(contestants({ measure: await startMeasurer(), program, urls, folder, pets }), rounds);
+  const results = await runRounds(contestants({ ...workshop, urls, pets }), rounds);
   const both = results.get(listing);
   const diffs = [...results.values()].filter((result) => result !== both);
   const goal = goalOf('`inventory diff` of two lists', '250 MB, 3 x the two lists', [
@@ -35,12 +34,9 @@ export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets = 1_000_000 
   return { text, goals: pets === 1_000_000 ? [goal] : [] };
 }
 
-interface Scene {
-  readonly measure: Measure;
-  readonly program: string;
+interface Scene extends Workshop {
   /** Of `lists`. */
   readonly urls: readonly string[];
-  readonly folder: string;
   readonly pets: number;
 }
 
@@ -66,7 +62,8 @@ function contestants(scene: Scene): readonly Contestant[] {
 }
 
 function listBoth(scene: Scene): Contestant {
-  const list = (env: string) => measure(scene, ['list', '-o', 'ndjson', '--env', env], 'tenth');
+  const list = (env: string) =>
+    scene.measure(commandOf(scene, ['list', '-o', 'ndjson', '--env', env], 'tenth'), { stdout: '/dev/null', seconds });
   return {
     name: listing,
     attempt: async () => {
@@ -78,37 +75,27 @@ function listBoth(scene: Scene): Contestant {
 }
 
 function diff(scene: Scene, name: string, sides: readonly [string, string], right: string): Contestant {
-  return {
-    name,
-    attempt: async (isWarmUp) => {
-      const sample = await measure(scene, ['diff', ...sides, '-o', 'ndjson'], right);
-      if (isWarmUp) await requireRows(scene, right === 'every' ? 1 : 10);
-      return sample;
-    },
-  };
+  const command = commandOf(scene, ['diff', ...sides, '-o', 'ndjson'], right);
+  return checked(scene.measure, name, command, seconds, (file) =>
+    requireRows(file, differences(scene.pets, right === 'every' ? 1 : 10)),
+  );
 }
 
-function measure({ measure, program, urls, folder }: Scene, args: readonly string[], right: string) {
+function commandOf({ program, urls, folder }: Scene, args: readonly string[], right: string): Command {
+  const key = 'psk_0123456789abcdefghijklmn';
   const env = {
-    ...settingsFor({ url: urls[0] ?? '', key: 'psk_0123456789abcdefghijklmn' }, folder),
-    PETSTOCK_API_KEY: 'psk_0123456789abcdefghijklmn',
+    ...settingsFor({ url: urls[0] ?? '', key }, folder),
+    PETSTOCK_API_KEY: key,
     PETSTOCK_URL_PRODUCTION: urls[lists.indexOf(right)] ?? '',
   };
-  const argv = [process.execPath, program, 'inventory', ...args, '-q'];
-  return measure({ argv, env }, { stdout: join(folder, 'out'), seconds: 180 });
+  return { argv: [process.execPath, program, 'inventory', ...args, '-q'], env };
 }
 
-/** Every line is a pet that has one more on the right, every `step`-th of the stock in its order. @throws WrongResult */
-async function requireRows({ folder, pets }: Scene, step: number): Promise<void> {
-  const expected = [...stock(pets)].filter((_, index) => index % step === 0);
-  let count = 0;
-  for await (const line of createInterface({ input: createReadStream(join(folder, 'out')) })) {
-    const pet = expected[count];
-    const [left, right] = [pet?.quantity ?? 0, (pet?.quantity ?? 0) + 1];
-    const side = (quantity: number) => `{"quantity":${quantity},"status":"${pet?.status}"}`;
-    const wanted = `{"petId":${pet?.petId},"change":"changed","left":${side(left)},"right":${side(right)}}`;
-    if (line !== wanted) throw new WrongResult(`line ${count + 1} is ${line}, not ${wanted}`);
-    count += 1;
+/** Every line is a pet that has one more on the right, every `step`-th of the stock in its order. */
+function* differences(pets: number, step: number): Generator<string> {
+  for (const [index, { petId, quantity, status }] of [...stock(pets)].entries()) {
+    const side = (quantity: number) => `{"quantity":${quantity},"status":"${status}"}`;
+    const [left, right] = [side(quantity), side(quantity + 1)];
+    if (index % step === 0) yield `{"petId":${petId},"change":"changed","left":${left},"right":${right}}`;
   }
-  if (count !== expected.length) throw new WrongResult(`${count} lines, not ${expected.length}`);
 }

@@ -46,10 +46,8 @@ export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options):
   progress('');
   const head = ['client', 'processes', 'makespan s', 'optimum s', 'ratio', '429s', 'inside', 'as wanted'];
   const about = `${writes} writes, limit ${limit} in ${windowMs / 1000} s, all with one key. Medians of ${rounds} runs; inside: requests sent inside a Retry-After.`;
-  return {
-    text: `${about}\n\n${table([head, ...cases.map(lineOf)])}`,
-    goals: chosen.includes(ours) ? goalsOf(cases) : [],
-  };
+  const text = `${about}\n\n${table([head, ...cases.map(lineOf)])}`;
+  return { text, goals: chosen.includes(ours) ? goalsOf(cases) : [] };
 }
 
 /** One line of the table. */
@@ -72,9 +70,8 @@ function casesOf(clients: readonly string[]): Case[] {
 
 async function runCase(found: Case, phase: number, setting: Setting): Promise<void> {
   if (found.absence !== undefined) return;
-  const { client, processes, foreign } = found;
   try {
-    found.outcomes.push(await runScenario({ client, processes, phase, foreign }, setting));
+    found.outcomes.push(await runScenario({ ...found, phase }, setting));
   } catch (error) {
     found.absence = (error as Error).message;
   }
@@ -84,19 +81,14 @@ function lineOf({ client, processes, foreign, outcomes, absence }: Case): string
   const start = [(peers[client] ?? client) + (foreign > 0 ? `, ${foreign}/s of others` : ''), String(processes)];
   if (outcomes.length === 0) return [...start, '-', '-', '-', '-', '-', absence ?? 'no run'];
   const middle = (of: (outcome: Outcome) => number) => median(outcomes.map(of));
-  const faults = new Set([
-    ...outcomes.flatMap((outcome) => outcome.faults),
-    ...(absence === undefined ? [] : [absence]),
-  ]);
-  return [
-    ...start,
-    (middle(({ makespan }) => makespan) / 1000).toFixed(2),
-    (middle((outcome) => outcome.optimum) / 1000).toFixed(2),
-    middle((outcome) => outcome.makespan / outcome.optimum).toFixed(2),
-    String(middle(({ refusals }) => refusals)),
-    String(middle(({ inside }) => inside)),
-    faults.size === 0 ? 'yes' : [...faults].join('; ').slice(0, 100),
-  ];
+  const faults = new Set([...outcomes.flatMap((outcome) => outcome.faults), absence ?? []].flat());
+  const times = [
+    middle(({ makespan }) => makespan) / 1000,
+    middle((outcome) => outcome.optimum) / 1000,
+    middle((outcome) => outcome.makespan / outcome.optimum),
+  ].map((time) => time.toFixed(2));
+  const counts = [middle(({ refusals }) => refusals), middle(({ inside }) => inside)].map(String);
+  return [...start, ...times, ...counts, faults.size === 0 ? 'yes' : [...faults].join('; ').slice(0, 100)];
 }
 
 /** What ours reached, at its worst. */
@@ -111,10 +103,8 @@ function goalsOf(cases: readonly Case[]): Report['goals'] {
   };
   const excess = alone.map((one) => {
     const seconds = worst([one], (outcome) => outcome.makespan - outcome.optimum) / 1000;
-    return [
-      judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1),
-      `with ${one.processes} processes`,
-    ] as const;
+    const value = judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1);
+    return [value, `with ${one.processes} processes`] as const;
   });
   return [
     goalOf('rate limited, alone on the key', 'no 429 at all; optimum + 1 s', [

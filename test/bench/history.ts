@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { buildProject } from './support/builds.ts';
+import { openWorkshop, type Workshop } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
-import { type Measure, startMeasurer } from './support/measure.ts';
 import { atMost, faultsOf, goalOf, type Options, type Report, resultTable } from './support/report.ts';
 import { type Contestant, progress, runRounds } from './support/rounds.ts';
 import { type Served, serve, settingsFor } from './support/served.ts';
@@ -12,11 +11,10 @@ const commands = ['history list --limit 10', 'history show', 'undo --dry-run'] a
 /** What a look at the history, and an undo, cost in a long history beside a short one. `--quick` leaves out the longest. */
 export async function run({ isQuick, rounds = isQuick ? 5 : 15 }: Options): Promise<Report> {
   const lengths = isQuick ? [10, 1000] : [10, 1000, 10_000];
-  const { program } = await buildProject();
-  const served = await serve({ program, pets: 24 });
-  const scene = { measure: await startMeasurer(), program, served };
+  const workshop = await openWorkshop();
+  const served = await serve({ program: workshop.program, pets: 24 });
   const contestants: Contestant[] = [];
-  for (const runs of lengths) contestants.push(...(await contestantsOf(scene, runs)));
+  for (const runs of lengths) contestants.push(...(await contestantsOf(workshop, served, runs)));
   const results = await runRounds(contestants, rounds);
   const [least = 10] = lengths;
   const goal = goalOf(
@@ -39,13 +37,7 @@ export async function run({ isQuick, rounds = isQuick ? 5 : 15 }: Options): Prom
 
 const nameOf = (command: (typeof commands)[number], runs: number) => `${command}, ${runs} runs`;
 
-interface Scene {
-  readonly measure: Measure;
-  readonly program: string;
-  readonly served: Served;
-}
-
-async function contestantsOf({ measure, program, served }: Scene, runs: number): Promise<readonly Contestant[]> {
+async function contestantsOf({ measure, program }: Workshop, served: Served, runs: number): Promise<Contestant[]> {
   progress(`a history of ${runs} runs`);
   const folder = temporaryFolder();
   const env = settingsFor(served, folder);

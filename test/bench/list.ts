@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   type Expected,
   everything,
@@ -7,15 +6,14 @@ import {
   filtered,
   first,
   leastQuantity,
-  requireExact,
+  rowIn,
   sorted,
   summary,
 } from './list/expected.ts';
 import { serveLists } from './list/serve.ts';
 import { compact, nested, type Shape, shapesOf } from './list/shapes.ts';
-import { buildProject } from './support/builds.ts';
-import { temporaryFolder } from './support/children.ts';
-import { type Command, type Measure, startMeasurer } from './support/measure.ts';
+import { openWorkshop, type Workshop } from './support/builds.ts';
+import { type Command, checked, requireRows } from './support/measure.ts';
 import * as report from './support/report.ts';
 import { type Contestant, type Result, type Results, runRounds } from './support/rounds.ts';
 import { settingsFor } from './support/served.ts';
@@ -69,8 +67,7 @@ interface Found {
  */
 export async function run({ isQuick, rounds = isQuick ? 2 : 5, ...options }: report.Options): Promise<report.Report> {
   const { pets = 1_000_000, seed = Date.now() % 1_000_000 } = options;
-  const { program } = await buildProject();
-  const scene = { program, measure: await startMeasurer(), folder: temporaryFolder(), seed };
+  const scene = { ...(await openWorkshop()), seed };
   const few = Math.min(3, rounds);
   const tsv = { rounds: few, makers: [curl, petstock(names.tsv)] };
   const ours = Object.entries({ ...formats, ...reduced }).map(([name, [args, rows]]) => petstock(name, args, rows));
@@ -101,11 +98,7 @@ export async function run({ isQuick, rounds = isQuick ? 2 : 5, ...options }: rep
   return { text: text.join('\n'), goals: pets === 1_000_000 ? goalsOf(measured) : [] };
 }
 
-interface Scene {
-  readonly measure: Measure;
-  readonly program: string;
-  /** For what the program keeps, and for the output that is looked at. */
-  readonly folder: string;
+interface Scene extends Workshop {
   readonly seed: number;
 }
 
@@ -169,17 +162,8 @@ function other(scene: Parameters<Maker>[0], name: string, argv: readonly string[
   return listing(scene, name, { argv, env: { URL: scene.urls[0] ?? '', KEY: key } }, everything);
 }
 
-/** The output goes nowhere when it is measured; the first time it is looked at. */
-function listing(scene: Parameters<Maker>[0], name: string, command: Command, expected: Expected): Contestant {
-  return {
-    name,
-    async attempt(isWarmUp) {
-      const stdout = isWarmUp ? join(scene.folder, 'output') : '/dev/null';
-      const sample = await scene.measure(command, { stdout, seconds: 180 });
-      if (isWarmUp) await requireExact(stdout, expected, scene.pets);
-      return sample;
-    },
-  };
+function listing({ measure, pets }: Parameters<Maker>[0], name: string, command: Command, rows: Expected): Contestant {
+  return checked(measure, name, command, 180, (file) => requireRows(file, rows(pets), rowIn));
 }
 
 /** How long a byte of a shape takes, to one of the compact list. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
-import { buildProject } from './support/builds.ts';
+import { openWorkshop, type Workshop } from './support/builds.ts';
 import { start, temporaryFolder } from './support/children.ts';
-import { type Command, type Measure, type Sample, startMeasurer } from './support/measure.ts';
+import type { Sample } from './support/measure.ts';
 import {
   atMost,
   faultsOf,
@@ -34,45 +34,33 @@ const seconds = 120;
  * against the embedded service with its limits out of the way: 10,000 and 100,000, or so many (`--pets`); `--quick` does 10,000.
  */
 export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets }: Options): Promise<Report> {
-  const { program } = await buildProject();
-  const measure = await startMeasurer();
+  const workshop = await openWorkshop();
   const sizes = pets === undefined ? (isQuick ? [10_000] : [10_000, 100_000]) : [pets];
   const found = new Map<number, Results>();
   for (const changes of sizes) {
-    const served = await serve({ program, pets: changes });
+    const served = await serve({ program: workshop.program, pets: changes });
     const petIds = [...(await served.stock()).keys()];
-    const scene = { measure, program, served, petIds, folder: temporaryFolder() };
     // A round of 100,000 takes as long as ten of the others.
-    found.set(changes, await runRounds(contestantsOf(scene), changes > 10_000 ? Math.ceil(rounds / 3) : rounds));
+    const contestants = contestantsOf({ ...workshop, served, petIds });
+    found.set(changes, await runRounds(contestants, changes > 10_000 ? Math.ceil(rounds / 3) : rounds));
     await served.stop();
   }
   const tables = Array.from(found, ([changes, results]) => resultTable(`${changes} changes`, results, [names.curl]));
-  return { text: tables.join('\n'), goals: [...speedGoal(found.get(10_000)), ...sizeGoal(found.get(100_000))] };
+  return { text: tables.join('\n'), goals: goalsOf(found.get(10_000), found.get(100_000)) };
 }
 
-interface Scene {
-  readonly measure: Measure;
-  readonly program: string;
+interface Scene extends Workshop {
   readonly served: Served;
   readonly petIds: readonly string[];
-  /** For the changes, and for what the program keeps. */
-  readonly folder: string;
-}
-
-/** The changes of one run: a CSV file, and the same for curl's `--config`. */
-interface Changes {
-  readonly csv: string;
-  readonly config: string;
 }
 
 /** In the order of the table. */
 function contestantsOf(scene: Scene): readonly Contestant[] {
   const { url, key } = scene.served;
   const peer = (name: string, argvOf: (changes: Changes) => readonly string[]) =>
-    writing(scene, name, (changes) => {
-      const command: Command = { argv: argvOf(changes), env: { URL: url, KEY: key } };
-      return scene.measure(command, { stdout: '/dev/null', seconds });
-    });
+    writing(scene, name, (changes) =>
+      scene.measure({ argv: argvOf(changes), env: { URL: url, KEY: key } }, { stdout: '/dev/null', seconds }),
+    );
   const pool = fileURLToPath(new URL('patch/pool.js', import.meta.url));
   return [
     peer(names.curl, ({ config }) => ['curl', '-sS', '-Z', '--parallel-max', '8', '-K', config]),
@@ -136,11 +124,10 @@ async function apply(scene: Scene, csv: string) {
 }
 
 type Env = ReturnType<typeof settingsFor>;
+type Changes = ReturnType<typeof writeChanges>;
 
 /** As a user runs it, with its history, its limits and its report: another folder for these each time. */
-function freshState({ folder, served }: Scene): Env {
-  return settingsFor(served, temporaryFolder(folder));
-}
+const freshState = ({ folder, served }: Scene): Env => settingsFor(served, temporaryFolder(folder));
 
 const reportOf = ({ folder }: Scene) => join(folder, 'report.json');
 
@@ -149,20 +136,20 @@ function petstock(scene: Scene, env: Env, ...args: readonly string[]): Promise<S
   return scene.measure({ argv, env }, { stdout: reportOf(scene), seconds });
 }
 
-function writeChanges({ served, folder }: Scene, wanted: ReadonlyMap<string, number>): Changes {
+/** Writes the changes of one run: a CSV file, and the same for curl's `--config`. */
+function writeChanges({ served, folder }: Scene, wanted: ReadonlyMap<string, number>) {
   const changes = { csv: join(folder, 'changes.csv'), config: join(folder, 'curl.config') };
   const rows = [...wanted].map(([petId, quantity]) => `${petId},${quantity}\n`);
   writeFileSync(changes.csv, `petId,quantity\n${rows.join('')}`);
-  const requests = [...wanted].map(([petId, quantity]) =>
-    [
-      `url = "${served.url}/inventory/${petId}"`,
-      'request = "PATCH"',
-      `header = "Authorization: Bearer ${served.key}"`,
-      'header = "Content-Type: application/json"',
-      `data = "{\\"quantity\\":${quantity}}"`,
-      'output = "/dev/null"',
-      'fail\n',
-    ].join('\n'),
+  const requests = [...wanted].map(
+    ([petId, quantity]) => `url = "${served.url}/inventory/${petId}"
+request = "PATCH"
+header = "Authorization: Bearer ${served.key}"
+header = "Content-Type: application/json"
+data = "{\\"quantity\\":${quantity}}"
+output = "/dev/null"
+fail
+`,
   );
   writeFileSync(changes.config, requests.join('next\n'));
   return changes;
@@ -206,28 +193,25 @@ async function query(env: Env, sql: string, ...values: readonly number[]): Promi
   }
 }
 
-function speedGoal(results: Results | undefined): Report['goals'] {
-  if (results === undefined) return [];
-  const ours = results.get(names.ours);
-  return [
-    goalOf('10,000 PATCHes, no limit, through `inventory apply`', 'at most 1.5 x `curl -Z` with the history written', [
-      [atMost(ours?.ratioTo(results.get(names.curl)) ?? Number.NaN, 1.5), '`curl -Z`'],
-      ...faultsOf([ours]),
-    ]),
-  ];
-}
-
-function sizeGoal(results: Results | undefined): Report['goals'] {
-  if (results === undefined) return [];
-  const of = (name: string, what: 'cpuMs' | 'peakMb') => results.get(name)?.median(what) ?? Number.NaN;
+function goalsOf(few: Results | undefined, many: Results | undefined): Report['goals'] {
+  const ours = few?.get(names.ours);
+  const of = (name: string, what: 'cpuMs' | 'peakMb') => many?.get(name)?.median(what) ?? Number.NaN;
   const micros = Math.round((of(names.ours, 'cpuMs') - of(names.pool, 'cpuMs')) / 100);
-  return [
-    goalOf('`apply`, `undo`, `--resume` of 100,000', "at most 200 MB; 100 us a row of CPU beyond undici's own", [
+  const speed = goalOf(
+    '10,000 PATCHes, no limit, through `inventory apply`',
+    'at most 1.5 x `curl -Z` with the history written',
+    [[atMost(ours?.ratioTo(few?.get(names.curl)) ?? Number.NaN, 1.5), '`curl -Z`'], ...faultsOf([ours])],
+  );
+  const size = goalOf(
+    '`apply`, `undo`, `--resume` of 100,000',
+    "at most 200 MB; 100 us a row of CPU beyond undici's own",
+    [
       [megabytes(of(names.ours, 'peakMb'), 200), '`apply`'],
       [megabytes(of(names.undo, 'peakMb'), 200), '`undo`'],
       [megabytes(of(names.resume, 'peakMb'), 200), '`--resume`'],
       [judged(micros, `${micros} us`, micros <= 100), 'a row'],
-      ...faultsOf([names.ours, names.undo, names.resume].map((name) => results.get(name))),
-    ]),
-  ];
+      ...faultsOf([names.ours, names.undo, names.resume].map((name) => many?.get(name))),
+    ],
+  );
+  return [...(few === undefined ? [] : [speed]), ...(many === undefined ? [] : [size])];
 }

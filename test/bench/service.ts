@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { buildProject } from './support/builds.ts';
 import { firstLine, start, temporaryFolder } from './support/children.ts';
-import { load, startSlowReader, type Target } from './support/load.ts';
+import { load, readList, readLists, type Target } from './support/load.ts';
 import { goalOf, judged, type Options, type Report } from './support/report.ts';
 import { cpuSeconds, peakMb, serve } from './support/served.ts';
 import { median, table } from './support/table.ts';
@@ -63,22 +63,18 @@ async function scale(program: string, pets: number): Promise<{ readonly row: str
   const seeding = performance.now();
   const served = await serve({ program, pets, store: ['--file', join(temporaryFolder(), 'pets.db')] });
   const startSeconds = (performance.now() - seeding) / 1000;
-  const slow = await startSlowReader(served);
-
-  const listing = performance.now();
-  const lists = await Promise.all([1, 2].map(async () => (await startSlowReader(served)).finish()));
-  const listSeconds = (performance.now() - listing) / 1000;
-
   const waits: number[] = [];
-  const busy = startSlowReader(served).then((reader) => reader.finish());
-  for (let update = 0; update < 500; update++) waits.push(await patch(served, 1 + (update % 24)));
-  lists.push(await busy, await slow.finish());
-  if (new Set(lists.map((size) => Math.round(size / 1e4))).size !== 1) throw new Error('the lists differ in length');
+  const lists = await readLists([served, served], async () => {
+    const busy = readList(served);
+    for (let update = 0; update < 500; update++) waits.push(await patch(served, 1 + (update % 24)));
+    await busy;
+  });
+  if (new Set(lists.sizes.map((size) => Math.round(size / 1e4))).size !== 1)
+    throw new Error('the lists differ in length');
   const peak = peakMb(served.pid);
   await served.stop();
-  const size = Math.max(...lists) / 1e6;
-  const figures = [startSeconds.toFixed(2), listSeconds.toFixed(2), size.toFixed(1), Math.max(...waits).toFixed(0)];
-  return { peak, row: [String(pets), ...figures, peak.toFixed(1)] };
+  const figures = [startSeconds, lists.seconds, Math.max(...lists.sizes) / 1e6, Math.max(...waits), peak];
+  return { peak, row: [String(pets), ...figures.map((figure) => figure.toFixed(1))] };
 }
 
 /** Returns milliseconds. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { buildExecutable, buildProject, installNodes } from './support/builds.ts';
+import { buildExecutable, installNodes, openWorkshop, type Workshop } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
-import { type Command, type Measure, startMeasurer } from './support/measure.ts';
+import { type Command, checked } from './support/measure.ts';
 import {
   atMost,
   faultsOf,
@@ -38,12 +37,6 @@ const most = {
   [names.executableList]: 1.6,
 } as const;
 
-/** What was measured with one version of Node. */
-interface Found {
-  readonly version: string;
-  readonly results: Results;
-}
-
 /**
  * How long the program takes to start, beside Node itself and one GET, on this Node and others (`--nodes 20,22,24`), and as an
  * executable in the rounds of this Node. Other Nodes and the executable come from the registry; `--quick` does without.
@@ -52,42 +45,33 @@ export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options
   const own = { version: process.versions.node, node: process.execPath };
   const lines = (nodes ?? (isQuick ? '' : '20,22,24')).split(',');
   const others = await installNodes(lines.filter((line) => line !== '' && line !== own.version.split('.')[0]));
-  const { program } = await buildProject();
+  const workshop = await openWorkshop();
   const executable = isQuick ? undefined : await buildExecutable();
-  const measure = await startMeasurer();
-  const served = await serve({ program, pets: 24 });
-  const found: Found[] = [];
+  const served = await serve({ program: workshop.program, pets: 24 });
+  const found: (readonly [version: string, results: Results])[] = [];
   for (const { version, node } of [own, ...others]) {
-    const scene = { measure, node, program, served, executable: node === own.node ? executable : undefined };
-    found.push({ version, results: await runRounds(await contestantsOf(scene), rounds) });
+    const scene = { ...workshop, node, served, executable: node === own.node ? executable : undefined };
+    found.push([version, await runRounds(await contestantsOf(scene), rounds)]);
   }
-  const tables = found.map(({ version, results }) => resultTable(`Node ${version}`, results, [names.node], 'ms'));
+  const tables = found.map(([version, results]) => resultTable(`Node ${version}`, results, [names.node], 'ms'));
   return { text: tables.join('\n'), goals: goalsOf(found) };
 }
 
-interface Scene {
-  readonly measure: Measure;
+interface Scene extends Workshop {
   readonly node: string;
-  readonly program: string;
   readonly served: Served;
   readonly executable: string | undefined;
 }
 
 /** In the order of the table. */
 async function contestantsOf({ measure, node, program, served, executable }: Scene): Promise<readonly Contestant[]> {
-  const folder = temporaryFolder();
-  const env = settingsFor(served, folder);
+  const env = settingsFor(served, temporaryFolder());
   const stock = await served.stock();
   const [petId, quantity] = [...stock].find(([, each]) => each > 0) ?? ['4', 0];
-  const one = (name: string, command: Command, isRight: (output: string) => boolean): Contestant => ({
-    name,
-    async attempt(isWarmUp) {
-      const stdout = isWarmUp ? join(folder, 'output') : '/dev/null';
-      const sample = await measure(command, { stdout, seconds: 20 });
-      if (isWarmUp && !isRight(readFileSync(stdout, 'utf8'))) throw new WrongResult('another output than it should be');
-      return sample;
-    },
-  });
+  const one = (name: string, command: Command, isRight: (output: string) => boolean) =>
+    checked(measure, name, command, 20, (file) => {
+      if (!isRight(readFileSync(file, 'utf8'))) throw new WrongResult('another output than it should be');
+    });
   const ours = (name: string, args: string, isRight: (output: string) => boolean) =>
     one(name, { argv: [node, program, ...args.split(' ')], env }, isRight);
   const has = (text: string) => (output: string) => output.includes(text);
@@ -98,10 +82,9 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
   const script = (name: string, text: string) =>
     one(name, { argv: [node, '--input-type=module', '-e', text], env: { URL: served.url, KEY: served.key } }, isWhole);
   const list = 'inventory list -o json';
-  const alone =
-    executable === undefined
-      ? []
-      : [one(names.executableList, { argv: [executable, ...list.split(' ')], env }, isWhole)];
+  const alone = (executable === undefined ? [] : [executable]).map((file) =>
+    one(names.executableList, { argv: [file, ...list.split(' ')], env }, isWhole),
+  );
   return [
     one(names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
     ours(names.version, '--version', (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
@@ -128,20 +111,20 @@ const response = await fetch(process.env.URL + '/inventory', { headers });
 process.stdout.write(await response.text());`;
 
 /** By processor time, which a busy machine changes less. The worst of all Nodes counts. */
-function goalsOf(found: readonly Found[]): Report['goals'] {
+function goalsOf(found: readonly (readonly [version: string, results: Results])[]): Report['goals'] {
   const goal = (what: string, ...of: readonly (keyof typeof most)[]) => {
     const ratios = of.flatMap((name) =>
-      found.flatMap(({ version, results }): (readonly [Judged, string])[] => {
+      found.flatMap(([version, results]): (readonly [Judged, string])[] => {
         const result = results.get(name);
         if (result === undefined) return [];
         const on = `${name.replace('petstock ', '')} on ${version.replace(/\..*/, '')}`;
         return [[atMost(result.ratioTo(results.get(names.node), 'cpuMs'), most[name]), on]];
       }),
     );
-    const faults = faultsOf(found.flatMap(({ results }) => of.map((name) => results.get(name))));
+    const faults = faultsOf(found.flatMap(([, results]) => of.map((name) => results.get(name))));
     return goalOf(what, `at most ${most[of[0] ?? names.list]} x \`node -e 0\`, CPU`, [...ratios, ...faults]);
   };
-  const peak = Math.max(...found.map(({ results }) => results.get(names.list)?.median('peakMb') ?? Number.NaN));
+  const peak = Math.max(...found.map(([, results]) => results.get(names.list)?.median('peakMb') ?? Number.NaN));
   return [
     goal('`--version`', names.version),
     goal('`--help` of any command', names.help, names.verbHelp),

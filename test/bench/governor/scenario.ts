@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { nextMessage, startWorker, stop, temporaryFolder } from '../support/children.ts';
 import { load } from '../support/load.ts';
 import { type Served, serve } from '../support/served.ts';
-import { judge, optimum, type Verdict, type WireRequest } from './verdict.ts';
 
 /** Some processes of one client write to a service of their own, with one key. */
 export interface Scenario {
@@ -104,10 +103,14 @@ function wanted(petIds: readonly string[]): { petId: string; quantity: number }[
   return petIds.map((petId, index) => ({ petId, quantity: 1000 + index }));
 }
 
-/** As if nobody else used the key: whoever is first in a window may have all of it. */
+/**
+ * Returns the shortest time in which all writes can be done within the limit, in milliseconds: T* of the design. As if nobody else
+ * used the key: whoever is first in a window may have all of it.
+ */
 function optimumOf({ processes, phase }: Scenario, { roundTrip }: Setting): number {
-  const times = { untilReset: windowMs - phase, windowMs, roundTrip };
-  return optimum({ writes, left: limit, limit, atOnce: atOnce * processes, ...times });
+  const windows = Math.ceil((writes - limit) / limit);
+  const last = writes - windows * limit;
+  return windowMs - phase + (windows - 1) * windowMs + Math.ceil(last / (atOnce * processes)) * roundTrip;
 }
 
 /** Whether each write happened once, the stock is what it should be, and the service saw what we saw leave. */
@@ -122,4 +125,59 @@ async function faultsIn(served: Served, petIds: readonly string[], { requests, r
     ...(seen.length === requests ? [] : [`the service saw ${seen.length} requests, we ${requests}`]),
     ...(count(429) === refusals ? [] : [`the service refused ${count(429)}, we saw ${refusals}`]),
   ];
+}
+
+/** A request as `client.js` saw it leave and its answer's head come. Milliseconds of the monotonic clock. */
+interface WireRequest {
+  /** Which process sent it. */
+  readonly process: number;
+  readonly sent: number;
+  readonly head?: number;
+  readonly status?: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+interface Verdict {
+  readonly requests: number;
+  readonly refusals: number;
+  /** Requests sent after a 429 had been received, and more than `spread` before its Retry-After was over. */
+  readonly inside: number;
+  /** The same without allowing for the spread. */
+  readonly insideAtAll: number;
+  /** The most 429 episodes in one window: a 429 begins another one if its request was sent after an earlier 429 had come. */
+  readonly episodes: number;
+}
+
+/**
+ * The 429s of one burst end one after the other, and a client that keeps each request's own is not blamed for that:
+ * milliseconds.
+ */
+const spread = 50;
+
+/**
+ * @param roundTrip what another process than the one that met the 429 is allowed, in milliseconds, to learn of it
+ * @param windowOf the number of the window that a moment falls into
+ */
+function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (moment: number) => number): Verdict {
+  const refusals = wire.filter(({ status }) => status === 429);
+  /** When the sender of a request knew of a 429. */
+  const knownAt = (refusal: WireRequest, sender: WireRequest) =>
+    (refusal.head ?? 0) + (refusal.process === sender.process ? 0 : roundTrip);
+  const endOf = ({ head = 0, retryAfter = 0 }: WireRequest) => head + retryAfter * 1000;
+  const isInside = (request: WireRequest, allowed: number) =>
+    refusals.some((refusal) => request.sent > knownAt(refusal, request) && request.sent < endOf(refusal) - allowed);
+  const insideBut = (allowed: number) => wire.filter((request) => isInside(request, allowed)).length;
+  const episodes = new Map<number, number>();
+  let begun = 0;
+  for (const refusal of [...refusals].sort((a, b) => a.sent - b.sent)) {
+    if (begun > 0 && refusal.sent <= begun) begun = Math.min(begun, refusal.head ?? begun);
+    else {
+      begun = refusal.head ?? refusal.sent;
+      const window = windowOf(refusal.sent);
+      episodes.set(window, (episodes.get(window) ?? 0) + 1);
+    }
+  }
+  const counts = { requests: wire.length, refusals: refusals.length, episodes: Math.max(0, ...episodes.values()) };
+  return { ...counts, inside: insideBut(spread), insideAtAll: insideBut(0) };
 }

@@ -41,7 +41,8 @@ export function randomItem(seed: number): Value {
     `{${order.map(({ member: [text, value] }) => `${before}${text}${inside}:${behind}${value(pet, index)}`).join(',')}${before}}`;
 }
 
-const escapeFirst = (text: string) => `"\\u00${text.charCodeAt(0).toString(16)}${text.slice(1)}"`;
+/** A JSON text whose first letter is an escape. */
+export const escapeFirst = (text: string) => `"\\u00${text.charCodeAt(0).toString(16)}${text.slice(1)}"`;
 
 /** Numbers from 0 up to 1, the same for the same seed: mulberry32. */
 function generator(seed: number): () => number {

@@ -1,4 +1,4 @@
-import { randomItem } from './random-item.ts';
+import { escapeFirst, randomItem } from './random-item.ts';
 import { changedStock, foreignStock, jsonOf, type Pet, shuffledStock, stock } from './stock.ts';
 
 /** A way to spell a list that means the same. */
@@ -23,9 +23,7 @@ const details = (index: number) =>
   `"owner":{"name":"Ann ${index}","address":{"city":"Bern","zip":"${3000 + (index % 99)}"}},` +
   `"tags":[${tags(index % 4)}],"updated":"2026-11-21T08:00:00Z"`;
 
-/** The first letter of the status is an escape. */
-const escaped = (pet: Pet) =>
-  jsonOf({ ...pet, status: `\\u00${pet.status.charCodeAt(0).toString(16)}${pet.status.slice(1)}` });
+const escaped = (pet: Pet) => jsonOf(pet).replace(`"${pet.status}"`, escapeFirst(pet.status));
 
 const pretty = ({ petId, quantity, status }: Pet) =>
   `\n  {\n    "petId": ${petId},\n    "quantity": ${quantity},\n    "status": "${status}"\n  }`;

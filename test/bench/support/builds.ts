@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'tsup';
 import { hostName } from '../../../.ci/release/runtime.ts';
 import { bare, temporaryFolder } from './children.ts';
+import { type Measure, startMeasurer } from './measure.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
@@ -18,6 +19,19 @@ export async function buildProject(): Promise<{ readonly program: string; readon
   const outDir = temporaryFolder(cache);
   await build({ outDir, dts: false, silent: true });
   return { program: join(outDir, 'petstock.cjs'), library: join(outDir, 'index.js') };
+}
+
+/** What each benchmark of commands works with. */
+export interface Workshop {
+  readonly program: string;
+  readonly measure: Measure;
+  /** For what the program keeps, and for its files. */
+  readonly folder: string;
+}
+
+export async function openWorkshop(): Promise<Workshop> {
+  const { program } = await buildProject();
+  return { program, measure: await startMeasurer(), folder: temporaryFolder() };
 }
 
 /** Builds the executable for this machine. Returns its path. @throws Error if the registry lacks what it is made with */

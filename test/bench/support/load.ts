@@ -39,24 +39,34 @@ export async function load(
   return sent;
 }
 
-/** A list of the inventory whose reader has taken the beginning and then stopped. */
-export interface SlowReader {
-  /** Reads the rest, and resolves with the size of all of it in bytes. */
-  finish(): Promise<number>;
+/**
+ * Reads the inventory of each target at once, while another reader of the first has taken the beginning and stopped until they are done.
+ * @param meanwhile goes on while the reader has stopped and after the lists were read
+ */
+export async function readLists(targets: readonly Target[], meanwhile: () => Promise<unknown> = async () => {}) {
+  const [slow] = await Promise.all(targets.slice(0, 1).map(inventory));
+  const began = performance.now();
+  const sizes = await Promise.all(targets.map(readList));
+  const seconds = (performance.now() - began) / 1000;
+  await meanwhile();
+  if (slow !== undefined) sizes.push(await sizeOf(slow));
+  return { seconds, sizes };
 }
 
-/** Asks for the inventory, and stops reading as soon as it begins to come. */
-export function startSlowReader({ url, key }: Target): Promise<SlowReader> {
+/** Returns the size of the inventory in bytes. */
+export async function readList(target: Target): Promise<number> {
+  return sizeOf(await inventory(target));
+}
+
+/** Asks for the inventory. Resolves with the answer, which is not read, as soon as it begins to come. */
+function inventory({ url, key }: Target): Promise<IncomingMessage> {
+  const headers = { Authorization: `Bearer ${key}` };
   return new Promise((resolve, reject) => {
-    const headers = { Authorization: `Bearer ${key}` };
-    get(`${url}/inventory`, { headers, agent: false }, (response) => {
-      response.pause();
-      resolve({ finish: () => rest(response) });
-    }).on('error', reject);
+    get(`${url}/inventory`, { headers, agent: false }, resolve).on('error', reject);
   });
 }
 
-async function rest(response: IncomingMessage): Promise<number> {
+async function sizeOf(response: IncomingMessage): Promise<number> {
   let size = 0;
   for await (const chunk of response) size += chunk.length;
   return size;

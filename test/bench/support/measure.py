@@ -15,20 +15,13 @@ child = 0
 timed_out = False
 
 
-def kill_child(*_):
-    if child:
-        os.killpg(child, signal.SIGKILL)
-
-
-def time_out(*_):
+def stop(number, _):
     global timed_out
     timed_out = True
-    kill_child()
-
-
-def end(*_):
-    kill_child()
-    os._exit(130)
+    if child:
+        os.killpg(child, signal.SIGKILL)
+    if number != signal.SIGALRM:
+        os._exit(130)
 
 
 def run(task):
@@ -50,24 +43,21 @@ def run(task):
     child = 0
     if timed_out:
         return {"error": "not done within %d s" % task["seconds"]}
-    unit = 2**20 if sys.platform == "darwin" else 2**10
     return {
         "ms": (ended - started) * 1000,
         "cpuMs": (used.ru_utime + used.ru_stime) * 1000,
-        "peakMb": used.ru_maxrss / unit,
+        "peakMb": used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10),
         "code": os.waitstatus_to_exitcode(status),
     }
 
 
-def tell(answer):
-    print(json.dumps(answer), flush=True)
-
-
-signal.signal(signal.SIGALRM, time_out)
-signal.signal(signal.SIGTERM, end)
-signal.signal(signal.SIGINT, end)
+for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
+    signal.signal(number, stop)
 for line in sys.stdin:
     try:
-        tell(run(json.loads(line)))
+        result = run(json.loads(line))
+    except FileNotFoundError:
+        result = {"error": "not installed"}
     except OSError as error:
-        tell({"error": "not installed" if isinstance(error, FileNotFoundError) else str(error)})
+        result = {"error": str(error)}
+    print(json.dumps(result), flush=True)

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bare, start, temporaryFolder } from './children.ts';
+import { type Contestant, WrongResult } from './rounds.ts';
 
 export interface Command {
   /** The program, by its path or its name, and its arguments. */
@@ -46,4 +47,43 @@ export async function startMeasurer(): Promise<Measure> {
     if (code !== 0) throw new Error(`it ended with ${code}: ${readFileSync(stderr, 'utf8').trim().slice(0, 300)}`);
     return sample;
   };
+}
+
+/**
+ * Returns a contestant whose output goes nowhere when it is measured; the first time it is in a file.
+ *
+ * @param check @throws WrongResult if the file has not what it should have
+ */
+export function checked(
+  measure: Measure,
+  name: string,
+  command: Command,
+  seconds: number,
+  check: (file: string) => void | Promise<void>,
+): Contestant {
+  const output = join(temporaryFolder(), 'output');
+  return {
+    name,
+    async attempt(isWarmUp) {
+      const sample = await measure(command, { stdout: isWarmUp ? output : '/dev/null', seconds });
+      if (isWarmUp) await check(output);
+      return sample;
+    },
+  };
+}
+
+/** @param rowOf a row for each line, or undefined for one that does not count. @throws WrongResult for any other rows in a file */
+export async function requireRows(
+  file: string,
+  expected: Iterable<string>,
+  rowOf: (line: string) => string | undefined = (line) => line,
+): Promise<void> {
+  const rows = expected[Symbol.iterator]();
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    const row = rowOf(line);
+    if (row === undefined) continue;
+    const wanted = rows.next().value;
+    if (row !== wanted) throw new WrongResult(`${row} stands for ${wanted}`);
+  }
+  if (!rows.next().done) throw new WrongResult('rows are missing');
 }
