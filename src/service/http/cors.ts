@@ -8,17 +8,14 @@ const EXPOSED =
 
 /** Which web pages may call the service from a browser (the Fetch Standard's CORS protocol). */
 export class Cors {
-  readonly #origins: ReadonlySet<string>;
-
   /** @param origins as browsers send them: `https://shop.example`; `*` for all */
-  constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
-  }
+  constructor(private readonly origins: readonly string[]) {}
 
   headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
-    if (this.#origins.size === 0) return {};
-    if (this.#origins.has('*')) return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
-    if (origin === undefined || !this.#origins.has(origin)) return { Vary: 'Origin' };
+    if (this.origins.length === 0) return {};
+    if (this.origins.includes('*'))
+      return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+    if (origin === undefined || !this.origins.includes(origin)) return { Vary: 'Origin' };
     return { Vary: 'Origin', 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED };
   }
 
@@ -28,9 +25,9 @@ export class Cors {
    * @throws Refusal 403 for a page that may not call the service
    */
   preflight(method: string, headers: IncomingHttpHeaders, allowed: string): Readonly<Record<string, string>> | null {
-    if (this.#origins.size === 0 || method !== 'OPTIONS') return null;
+    if (this.origins.length === 0 || method !== 'OPTIONS') return null;
     if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return null;
-    if (!this.#origins.has('*') && !this.#origins.has(headers.origin)) {
+    if (!this.origins.includes('*') && !this.origins.includes(headers.origin)) {
       const message = `Pages of ${headers.origin.slice(0, 200)} may not call this service.`;
       throw new Refusal(403, 'origin_not_allowed', message);
     }

@@ -87,12 +87,12 @@ export class Connections {
     answerMs = ANSWER_MS,
   ): Promise<readonly Row[]> {
     const config = { text, values: [...values], query_timeout: answerMs };
-    return this.#retried(() => this.#once(async (client) => (await client.query<Row>(config)).rows, true));
+    return this.#run(async (client) => (await client.query<Row>(config)).rows, true);
   }
 
   /** Runs one statement that changes something by itself. @throws StorageError, which may be uncertain */
   async change<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#retried(() => this.#once(async (client) => (await client.query<Row>(text, [...values])).rows, false));
+    return this.#run(async (client) => (await client.query<Row>(text, [...values])).rows, false);
   }
 
   /**
@@ -100,14 +100,12 @@ export class Connections {
    * @throws StorageError, uncertain when the connection was lost at the end
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    return this.#retried(() =>
-      this.#once(async (client) => {
-        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-        const result = await work(client);
-        await client.query('COMMIT');
-        return result;
-      }, false),
-    );
+    return this.#run(async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      const result = await work(client);
+      await client.query('COMMIT');
+      return result;
+    }, false);
   }
 
   /**
@@ -174,10 +172,10 @@ export class Connections {
     await over;
   }
 
-  async #retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  async #run<Result>(work: (client: Client) => Promise<Result>, onlyReads: boolean): Promise<Result> {
     for (let tried = 1; ; tried++) {
       try {
-        return await attempt();
+        return await this.#once(work, onlyReads);
       } catch (error) {
         if (tried === ATTEMPTS || !(error instanceof Error && isTransient(error.cause))) throw error;
       }
