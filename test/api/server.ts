@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listening } from '../support/answering.ts';
 
 /** A request as it came over the wire. */
 export interface Received {
@@ -39,13 +38,8 @@ export async function openServer(...answers: readonly Answerer[]): Promise<TestS
       connections.open -= 1;
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { origin, url: `${origin}/v1`, requests, connections };
+  const url = await listening(server);
+  return { origin: new URL(url).origin, url, requests, connections };
 }
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;

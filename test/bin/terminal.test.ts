@@ -1,17 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPager } from '../../bin/terminal.ts';
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-pager-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { newFolder } from '../support/new-folder.ts';
 
 test('a pager named by a path of Windows is run without a shell, which would take its backslashes away', async () => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   const program = join(folder, 'tools\\less.exe');
   writeFileSync(program, `#!/bin/sh\ncat > '${folder}/shown'\n`, { mode: 0o755 });
   const command = { command: program, env: process.env };

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CertificateError } from '../../src/shared/errors.ts';
 import { classifyFailure } from '../../src/writes/classify-failure.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { openShop, test } from '../support/shop.ts';
 import { authorityFile, openTlsFront } from '../support/tls.ts';
 
@@ -14,9 +15,7 @@ async function openTlsShop() {
 }
 
 function temporaryFile(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-ca-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, 'ca.pem');
+  const file = join(newFolder(), 'ca.pem');
   writeFileSync(file, text);
   return file;
 }

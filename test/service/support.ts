@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 /** Noon, at the very start of a minute. */
 export const NOON = Date.UTC(2026, 2, 10, 12);
@@ -77,9 +76,7 @@ export const test = plain.extend('service', () => start()).extend('file', () => 
 
 /** A path in a new folder, which is removed when the test is over. */
 export function temporaryFile(name = 'sandbox.db'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-service-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, name);
+  return join(newFolder(), name);
 }
 
 function send(service: RunningService, method: string, path: string, options: CallOptions = {}): Promise<Answer> {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl } from '../../src/settings/write-config.ts';
+import { newFolder, test } from '../support/new-folder.ts';
 import { runConfig } from './run-config.ts';
-import { tempFolder, test } from './temp-folder.ts';
 
 const secret = 'psk_s3cretABCD';
 const read = (folder: string) => readConfig(folder).config;
@@ -30,7 +30,7 @@ describe('config set-key', () => {
 
   test('warns where a variable hides it', async () => {
     const outcome = await runConfig(['config', 'set-key'], {
-      folder: tempFolder(),
+      folder: newFolder(),
       stdin: secret,
       env: { PETSTOCK_API_KEY: 'other-key' },
     });
@@ -47,7 +47,7 @@ describe('config set-key', () => {
     ['an option and an environment', ['--env', 'production', `--${secret}`]],
     ['an argument and an environment', ['--env', 'production', secret]],
   ])('refuses a key given as %s, and repeats none of it', async (_name, args) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     const outcome = await runConfig(['config', 'set-key', ...args], { folder, stdin: 'psk_another_one' });
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).toContain(`Hint: petstock config set-key${args[0] === '--env' ? ' --env production' : ''}`);
@@ -59,7 +59,7 @@ describe('config set-key', () => {
     ['two lines', `${secret}\n${secret}\n`],
     ['a whole file', `${secret}`.repeat(10_000)],
   ])('refuses %s', async (_name, stdin) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     const outcome = await runConfig(['config', 'set-key'], { folder, stdin });
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).not.toContain('s3cret');
@@ -67,7 +67,7 @@ describe('config set-key', () => {
   });
 
   test('the sandbox makes its own', async () => {
-    const outcome = await runConfig(['config', 'set-key', '-e', 'sandbox'], { folder: tempFolder(), typed: secret });
+    const outcome = await runConfig(['config', 'set-key', '-e', 'sandbox'], { folder: newFolder(), typed: secret });
     expect(outcome).toMatchObject({ code: 2, questions: [] });
   });
 });
@@ -111,7 +111,7 @@ describe('config set-url', () => {
   test.each([['http://stock.example/v1'], ['https://me:s3cret@stock.example/v1'], ['https://stock.example']])(
     'refuses %s',
     async (url) => {
-      const folder = tempFolder();
+      const folder = newFolder();
       const outcome = await runConfig(['config', 'set-url', url], { folder });
       expect(outcome).toMatchObject({ code: 2, stdout: '' });
       expect(outcome.stderr).toContain('Hint: petstock config set-url https://host/v1 --env staging');
@@ -127,7 +127,7 @@ describe('config set', () => {
     ['default-env', 'production', { 'default-env': 'production' }],
     ['max-zero', '10', { 'max-zero': 10 }],
   ])('%s %s', async (name, value, settings) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     const outcome = await runConfig(['config', 'set', name, value], { folder });
     expect(outcome).toMatchObject({
       code: 0,
@@ -146,7 +146,7 @@ describe('config set', () => {
       `postgresql://db.example/x?sslmode=verify-ca&sslrootcert=${path.resolve('my%20ca.pem')}&sslkey=/k.pem`,
     ],
   ])('%s %s is stored with an absolute path', async (name, value, stored) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     expect(await runConfig(['config', 'set', name, value], { folder })).toMatchObject({ code: 0 });
     expect(read(folder).settings).toEqual({ [name]: stored });
   });
@@ -160,7 +160,7 @@ describe('config set', () => {
     ['url', 'https://a.example/v1', 'Hint: petstock config set-url'],
     ['low-stock', secret, 'low-stock was not changed'],
   ])('%s %s is refused', async (name, value, words) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     const outcome = await runConfig(['config', 'set', name, value], { folder });
     expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
     expect(outcome.stderr).not.toContain('s3cret');
@@ -168,7 +168,7 @@ describe('config set', () => {
   });
 
   test('default-env warns where PETSTOCK_ENV hides it', async () => {
-    const around = { folder: tempFolder(), env: { PETSTOCK_ENV: 'staging' } };
+    const around = { folder: newFolder(), env: { PETSTOCK_ENV: 'staging' } };
     const outcome = await runConfig(['config', 'set', 'default-env', 'sandbox'], around);
     expect(outcome.stderr).toContain('Warning: PETSTOCK_ENV is set, so default-env is not used');
   });
@@ -183,7 +183,7 @@ describe('config get', () => {
     ['key.staging', [], '…ABCD\n'],
     ['low-stock', ['--json'], '{"name":"low-stock","value":5,"source":"default"}\n'],
   ])('%s %j', async (name, args, stdout) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     await setSetting({ folder, store: undefined }, 'max-zero', 0);
     await setUrl({ folder, store: undefined, environment: 'production' }, 'https://a.example/v1');
     await setKey({ folder, store: undefined, environment: 'staging' }, secret);
@@ -191,7 +191,7 @@ describe('config get', () => {
   });
 
   test.each(['keys.staging', 'toString', 'url.sandbox'])('%s is unknown', async (name) => {
-    expect(await runConfig(['config', 'get', name], { folder: tempFolder() })).toMatchObject({ code: 2, stdout: '' });
+    expect(await runConfig(['config', 'get', name], { folder: newFolder() })).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
@@ -206,7 +206,7 @@ describe('config unset', () => {
   });
 
   test.each([[['url.staging']], [['url', '--env', 'staging']]])('a URL: %j', async (args) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
     await setUrl({ folder, store: undefined, environment: 'production' }, 'https://b.example/v1');
     expect(await runConfig(['config', 'unset', ...args], { folder })).toMatchObject({ code: 0, stdout: '' });
@@ -214,7 +214,7 @@ describe('config unset', () => {
   });
 
   test('a key has a command of its own', async () => {
-    const outcome = await runConfig(['config', 'unset', 'key.production'], { folder: tempFolder() });
+    const outcome = await runConfig(['config', 'unset', 'key.production'], { folder: newFolder() });
     expect(outcome).toMatchObject({ code: 2 });
     expect(outcome.stderr).toContain('Hint: petstock config unset-key --env production');
   });

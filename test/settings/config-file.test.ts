@@ -6,8 +6,8 @@ import { describe, expect } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
+import { newFolder, test } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { tempFolder, test } from './temp-folder.ts';
 
 /** `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50` for the figures of the issue. */
 const writersAtOnce = Number(process.env.PETSTOCK_WRITERS ?? 3);
@@ -19,7 +19,7 @@ const read = (folder: string) => readConfig(folder).config;
 
 describe('reading', () => {
   test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
-    const answer = readConfig(path.join(tempFolder(), inner));
+    const answer = readConfig(path.join(newFolder(), inner));
     expect(answer).toEqual({ config: emptyConfig, warnings: [] });
   });
 
@@ -51,7 +51,7 @@ describe('reading', () => {
     ['{"keys":{"staging":"Bearer psk_secret"}}', /"keys"\."staging" cannot be used/],
     ['{"urls":{"production":"http://psk_secret.example/v1"}}', /"urls"\."production" cannot be used.*https/],
   ])('%j is refused, and stays', async (text, reason) => {
-    const folder = tempFolder();
+    const folder = newFolder();
     write(folder, text);
     const error = await setSetting({ folder, store: undefined }, 'low-stock', 1).catch((thrown: unknown) => thrown);
     expect(() => readConfig(folder)).toThrow(UsageError);
@@ -79,7 +79,7 @@ test('a folder that others can write to is neither read nor changed', async ({ f
 
 describe('writing', () => {
   test('makes the folder and the file, for us alone', async () => {
-    const folder = path.join(tempFolder(), 'new', 'petstock');
+    const folder = path.join(newFolder(), 'new', 'petstock');
     await setKey({ folder, store: undefined, environment: 'staging' }, 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
@@ -104,7 +104,7 @@ describe('writing', () => {
   });
 
   test('a link of ours to a file of ours is read and written through', async ({ folder }) => {
-    const target = path.join(tempFolder(), 'dotfile.json');
+    const target = path.join(newFolder(), 'dotfile.json');
     fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     fs.symlinkSync(target, configFile(folder));
     expect(read(folder).settings).toEqual({ 'low-stock': 3 });
@@ -117,7 +117,7 @@ describe('writing', () => {
   });
 
   test('a link into a folder where others can put files, or to nothing, is refused and stays', async ({ folder }) => {
-    const shared = tempFolder();
+    const shared = newFolder();
     fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
     await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow('what does not exist');
     fs.writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
@@ -128,7 +128,7 @@ describe('writing', () => {
   });
 
   test('a folder that cannot be made is a failure that names it', async () => {
-    const file = path.join(tempFolder(), 'occupied');
+    const file = path.join(newFolder(), 'occupied');
     fs.writeFileSync(file, '');
     const error = await setKey(
       { folder: path.join(file, 'in'), store: undefined, environment: 'staging' },
@@ -146,7 +146,7 @@ describe('writing', () => {
     [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
     { numRuns: 30 },
     async (secret, name, number, host) => {
-      const folder = tempFolder();
+      const folder = newFolder();
       const url = `https://${host}/v1`;
       await setKey({ folder, store: undefined, environment: name }, secret);
       await setSetting({ folder, store: undefined }, 'max-changes', number);

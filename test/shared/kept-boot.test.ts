@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { createSystemClock } from '../../src/shared/clock.ts';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
+import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { temporaryFolders, test } from '../support/shop.ts';
 
@@ -114,17 +114,13 @@ describe('on a system that has no name for a boot', () => {
   });
 
   test('a damaged file is another boot, and is replaced', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstock-boot-'));
-    try {
-      const first = keptBoot({ folder, monotonic: () => 7 });
-      const [name = ''] = readdirSync(folder);
-      writeFileSync(join(folder, name), 'x');
-      const second = keptBoot({ folder, monotonic: () => 8 });
-      expect(second).not.toBe(first);
-      expect(keptBoot({ folder, monotonic: () => 9 })).toBe(second);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = newFolder();
+    const first = keptBoot({ folder, monotonic: () => 7 });
+    const [name = ''] = readdirSync(folder);
+    writeFileSync(join(folder, name), 'x');
+    const second = keptBoot({ folder, monotonic: () => 8 });
+    expect(second).not.toBe(first);
+    expect(keptBoot({ folder, monotonic: () => 9 })).toBe(second);
   });
 
   test('where no folder can be made the time of the boot stands for it', async () => {

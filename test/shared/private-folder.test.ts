@@ -8,15 +8,15 @@ import { isMainThread } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
-import { tempFolder } from '../settings/temp-folder.ts';
 import { isRoot } from '../support/capabilities.ts';
+import { newFolder } from '../support/new-folder.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
 /** A folder of a mode, whatever the umask, and of another user where one is named. */
 function folderOf(mode: number, owner?: number): string {
-  const path = join(tempFolder(), 'folder');
+  const path = join(newFolder(), 'folder');
   fs.mkdirSync(path);
   fs.chmodSync(path, mode);
   if (owner !== undefined) fs.chownSync(path, owner, owner);
@@ -35,19 +35,19 @@ function refusal(path: string, act = makePrivateFolder): string {
 
 describe('a missing folder', () => {
   test('is made with those above it, for this user alone', () => {
-    const path = join(tempFolder(), 'a', 'b', 'c');
+    const path = join(newFolder(), 'a', 'b', 'c');
     makePrivateFolder(path);
     expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
   });
 
   test('passes where only reading was meant, and is not made', () => {
-    const path = join(tempFolder(), 'a', 'b');
+    const path = join(newFolder(), 'a', 'b');
     requirePrivateFolder(path);
     expect(fs.existsSync(path)).toBe(false);
   });
 
   test('is made by several processes at once', { timeout: 60_000 }, async () => {
-    const parent = join(tempFolder(), 'x', 'y');
+    const parent = join(newFolder(), 'x', 'y');
     const script = fileURLToPath(new URL('making-process.ts', import.meta.url));
     const children = Array.from({ length: 3 }, () =>
       spawn(process.execPath, ['--import', 'tsx', script, parent, '100']),
@@ -109,7 +109,7 @@ describe('an existing folder', () => {
 
 describe('a symbolic link', () => {
   function linkTo(target: string, owner?: number): string {
-    const path = join(tempFolder(), 'link');
+    const path = join(newFolder(), 'link');
     fs.symlinkSync(target, path);
     if (owner !== undefined) fs.lchownSync(path, owner, owner);
     return path;
@@ -126,7 +126,7 @@ describe('a symbolic link', () => {
   });
 
   test('to what does not exist is refused, and its target is not made', () => {
-    const target = join(tempFolder(), 'missing');
+    const target = join(newFolder(), 'missing');
     const message =
       "The folder PATH can't be used: it is a symbolic link to what does not exist: make it, or remove the link";
     expect([refusal(linkTo(target)), refusal(linkTo(target), requirePrivateFolder)]).toEqual([message, message]);
@@ -134,12 +134,12 @@ describe('a symbolic link', () => {
   });
 
   test('to what does not exist is refused above the folder too', () => {
-    const link = linkTo(join(tempFolder(), 'missing'));
+    const link = linkTo(join(newFolder(), 'missing'));
     expect(refusal(join(link, 'a'))).toContain(`no folder can be made in ${link}`);
   });
 
   test('in a circle is refused', () => {
-    const path = join(tempFolder(), 'circle');
+    const path = join(newFolder(), 'circle');
     fs.symlinkSync(path, path);
     expect(refusal(path)).toBe("The folder PATH can't be used: its symbolic links lead in a circle");
     expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
@@ -154,7 +154,7 @@ describe('a symbolic link', () => {
 
 describe('what can’t be a folder is refused', () => {
   test('a file in its place, or above it', () => {
-    const file = join(tempFolder(), 'file');
+    const file = join(newFolder(), 'file');
     fs.writeFileSync(file, '');
     expect(refusal(file)).toBe("The folder PATH can't be used: it is not a folder");
     expect(refusal(file, requirePrivateFolder)).toBe("The folder PATH can't be used: it is not a folder");
@@ -172,8 +172,8 @@ describe('what can’t be a folder is refused', () => {
   });
 
   test('a name that is too long, or has a zero byte', () => {
-    expect(refusal(join(tempFolder(), 'x'.repeat(300)))).toContain('the name is too long');
-    expect(refusal(join(tempFolder(), 'a\0b'))).toContain('null bytes');
+    expect(refusal(join(newFolder(), 'x'.repeat(300)))).toContain('the name is too long');
+    expect(refusal(join(newFolder(), 'a\0b'))).toContain('null bytes');
   });
 });
 
@@ -200,7 +200,7 @@ describe('whatever is there', () => {
       if (exists) expect(modeOf(path)).toBe(mode);
       if (depth > 0 && kind !== 'file') expect(modeOf(wanted) & 0o777).toBe(0o700);
     });
-    const top = tempFolder();
+    const top = newFolder();
     fc.assert(property, { numRuns: 100 });
   });
 });

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSystemProcesses } from '../../src/shared/processes.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 /** A process file system with one process in it, whose name has a parenthesis. */
 function fakeProc(pid: number, state: string, startedAt: string): string {
-  const proc = mkdtempSync(join(tmpdir(), 'petstock-proc-'));
-  onTestFinished(() => rmSync(proc, { recursive: true }));
+  const proc = newFolder();
   mkdirSync(join(proc, 'self', 'ns'), { recursive: true });
   symlinkSync('pid:[7]', join(proc, 'self', 'ns', 'pid'));
   mkdirSync(join(proc, String(pid)));

@@ -4,19 +4,11 @@ import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Place } from '../../src/state/stored-pets.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';
-import {
-  createStateClock,
-  FakeProcesses,
-  headOf,
-  markOf,
-  rowFor,
-  type StateClock,
-  service,
-  temporaryFolder,
-} from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, markOf, rowFor, type StateClock, service } from './rig.ts';
 
 const pet = 7n;
 const timeout = 1000;
@@ -205,7 +197,7 @@ const check = (numRuns: number, newStore: () => Promise<Store>) =>
   );
 
 async function storeOnFile(): Promise<Store> {
-  const [folder, clock, processes] = [temporaryFolder(), createStateClock(), new FakeProcesses()];
+  const [folder, clock, processes] = [newFolder(), createStateClock(), new FakeProcesses()];
   const open = async (pid: number) => {
     const view = processes.view(pid);
     const options = { folder, need: 'history', clock, processes: view, random: Math.random, command: 'test' } as const;

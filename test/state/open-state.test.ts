@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { type OpenStateOptions, openExistingState, openState } from '../../src/state/open-state.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service, temporaryFolder } from './rig.ts';
-
-const it = test.extend('folder', () => temporaryFolder());
+import { test as it, newFolder } from '../support/new-folder.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service } from './rig.ts';
 
 interface Opening {
   readonly options: OpenStateOptions;
@@ -59,7 +58,7 @@ async function watchedEngine(onStatement: (sql: string, synchronous: () => numbe
 
 describe('a new state', () => {
   it('is its owner’s alone', async () => {
-    const folder = join(temporaryFolder(), 'a', 'b');
+    const folder = join(newFolder(), 'a', 'b');
     const state = await opened(opening(folder).options);
     await state.pets.place(service, 1n).enter();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -102,7 +101,7 @@ describe('durability', () => {
     const engine = await watchedEngine((sql, synchronous) => {
       if (sql === 'COMMIT') commits.push(synchronous());
     });
-    const { options, clock } = opening(temporaryFolder());
+    const { options, clock } = opening(newFolder());
     const state = await opened(options, { loadEngine: async () => engine });
     const [full, normal] = [2, 1];
     const kinds = async (work: () => Promise<unknown>) => {
@@ -130,7 +129,7 @@ describe('durability', () => {
   });
 
   it('leaves nothing of a begin that breaks off', async () => {
-    const state = await opened(opening(temporaryFolder()).options);
+    const state = await opened(opening(newFolder()).options);
     function* broken() {
       yield* rowsFor(1n, 2n);
       throw new Error('unreadable');
@@ -194,7 +193,7 @@ it.each([
   [99, 'later version', 'npm install'],
   [2, 'never released', 'mv '],
 ])('a file of another version is left alone if this one can’t read it: %i', async (version, message, hint) => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   await closed(folder);
   await runSql(folder, `PRAGMA user_version = ${version}`);
   const before = readFileSync(join(folder, 'state.db'));
@@ -210,7 +209,7 @@ describe('a file that can’t be used', () => {
     ['no database', Buffer.from('this is not a database, and never was one')],
     ['torn', undefined],
   ])('and is damaged (%s) is moved aside, and said', async (_name, content) => {
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const file = join(folder, 'state.db');
     await closed(folder);
     const whole = readFileSync(file);
@@ -235,7 +234,7 @@ describe('a file that can’t be used', () => {
 
   it('is left as it is by who only looks', async () => {
     for (const content of ['', 'this is not a database, and never was one', undefined]) {
-      const folder = temporaryFolder();
+      const folder = newFolder();
       const file = join(folder, 'state.db');
       await closed(folder);
       writeFileSync(file, content ?? readFileSync(file).subarray(0, 9000));
@@ -263,7 +262,7 @@ describe('a folder that can’t be used', () => {
 
   it('on a network is refused, whatever is needed', async () => {
     for (const need of ['limits', 'history'] as const) {
-      const folder = temporaryFolder();
+      const folder = newFolder();
       const { options } = opening(folder, { need, runtimeFolder: folder });
       const failing = opened(options, { isOnNetwork: async () => true });
       await expect(failing).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('network') });
@@ -272,7 +271,7 @@ describe('a folder that can’t be used', () => {
   });
 
   it('moves the limits to the runtime folder, and says so', async () => {
-    const runtimeFolder = join(temporaryFolder(), 'runtime');
+    const runtimeFolder = join(newFolder(), 'runtime');
     const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolder });
     const state = await opened(options);
     await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
@@ -290,7 +289,7 @@ describe('a folder that can’t be used', () => {
 
   it('ends a command that writes, or that has no other folder', async () => {
     const failing = [
-      openState(opening(unusable, { runtimeFolder: temporaryFolder() }).options),
+      openState(opening(unusable, { runtimeFolder: newFolder() }).options),
       openState(opening(unusable, { need: 'limits' }).options),
       openState(opening(unusable, { need: 'limits', runtimeFolder: '/proc/other' }).options),
     ];
@@ -303,7 +302,7 @@ describe('a folder that can’t be used', () => {
   });
 
   it('is one where a file is in the way', async () => {
-    const file = join(temporaryFolder(), 'file');
+    const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     await expect(openState(opening(join(file, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
@@ -319,7 +318,7 @@ describe('a folder that can’t be used', () => {
         throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
       }
     }
-    const runtimeFolder = join(temporaryFolder(), 'runtime');
+    const runtimeFolder = join(newFolder(), 'runtime');
     const { options, warnings } = opening(folder, { need: 'limits', runtimeFolder });
     await opened(options, { loadEngine: async () => ({ DatabaseSync: Full }) });
     expect(warnings).toEqual([expect.stringContaining('disk is full')]);
@@ -365,7 +364,7 @@ describe('SQLite', () => {
   });
 
   it('that can’t be loaded is said with what to do', async () => {
-    const failing = openState(opening(temporaryFolder()).options, {
+    const failing = openState(opening(newFolder()).options, {
       loadEngine: () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system'))),
       syncFolder: async () => {},
       isOnNetwork: async () => false,

@@ -8,7 +8,8 @@ import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
-import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service, temporaryFolder } from './rig.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service } from './rig.ts';
 
 /** Keeps the queries that it is asked. */
 class RecordingConnection extends Connection {
@@ -26,7 +27,7 @@ class RecordingConnection extends Connection {
 }
 
 async function recording(): Promise<RecordingConnection> {
-  const file = join(temporaryFolder(), 'state.db');
+  const file = join(newFolder(), 'state.db');
   writeFileSync(file, '');
   const connection = new RecordingConnection(await loadEngine(), file);
   onTestFinished(() => connection.close());

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
@@ -71,13 +67,6 @@ export class FakeProcesses {
 /** Returns a moment in the order of all writes; to be taken before a stock is read. */
 export async function markOf({ pets }: Pick<State, 'pets'>): Promise<Mark> {
   return (await pets.look(service, [])).mark;
-}
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-state-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export const service = 'https://pets.example/v1';

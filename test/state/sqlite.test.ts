@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { openState } from '../../src/state/open-state.ts';
-import { temporaryFolder } from './rig.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { testState } from './state-contract.ts';
 
 testState('SQLite', () => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   let seed = 0;
   return {
     open: async ({ pid, clock, processes, command = 'test' }) => {

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../src/service/journal.ts';
+import { newFolder } from './new-folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -132,8 +131,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
 
 /** Its folders don't exist yet; all of it is removed when the test is finished. */
 export function temporaryHome(): Home {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-e2e-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = newFolder();
   return { folder, config: join(folder, 'config'), state: join(folder, 'state') };
 }
 

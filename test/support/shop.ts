@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
+import { newFolder } from './new-folder.ts';
 
 export type ShopOptions = Partial<ServiceOptions>;
 export type ShopRunOptions = Partial<RunOptions>;
@@ -77,8 +76,7 @@ export const test = plain.extend('shop', () => openShop());
 
 /** A configuration and a state folder that don't exist yet; they are removed when the test is finished. */
 export async function temporaryFolders(): Promise<{ config: string; state: string }> {
-  const home = await mkdtemp(join(tmpdir(), 'petstock-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const home = newFolder();
   return { config: join(home, 'config'), state: join(home, 'state') };
 }
 

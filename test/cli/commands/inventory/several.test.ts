@@ -23,10 +23,6 @@ test('get shows those that are there, then is exit 9', async ({ shop }) => {
   expect(await shop.run('inventory get 777 778 --json')).toMatchObject({ code: 9, stdout: '[]\n' });
 });
 
-test('get sends nothing where one of the ids makes no sense', async ({ shop }) => {
-  expect(await shop.run('inventory get 4 x')).toMatchObject({ code: 2, stdout: '', requests: [] });
-});
-
 test('set of several is one run with the report of apply, and is taken back as one', async ({ shop }) => {
   const result = await shop.run('inventory set 4=12 5=9 1=12 --yes --json --reason count');
   expect(result.code).toBe(0);
@@ -134,8 +130,4 @@ test('exit 9 if the list has no such pet; with --json the error is all that stde
       hint: 'petstock inventory list --env staging',
     },
   });
-});
-
-test('an empty pet id is exit 2 and nothing is sent', async ({ shop }) => {
-  expect(await shop.refused(['inventory', 'get', ''])).toMatch(/^Error: .+\n/);
 });
