@@ -1,12 +1,11 @@
 import { grouped } from '../../inventory/values.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import type { Column, Row, Scalar, View } from '../../output/view.ts';
+import type { Column, Row, View } from '../../output/view.ts';
 import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { whereOptions } from '../../shared/where.ts';
-import type { Diagnosis } from '../diagnosis/diagnose.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
@@ -33,7 +32,7 @@ export const defineStatus = define({
     });
     const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
     const print = async (found: StatusReport) => {
-      const details = verbose ? await describeDetails(invocation, offline) : undefined;
+      const details = verbose ? await detailsOf(invocation, offline) : undefined;
       await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
     };
     if (offline) {
@@ -49,27 +48,19 @@ export const defineStatus = define({
 });
 
 /** Late: few want it. */
-async function describeDetails(invocation: Invocation, offline: boolean | undefined): Promise<Details> {
-  const { diagnose, diagnosisRows } = await import('../diagnosis/diagnose.ts');
+async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
+  const { diagnose } = await import('./diagnose.ts');
   const connection = offline ? undefined : await invocation.service.connect().catch(() => undefined);
-  const diagnosis = await diagnose(invocation, connection?.seenHead());
-  return { json: diagnosis, rows: diagnosisRows(diagnosis) };
+  return diagnose(invocation, connection?.seenHead());
 }
 
-interface Details {
-  readonly json: Diagnosis;
-  readonly rows: readonly Row[];
-}
+type Details = Awaited<ReturnType<typeof detailsOf>>;
 
 /** What is null is not known, or not set; without a proxy the way is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
-  readonly rateLimit: {
-    readonly limit: bigint | number;
-    readonly remaining: bigint | number;
-    readonly resetAt: string;
-  } | null;
+  readonly rateLimit: (Record<'limit' | 'remaining', bigint | number> & { readonly resetAt: string }) | null;
 }
 
 function describeSettings({ environment, store, context, config }: Invocation) {
@@ -85,17 +76,12 @@ function describeSettings({ environment, store, context, config }: Invocation) {
     envSource: environment.source,
     url: url?.value ?? null,
     urlSource: isSandbox ? 'a free port for each command' : (url?.source ?? null),
-    key: shownKey(key),
+    // Of a key that a command prints nothing is known until it is asked for.
+    key: key === undefined ? null : 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value),
     keySource: isSandbox ? 'made by the sandbox' : (key?.source ?? null),
     proxy: proxy?.shown ?? null,
     proxySource: proxy?.source ?? null,
   };
-}
-
-/** Of a key that a command prints nothing is known until it is asked for. */
-function shownKey(key: ReturnType<typeof resolveKey>): string | null {
-  if (key === undefined) return null;
-  return 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value);
 }
 
 /** Returns the limits that the service last told of this key, without a request. */
@@ -129,23 +115,18 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
     return { findings: { reachable: true, keyAccepted: true, ...(await seen(invocation)) } };
   } catch (thrown) {
     if (!(thrown instanceof PetstockError)) throw thrown;
-    const findings = { ...judge(thrown), ...(await seen(invocation)) };
-    return { findings, error: thrown };
+    return { findings: { ...judge(thrown), ...(await seen(invocation)) }, error: thrown };
   }
 }
 
-/** Returns the facts that are known after a response. */
 async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
   const connection = await invocation.service.connect().catch(() => undefined);
   if (connection === undefined) return {};
   const { governor, baseUrl, maskedKey } = connection;
-  const last = governor.lastSeen;
-  const rateLimit = last && {
-    limit: last.limit,
-    remaining: last.remaining,
-    resetAt: isoTime(last.asOf + last.resetIn),
-  };
-  return { url: baseUrl, key: maskedKey, ...(rateLimit && { rateLimit }) };
+  const found = { url: baseUrl, key: maskedKey };
+  if (governor.lastSeen === undefined) return found;
+  const { limit, remaining, asOf, resetIn } = governor.lastSeen;
+  return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(asOf + resetIn) } };
 }
 
 /** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */
@@ -155,9 +136,8 @@ function hinted(error: PetstockError, { where }: Invocation, report: StatusRepor
   const options = whereOptions(where);
   if (!verbose) return error.with({ hint: `petstock status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';
-  return error.with({
-    hint: isStored ? `petstock config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list',
-  });
+  const hint = isStored ? `petstock config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list';
+  return error.with({ hint });
 }
 
 function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
@@ -171,14 +151,28 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
 /** Line by line in a table, CSV and TSV; one object in JSON, with `details` if they are wanted. */
 function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
+  const rowsWith = (limits: string | null) => [
+    ...(report.store === null ? [] : [row('store', report.store, report.storeSource)]),
+    row('environment', report.env, report.envSource),
+    row('url', report.url ?? 'not set', report.urlSource),
+    row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),
+    ...(report.proxy === null ? [] : [row('proxy', report.proxy, report.proxySource)]),
+    row('reachable', yesNo(report.reachable)),
+    row('key accepted', yesNo(report.keyAccepted)),
+    row('rate limit', limits ?? 'not known'),
+    ...(details?.rows ?? []),
+  ];
   const forPrograms = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
+  // A person reads the clock on the wall.
+  const forPeople =
+    rateLimit &&
+    `${grouped(rateLimit.remaining)} of ${grouped(rateLimit.limit)} left, resets at ${localTime(Date.parse(rateLimit.resetAt), now)}`;
   return {
     shape: 'list',
     isFacts: true,
     columns: statusColumns,
-    rows: [statusRows(report, details, forPrograms)],
-    // A person reads the clock on the wall.
-    table: { columns: statusColumns, rows: [statusRows(report, details, rateLimit && limitsText(rateLimit, now))] },
+    rows: [rowsWith(forPrograms)],
+    table: { columns: statusColumns, rows: [rowsWith(forPeople)] },
     json: details === undefined ? report : { ...report, details: details.json },
   };
 }
@@ -189,25 +183,7 @@ const statusColumns: readonly Column[] = [
   { field: 'source', title: 'Source', whole: true },
 ];
 
-function limitsText({ limit, remaining, resetAt }: NonNullable<StatusReport['rateLimit']>, now: number): string {
-  return `${grouped(remaining)} of ${grouped(limit)} left, resets at ${localTime(Date.parse(resetAt), now)}`;
-}
-
-function statusRows(report: StatusReport, details: Details | undefined, limits: string | null): readonly Row[] {
-  return [
-    ...(report.store === null ? [] : [row('store', report.store, report.storeSource)]),
-    row('environment', report.env, report.envSource),
-    row('url', report.url ?? 'not set', report.urlSource),
-    row('key', report.key ?? (report.env === 'sandbox' ? 'set' : 'not set'), report.keySource),
-    ...(report.proxy === null ? [] : [row('proxy', report.proxy, report.proxySource)]),
-    row('reachable', yesNo(report.reachable), null),
-    row('key accepted', yesNo(report.keyAccepted), null),
-    row('rate limit', limits ?? 'not known', null),
-    ...(details?.rows ?? []),
-  ];
-}
-
-function row(name: string, value: Scalar, source: string | null): Row {
+function row(name: string, value: string, source: string | null = null): Row {
   return { name, value, source };
 }
 

@@ -1,0 +1,248 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { counted } from '../../inventory/values.ts';
+import { wantsColor } from '../../output/terminal.ts';
+import type { Row } from '../../output/view.ts';
+import { parseHttpDate } from '../../rate-limit/headers.ts';
+import { effectiveUser } from '../../shared/account.ts';
+import { maskDatabaseUrl } from '../../shared/database-url.ts';
+import { PetstockError } from '../../shared/errors.ts';
+import { fileErrorReason, systemCode } from '../../shared/file-error.ts';
+import { version } from '../../shared/version.ts';
+import type { State } from '../../state/state.ts';
+import type { Context } from '../context.ts';
+import type { Invocation } from '../invocation/invocation.ts';
+import type { SeenHead } from '../invocation/network.ts';
+import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
+
+/**
+ * Returns the facts that a report of a fault needs, for programs and as rows of `status`. They hold no secret: of variables that
+ * may contain one only the name is there. What is null is not known, or does not exist.
+ * @param head of the latest response; undefined: there was none
+ */
+export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
+  const { env, folders } = invocation.context;
+  const json = {
+    program: programFacts(),
+    folders: { config: folderFacts(folders.config), state: folderFacts(folders.state) },
+    state: await stateFacts(invocation),
+    clock: (head && clockFacts(head)) ?? null,
+    tls: tlsFacts(invocation),
+    terminal: terminalFacts(invocation.context),
+    completion: completionFacts(env),
+    variables: Object.keys(env)
+      .filter((name) => name.startsWith('PETSTOCK_') || otherVariables.test(name))
+      .sort(),
+  };
+  const { program, state, clock, tls, terminal, completion, variables } = json;
+  const rows: readonly Row[] = [
+    row('version', program.version, program.path),
+    row('runtime', program.isExecutable ? `${program.runtime}, in the executable` : program.runtime, program.system),
+    row('config folder', folderText(json.folders.config), folders.config),
+    row('state folder', folderText(json.folders.state), folders.state),
+    row('state', stateText(state), state.source ?? state.location),
+    ...state.problems.map((problem) => row('state problem', problem)),
+    row('clock', clock === null ? 'not known' : clockText(clock)),
+    row('tls', tlsText(tls), `OpenSSL ${tls.openssl}`),
+    row('terminal', terminalText(terminal), terminal.kind),
+    row('locale', terminal.locale ?? 'not set'),
+    ...(completion.length === 0
+      ? [row('completion', 'not installed in a usual place')]
+      : completion.map(({ shell, path }) => row('completion', shell, path))),
+    row('variables', variables.length === 0 ? 'none that matter' : variables.join(', ')),
+  ];
+  return { json, rows };
+}
+
+const otherVariables =
+  /^(https?|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|^(NO_COLOR|FORCE_COLOR|PAGER)$/i;
+
+function row(name: string, value: string, source: string | null = null): Row {
+  return { name, value, source };
+}
+
+/** `node 22.18.0` or `bun 1.3.4` (in an executable, which needs no Node), the file that runs, and `linux x64 6.1.0`. */
+function programFacts() {
+  const { versions, argv, execPath, platform, arch } = process;
+  const script = argv[1] ?? execPath;
+  // bun shows the contents of an executable under a path of its own.
+  const isExecutable = versions.bun !== undefined && /^(?:\/\$bunfs|[a-z]:[\\/]~bun)/i.test(script);
+  return {
+    version,
+    runtime: versions.bun === undefined ? `node ${versions.node}` : `bun ${versions.bun}`,
+    path: isExecutable ? execPath : script,
+    isExecutable,
+    system: `${platform} ${arch} ${release()}`,
+  };
+}
+
+/** `rights` are those of this user: `missing` if the folder is made when it is needed. `free`: bytes on its disk. */
+function folderFacts(path: string) {
+  const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
+  try {
+    const stats = statSync(path);
+    const user = effectiveUser();
+    return {
+      ...nothing,
+      mode: user === undefined ? null : (stats.mode & 0o7777).toString(8).padStart(4, '0'),
+      rights: rightsTo(path),
+      isOwn: user === undefined ? null : stats.uid === user,
+      free: freeOn(path),
+      problem: stats.isDirectory() ? null : 'it is not a folder',
+    };
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { ...nothing, rights: 'missing' };
+    return { ...nothing, rights: 'none', problem: fileErrorReason(error) };
+  }
+}
+
+function rightsTo(path: string): 'read and write' | 'read only' | 'none' {
+  const may = (mode: number) => {
+    try {
+      accessSync(path, mode);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (!may(constants.R_OK | constants.X_OK)) return 'none';
+  return may(constants.W_OK) ? 'read and write' : 'read only';
+}
+
+function freeOn(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+/** `read and write, 0700, 12.3 GB free` */
+function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof folderFacts>): string {
+  if (problem !== null) return `can't be used: ${problem}`;
+  if (rights === 'missing') return 'not made yet';
+  const parts = [rights === 'none' ? 'you have no permission to look into it' : rights];
+  if (mode !== null) parts.push(mode);
+  if (isOwn === false) parts.push("another user's");
+  if (free !== null) parts.push(`${(free / 1e9).toFixed(1)} GB free`);
+  return parts.join(', ');
+}
+
+/** Reads all of the state. Any fault of it is a finding. `source`: that of the URL of a shared state. */
+async function stateFacts(invocation: Invocation) {
+  const shared = sharedStateOf(invocation);
+  const location = shared === undefined ? invocation.context.folders.state : maskDatabaseUrl(shared.value);
+  const none = { engine: null, location, source: shared?.source ?? null, schema: null, bytes: 0, runs: 0, sound: null };
+  const look = async (state: State | undefined) => {
+    if (state === undefined) return { ...none, problems: [] };
+    const { engine, location, schema, bytes, runs, warnings = [] } = await state.describe();
+    const problems = await state.check();
+    const sound = problems.length === 0;
+    return { ...none, engine, location, schema, bytes, runs, sound, problems: [...problems, ...warnings] };
+  };
+  try {
+    return await withExistingState(invocation, look, 'limits');
+  } catch (error) {
+    if (!(error instanceof PetstockError)) throw error;
+    return { ...none, problems: [error.message] };
+  }
+}
+
+function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof stateFacts>>): string {
+  if (sound === null) return engine ?? 'none that can be read';
+  return `${engine}, schema ${schema}, ${counted(runs, 'run')}, ${sound ? 'sound' : 'damaged'}`;
+}
+
+/**
+ * Returns the seconds that the clock of this machine is ahead of the service's, and by how many that may be off: a `Date` has whole
+ * seconds, and was written some time between request and response. Undefined if it makes no sense.
+ */
+function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
+  const service = parseHttpDate(date, receivedAt);
+  if (service === undefined) return undefined;
+  const [least, most] = [sentAt - (service + 1000), receivedAt - service];
+  const seconds = (ms: number) => Math.round(ms / 100) / 10;
+  return { aheadSeconds: seconds((least + most) / 2), uncertaintySeconds: seconds((most - least) / 2) };
+}
+
+/** `as the service's, within 0.6 s`, `183.2 s ahead of the service's, within 0.6 s` */
+function clockText({ aheadSeconds, uncertaintySeconds }: NonNullable<ReturnType<typeof clockFacts>>): string {
+  const within = `within ${uncertaintySeconds} s`;
+  if (Math.abs(aheadSeconds) <= uncertaintySeconds) return `as the service's, ${within}`;
+  const way = aheadSeconds > 0 ? 'ahead of' : 'behind';
+  return `${Math.abs(aheadSeconds)} s ${way} the service's, ${within}`;
+}
+
+function tlsFacts({ context: { env }, config }: Invocation) {
+  return {
+    openssl: process.versions.openssl ?? 'not known',
+    caFile: config.settings['ca-file'] ?? null,
+    extraCaFile: env.NODE_EXTRA_CA_CERTS || null,
+    checksCertificates: env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',
+  };
+}
+
+function tlsText({ caFile, extraCaFile, checksCertificates }: ReturnType<typeof tlsFacts>): string {
+  if (!checksCertificates) return 'certificates are not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)';
+  const more = [caFile, extraCaFile].filter((file) => file !== null);
+  return more.length === 0 ? 'authorities of the runtime' : `authorities of the runtime, and ${more.join(', ')}`;
+}
+
+/** The streams that are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable that is set. */
+function terminalFacts({ stdin, stdout, stderr, env }: Context) {
+  const streams = Object.entries({ stdin, stdout, stderr });
+  return {
+    streams: streams.flatMap(([name, { isTerminal }]) => (isTerminal ? [name] : [])),
+    columns: stdout.columns ?? stderr.columns ?? null,
+    color: wantsColor({ env, isTerminal: stdout.isTerminal }),
+    kind: env.TERM || null,
+    locale: env.LC_ALL || env.LC_CTYPE || env.LANG || null,
+  };
+}
+
+function terminalText({ streams, columns, color }: ReturnType<typeof terminalFacts>): string {
+  if (streams.length === 0) return 'none';
+  const width = columns === null ? [] : [`${columns} columns`];
+  return [streams.join(' and '), ...width, color ? 'colour' : 'no colour'].join(', ');
+}
+
+/** Returns the shells whose completion is in a usual place, with the file that installs it. PowerShell keeps its profile in no such place. */
+function completionFacts(env: Context['env']) {
+  const home = env.HOME ?? '';
+  const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
+  const config = env.XDG_CONFIG_HOME ?? join(home, '.config');
+  const roots = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
+  /** Scripts that the shell finds. */
+  const scripts = {
+    bash: [data, ...roots].map((root) => join(root, 'bash-completion', 'completions', 'petstock')),
+    zsh: roots.flatMap((root) =>
+      ['site-functions', 'vendor-completions'].map((kind) => join(root, 'zsh', kind, '_petstock')),
+    ),
+    fish: [
+      join(config, 'fish', 'completions', 'petstock.fish'),
+      ...roots.map((root) => join(root, 'fish', 'vendor_completions.d', 'petstock.fish')),
+    ],
+  };
+  /** Files of its settings that may ask for one. */
+  const settings = {
+    bash: ['.bashrc', '.bash_profile', '.profile'].map((name) => join(home, name)),
+    zsh: [join(env.ZDOTDIR ?? home, '.zshrc')],
+    fish: [join(config, 'fish', 'config.fish')],
+  };
+  return (['bash', 'zsh', 'fish'] as const).flatMap((shell) => {
+    const path =
+      scripts[shell].find((file) => existsSync(file)) ?? settings[shell].find((file) => asksForIt(file, shell));
+    return path === undefined ? [] : [{ shell, path }];
+  });
+}
+
+function asksForIt(file: string, shell: string): boolean {
+  try {
+    return new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm').test(readFileSync(file, 'utf8'));
+  } catch {
+    return false;
+  }
+}
