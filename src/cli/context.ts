@@ -64,7 +64,6 @@ export interface Output {
 export interface Prompts {
   /** Asks without showing what is typed. @throws InterruptedError on Ctrl-C */
   password(question: string): Promise<string>;
-  /** A yes/no question; no is the default. */
   confirm(question: string): Promise<boolean>;
   text(question: string): Promise<string>;
 }

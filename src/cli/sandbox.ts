@@ -99,12 +99,10 @@ export async function openSandbox(stateFolder: string): Promise<Sandbox> {
   return { file: sandboxFile(stateFolder), key };
 }
 
-/** Returns where the sandbox keeps its stock, whether there is one yet or not. */
 export function sandboxFile(stateFolder: string): string {
   return join(stateFolder, 'sandbox.db');
 }
 
-/** Returns the key of the sandbox; undefined while it has none. */
 export function ownKey(stateFolder: string): string | undefined {
   return readKey(keyFileIn(stateFolder));
 }

@@ -75,9 +75,7 @@ function methodOf(text: string): string {
   });
 }
 
-/** The body as it is to be sent. @throws UsageError for a file that can't be read */
 async function bodyOf({ context }: Invocation, data: string): Promise<string | Uint8Array> {
-  // As curl has it, too.
   if (data === '-' || data === '@-') return readAll(context.stdin);
   if (!data.startsWith('@')) return data;
   const file = data.slice(1);

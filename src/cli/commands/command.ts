@@ -5,12 +5,10 @@ import { UsageError } from '../../shared/errors.ts';
 import type { Run } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
 
-/** The line of a command in the help of its parent, and where the rest of it is. */
 export interface VerbOutline {
   /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
   readonly usage: string;
   readonly summary: string;
-  /** Imports the file of the command. Called once the command is chosen. */
   load(): Promise<Define>;
 }
 
@@ -35,7 +33,6 @@ export function outlineName({ usage }: Outline): string {
 export class PetstockCommand extends Command {
   /** Called if the program was asked for nothing, before that is answered with help. */
   beforeHelp: () => void = () => {};
-  /** All commands below it, made or not. */
   outlines: readonly Outline[] = [];
   /** Its line in the help of its parent; undefined for the program. */
   outline: Outline | undefined;
@@ -70,7 +67,6 @@ export class PetstockCommand extends Command {
   }
 }
 
-/** The long flags of a command and of those above it. */
 function optionsOf({ options, parent }: Command): readonly string[] {
   const own = options.flatMap(({ long }) => (long ? [long] : []));
   return parent === null ? own : [...own, ...optionsOf(parent)];
@@ -104,7 +100,6 @@ function meantCommand(parent: Command, word: string): string | undefined {
   return near && `${commandPath(parent)} ${near}`;
 }
 
-/** Names that other programs have. */
 const otherNames: Readonly<Record<string, string>> = { ls: 'inventory list', low: 'inventory list --low' };
 
 /** Returns the first command that has this verb under a noun: `petstock inventory list` for `list`. */

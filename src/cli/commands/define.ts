@@ -33,7 +33,6 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
       ? string
       : boolean;
 
-/** A command line and, if it needs one, what it does. */
 export type Example = readonly [command: string, does?: string];
 
 export interface Definition<Rows extends readonly OptionRow[]> {
@@ -68,7 +67,6 @@ function optionOf(flags: string, about: string, read: OptionRow[2]): Option {
   return read === undefined ? option : option.argParser(read as (text: string, earlier: unknown) => unknown);
 }
 
-/** Returns the examples under a command's help, each with what it does above it. */
 export function examplesText(lines: readonly Example[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
   return ['', 'Examples:', ...shown].join('\n');

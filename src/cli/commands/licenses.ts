@@ -1,15 +1,12 @@
-import type { Invocation } from '../invocation/invocation.ts';
 import { define } from './define.ts';
 
 export const defineLicenses = define({
   description: 'Prints the licences of petstock and of all the software that goes with it, as text.',
   examples: [['petstock licenses'], ['petstock licenses > LICENSES.txt']],
-  action: printLicences,
+  action: async ({ context, results }) => {
+    const text = await context.licences();
+    if (results.wantsJson) {
+      await results.print({ columns: [{ field: 'text', title: 'Text' }], rows: [[{ text }]], shape: 'one' });
+    } else await results.write(text);
+  },
 });
-
-async function printLicences({ context, results }: Invocation): Promise<void> {
-  const text = await context.licences();
-  if (results.wantsJson) {
-    await results.print({ columns: [{ field: 'text', title: 'Text' }], rows: [[{ text }]], shape: 'one' });
-  } else await results.write(text);
-}

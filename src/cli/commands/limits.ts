@@ -95,7 +95,6 @@ const clear = define({
   },
 });
 
-/** Returns what would be forgotten of a key, for people. */
 function factsOf(key: NamedKey, clock: Clock): string[] {
   const now = clock.now();
   const windows = currentLimits([key], clock).map(
@@ -105,7 +104,6 @@ function factsOf(key: NamedKey, clock: Clock): string[] {
   return [...gates.map((gate) => gateText(gate, now)), ...windows];
 }
 
-/** A key that was used, with what people call it. */
 export interface NamedKey extends KnownKey {
   readonly env: string;
   /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */

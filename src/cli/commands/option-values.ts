@@ -26,7 +26,6 @@ export function petIdOf(text: string): bigint {
   return required(parsePetId(text));
 }
 
-/** @returns undefined if the option is absent */
 export function quantityOf(text: string | undefined, option: string): number | undefined {
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
@@ -52,7 +51,6 @@ export function oneOf<Word extends string>(option: string, text: string, words: 
 const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
-/** The options of every bulk write. */
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],

@@ -9,7 +9,6 @@ import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { requireFileName } from './option-values.ts';
 
-/** The option of every command that writes a file by name. */
 export const forceOption = [
   '--force',
   'replace a file that petstock did not write, or that was changed since',

@@ -13,24 +13,21 @@ import { define } from './define.ts';
 export const defineStateInfo = define({
   description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
   examples: [['petstock state info'], ['petstock state info --json']],
-  action: info,
+  action: async (invocation) => {
+    await withExistingState(invocation, async (state) => {
+      if (state === undefined) {
+        const url = sharedStateOf(invocation)?.value;
+        const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);
+        await invocation.messages.note('There is no state yet: the first request makes it.');
+        const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
+        return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
+      }
+      const [description, present] = [await state.describe(), await state.presence.list()];
+      await invocation.results.print(infoView(description, present, invocation.context.clock.now()));
+    });
+  },
 });
 
-async function info(invocation: Invocation): Promise<void> {
-  await withExistingState(invocation, async (state) => {
-    if (state === undefined) {
-      const url = sharedStateOf(invocation)?.value;
-      const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);
-      await invocation.messages.note('There is no state yet: the first request makes it.');
-      const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
-      return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
-    }
-    const [description, present] = [await state.describe(), await state.presence.list()];
-    await invocation.results.print(infoView(description, present, invocation.context.clock.now()));
-  });
-}
-
-/** The description of a state, or of none yet. */
 interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
   readonly engine: string | null;
   readonly schema: number | null;
@@ -98,16 +95,14 @@ export const defineStateCheck = define({
   description:
     'Reads all of the state and says whether it is sound; exit 1 where it is not. Changes and sends nothing.',
   examples: [['petstock state check']],
-  action: check,
+  action: async (invocation) => {
+    const { results, messages } = invocation;
+    const { problems, sentence, hint } = await findingsOf(invocation);
+    if (problems.length > 0 || results.wantsJson) await results.print(checkView(problems));
+    if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
+    await messages.note(sentence);
+  },
 });
-
-async function check(invocation: Invocation): Promise<void> {
-  const { results, messages } = invocation;
-  const { problems, sentence, hint } = await findingsOf(invocation);
-  if (problems.length > 0 || results.wantsJson) await results.print(checkView(problems));
-  if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
-  await messages.note(sentence);
-}
 
 /** @throws the error of a state that can't be opened */
 async function findingsOf(invocation: Invocation) {
@@ -149,13 +144,11 @@ export const defineStateGrant = define({
     'whoever has run the first command by it. Sends nothing.',
   options: [['--print <role>', 'the role that commands of other machines connect as']],
   examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
-  action: grant,
+  action: async (invocation, { print: role }) => {
+    if (role === undefined || role === '') {
+      throw new UsageError('Missing option: --print <role>', { hint: 'petstock state grant --print till1' });
+    }
+    const { grantsFor } = await import('../../state/postgres/grants.ts');
+    await invocation.results.write(grantsFor(role));
+  },
 });
-
-async function grant(invocation: Invocation, { print: role }: { readonly print?: string }): Promise<void> {
-  if (role === undefined || role === '') {
-    throw new UsageError('Missing option: --print <role>', { hint: 'petstock state grant --print till1' });
-  }
-  const { grantsFor } = await import('../../state/postgres/grants.ts');
-  await invocation.results.write(grantsFor(role));
-}

@@ -41,9 +41,7 @@ export type ValueKind =
 /** Incomplete runs are those that can be resumed; places are environments, and those of each store: `north/staging`. */
 export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';
 
-/** A word, and what it means. */
 export type Word = readonly [word: string, about: string];
 
-/** The shells that `completion` has a script for. */
 export const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type ShellName = (typeof shellNames)[number];

@@ -14,10 +14,7 @@ export interface Answer {
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }
 
-/**
- * Proposals from what this machine knows, likeliest first. Any of it may be empty; nothing is thrown.
- * @param typed how the word begins
- */
+/** Proposals from what this machine knows, likeliest first. Any of it may be empty; nothing is thrown. @param typed how the word begins */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
 
 /**
@@ -29,7 +26,6 @@ const harmlessWord = /^[\w.,=+/-]+$/;
 /** Of a meaning, in code units. */
 const longestAbout = 72;
 
-/** Returns what may come next on a command line. */
 export async function complete(
   table: TableCommand,
   { words, current }: Question,
@@ -111,7 +107,6 @@ export function answerText({ candidates, files }: Answer, shell: string, current
   return [head, ...shown.map(([word, about]) => `${word}\t${about}`)].map((line) => `${line}\n`).join('');
 }
 
-/** The kind of word that is wanted at the end of a command line. */
 export type WantedWord =
   /** @property prefix what stands before the value in the same word: `--env=` */
   | { readonly asks: 'value'; readonly value: ValueKind; readonly prefix: string; readonly earlier: readonly string[] }

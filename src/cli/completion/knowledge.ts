@@ -19,7 +19,6 @@ export interface KnowledgeSources {
   readonly now: number;
 }
 
-/** As many as a person looks through. */
 const mostRuns = 50;
 const mostPets = 50;
 
@@ -110,13 +109,11 @@ async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[
   return [...environmentNames.map((name): Word => [name, '']), ...ofStores];
 }
 
-/** Those that are not finished. */
 async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
   const sessions = await unfinishedSessions(folders.state, mostRuns);
   return sessions.map(({ session, at }) => [session, `begun ${ago(now - at)}`]);
 }
 
-/** The facts by which a person knows a run. */
 interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
   /** The first 20, in decimal. */
   readonly pets: readonly string[];

@@ -54,7 +54,6 @@ export function resolveFormat(
   return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
 
-/** How long a command waits and how often it tries. */
 export interface Patience {
   /** Milliseconds, for one request. */
   readonly timeout: number;

@@ -93,7 +93,6 @@ export class Messages {
     if (!this.#options.quiet && this.#isFree) this.#draw(line);
   }
 
-  /** Nothing else is drawn on the last line. */
   get #isFree(): boolean {
     return this.#progress === undefined && this.#held === undefined;
   }

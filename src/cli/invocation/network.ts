@@ -99,7 +99,6 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** One request or response, as a line of JSON has it. */
 interface DebugEvent {
   readonly event: 'request' | 'response' | 'failure';
   readonly method: string;

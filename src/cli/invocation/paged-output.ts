@@ -43,10 +43,7 @@ export class PagedOutput {
     this.#room = options.rows - 1;
   }
 
-  /**
-   * @param chunk whole lines
-   * @throws ClosedPipeError once the person has left the pager; the reason of an interruption
-   */
+  /** @param chunk whole lines @throws ClosedPipeError once the person has left the pager; the reason of an interruption */
   async write(chunk: string | Uint8Array): Promise<void> {
     const { context } = this.#options;
     const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });

@@ -33,10 +33,7 @@ export class Questions {
     return !this.#yes && stdin.isTerminal && stderr.isTerminal && !stdinIsTaken;
   }
 
-  /**
-   * To be called before a bulk write sends anything.
-   * @throws UsageError if a question will be needed and can't be asked
-   */
+  /** To be called before a bulk write sends anything. @throws UsageError if a question will be needed and can't be asked */
   requireAnswer({ stdinIsTaken = false, look, undone = 'Nothing was sent' }: Omit<Question, 'question'>): void {
     if (this.#yes || this.willAsk(stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';

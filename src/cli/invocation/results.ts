@@ -44,10 +44,7 @@ export class Results {
     this.wantsJson = this.format === 'json' || this.format === 'ndjson';
   }
 
-  /**
-   * Writes a view in the chosen format, piece by piece.
-   * @throws the reason of an interruption, and what writing to stdout throws
-   */
+  /** Writes a view in the chosen format, piece by piece. @throws the reason of an interruption, and what writing to stdout throws */
   async print(view: View, options: PrintOptions = {}): Promise<void> {
     const { globals, messages } = this.#options;
     const { sayWhenEmpty = true, format = this.format } = options;
@@ -148,7 +145,6 @@ async function withFields(view: View, values: readonly string[]): Promise<View> 
   throw new UsageError(`--fields: ${chosen.fault}.`);
 }
 
-/** Returns the renderer of a format, which is loaded with what it needs. */
 export async function loadRenderer(format: Format): Promise<Renderer> {
   if (format === 'table') return (await import('../../output/table.ts')).table;
   if (format === 'html') return (await import('../../output/html.ts')).html;

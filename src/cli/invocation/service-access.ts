@@ -31,10 +31,7 @@ export class ServiceAccess {
     this.#options = options;
   }
 
-  /**
-   * Returns the connection, which is made once. Nothing is sent yet.
-   * @throws UsageError without a base URL, AuthError without a key
-   */
+  /** Returns the connection, which is made once. Nothing is sent yet. @throws UsageError without a base URL, AuthError without a key */
   connect(use: ConnectionUse = {}): Promise<Connection> {
     return this.#connectTo(this.#options.chosen, use);
   }
@@ -135,7 +132,6 @@ export class ServiceAccess {
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
-  /** Shows what is left of the rate limit, if the service said so. */
   async showRateLimit(): Promise<void> {
     const { context, messages } = this.#options;
     const { isTerminal } = context.stderr;

@@ -5,7 +5,6 @@ import type { WaitReason } from '../../rate-limit/key-state.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine } from './live-line.ts';
 
-/** Shows on stderr how far a bulk run has come. */
 export interface Progress {
   /** To be called as often as something has changed: it costs next to nothing. */
   update(count: ProgressCount): void;

@@ -12,7 +12,6 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { isTableForPerson, noteUndo, printReport, printReportBefore, withUnsavedRows } from './print-report.ts';
 import type { RunAccess } from './run-access.ts';
 
-/** A plan of a bulk command. */
 export interface PlanJob extends RunPlan {
   readonly intention: Intention;
   /** A command that shows the plan alone. */

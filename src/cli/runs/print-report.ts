@@ -18,7 +18,6 @@ const mostNamed = 20;
 
 interface ReportOptions {
   readonly changedOnly: boolean;
-  /** The shop's names of pets, for a table. */
   readonly names: PetNames | undefined;
 }
 

@@ -8,7 +8,6 @@ import type { Connection, ConnectionUse } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 
-/** A connection for one run, and where that writes. */
 export interface RunAccess {
   readonly invocation: Invocation;
   readonly connection: Connection;

@@ -122,7 +122,6 @@ async function requireAcceptance(
   }
 }
 
-/** Returns the command that is to be tried again. */
 function commandAgain(
   { store, environment }: { readonly store?: string | undefined; readonly environment?: string | undefined },
   { url, command, shell, check }: SetKeyOptions,
@@ -173,23 +172,21 @@ export const defineUnsetKey = define({
   description:
     'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
   examples: [['petstock config unset-key --env production']],
-  action: forgetKey,
+  action: async (invocation) => {
+    const { context, config, messages } = invocation;
+    const place = remotePlace(invocation, 'key');
+    const { store, environment } = place;
+    const where = whereName({ store, env: environment });
+    const [key, command] = [config.keys[environment], config.keyCommands[environment]];
+    const file = configFile(place.folder);
+    if (key === undefined && command === undefined) {
+      await messages.note(`No key of ${where} is stored in ${file}`);
+    } else {
+      await unsetKey(place);
+      const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
+      await messages.note(`Removed ${what} of ${where} from ${file}`);
+    }
+    const source = keySource(environment, context.env, store);
+    if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
+  },
 });
-
-async function forgetKey(invocation: Invocation): Promise<void> {
-  const { context, config, messages } = invocation;
-  const place = remotePlace(invocation, 'key');
-  const { store, environment } = place;
-  const where = whereName({ store, env: environment });
-  const [key, command] = [config.keys[environment], config.keyCommands[environment]];
-  const file = configFile(place.folder);
-  if (key === undefined && command === undefined) {
-    await messages.note(`No key of ${where} is stored in ${file}`);
-  } else {
-    await unsetKey(place);
-    const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
-    await messages.note(`Removed ${what} of ${where} from ${file}`);
-  }
-  const source = keySource(environment, context.env, store);
-  if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
-}

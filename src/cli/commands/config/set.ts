@@ -41,32 +41,32 @@ export const defineSet = define({
     ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
   ],
   after: '\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.',
-  action: (invocation, _options, name, value) => storeSetting(invocation, name, value),
+  action: async (invocation, _options, text, given?: string) => {
+    const { context, where } = invocation;
+    const name = settingName(text, where);
+    const { isSecret = false, isForAllStores = false, values, variable: source } = definitionOf(name);
+    if (given === undefined && !isSecret) {
+      throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
+    }
+    const place = settingsPlace(invocation);
+    const typed = given ?? (await readSecret(context, `URL for ${name}`));
+    if (isForAllStores && place.store !== undefined) {
+      throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
+        hint: `petstock config set ${name}${isSecret ? '' : ` ${shellWord(typed)}`}`,
+      });
+    }
+    const value = await parsed(name, typed);
+    await setSetting(place, name, value);
+    const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
+    await invocation.messages.note(
+      `Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`,
+    );
+    if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
+    if (source !== undefined && variable(context.env, source) !== undefined) {
+      await invocation.messages.warn(`${source} is set, so ${name} is not used`);
+    }
+  },
 });
-
-async function storeSetting(invocation: Invocation, text: string, given: string | undefined): Promise<void> {
-  const { context, where } = invocation;
-  const name = settingName(text, where);
-  const { isSecret = false, isForAllStores = false, values, variable: source } = definitionOf(name);
-  if (given === undefined && !isSecret) {
-    throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
-  }
-  const place = settingsPlace(invocation);
-  const typed = given ?? (await readSecret(context, `URL for ${name}`));
-  if (isForAllStores && place.store !== undefined) {
-    throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
-      hint: `petstock config set ${name}${isSecret ? '' : ` ${shellWord(typed)}`}`,
-    });
-  }
-  const value = await parsed(name, typed);
-  await setSetting(place, name, value);
-  const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
-  await invocation.messages.note(`Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`);
-  if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
-  if (source !== undefined && variable(context.env, source) !== undefined) {
-    await invocation.messages.warn(`${source} is set, so ${name} is not used`);
-  }
-}
 
 /** @throws UsageError for a value that can't be used: it would make every later command fail */
 async function parsed(name: SettingName, text: string): Promise<SettingValue> {
@@ -91,17 +91,15 @@ export const defineUnset = define({
   before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
   after: '\n\nKeys have a command of their own: petstock config unset-key.',
-  action: (invocation, _options, name) => forget(invocation, name),
+  action: async (invocation, _options, text) => {
+    const { value } = invocation.environment;
+    const name = entryName(text, value);
+    if (isSetting(name)) return forgetSetting(invocation, name);
+    if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
+    const where = whereOptions({ store: invocation.store?.value, env: environmentOf(name) });
+    throw new UsageError('Keys have a command of their own.', { hint: `petstock config unset-key ${where}` });
+  },
 });
-
-async function forget(invocation: Invocation, text: string): Promise<void> {
-  const { value } = invocation.environment;
-  const name = entryName(text, value);
-  if (isSetting(name)) return forgetSetting(invocation, name);
-  if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
-  const where = whereOptions({ store: invocation.store?.value, env: environmentOf(name) });
-  throw new UsageError('Keys have a command of their own.', { hint: `petstock config unset-key ${where}` });
-}
 
 async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
   const place = settingsPlace(invocation);
@@ -143,20 +141,18 @@ export const defineSetUrl = define({
     ['petstock config set-url https://north.example.com/v1 --store north -e production', 'of one of several stores'],
     ['petstock config unset url --env staging', 'removes it'],
   ],
-  action: (invocation, _options, url) => storeUrl(invocation, url),
+  action: async (invocation, _options, text) => {
+    const place = remotePlace(invocation, 'URL');
+    const { folder, store, environment } = place;
+    const where = whereOptions({ store, env: environment });
+    const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${where}`);
+    await setUrl(place, url);
+    const name = whereName({ store, env: environment });
+    await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(folder)}`);
+    const shadow = describeShadow('URL', environment, invocation.context.env, store);
+    if (shadow !== undefined) await invocation.messages.warn(shadow);
+  },
 });
-
-async function storeUrl(invocation: Invocation, text: string): Promise<void> {
-  const place = remotePlace(invocation, 'URL');
-  const { folder, store, environment } = place;
-  const where = whereOptions({ store, env: environment });
-  const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${where}`);
-  await setUrl(place, url);
-  const name = whereName({ store, env: environment });
-  await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(folder)}`);
-  const shadow = describeShadow('URL', environment, invocation.context.env, store);
-  if (shadow !== undefined) await invocation.messages.warn(shadow);
-}
 
 /** @throws UsageError for a URL that can't be the base URL of a service; the text is not repeated */
 export function requireBaseUrl(text: string, hint: string): string {

@@ -28,13 +28,9 @@ export const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as co
 
 export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNames)[number];
 
-/** Every name, in the order in which they are listed. */
 export const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
 
-/**
- * Parses a name as it was typed; `url` and `key` are those of the chosen environment.
- * @throws UsageError for an unknown name
- */
+/** Parses a name as it was typed; `url` and `key` are those of the chosen environment. @throws UsageError for an unknown name */
 export function entryName(text: string, environment: EnvironmentName): EntryName {
   const full = text === 'url' || text === 'key' ? `${text}.${environment}` : text;
   const name = entryNames.find((known) => known === full);
@@ -117,29 +113,27 @@ export const defineList = define({
     'named on stderr.',
   options: [fieldsOption],
   examples: [['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]],
-  action: listEntries,
+  action: async (invocation) => {
+    const { context, configFile, globals, store } = invocation;
+    const shown =
+      globals.store === undefined ? listed(configFile) : entryNames.map((name) => ({ store: store?.value, name }));
+    const warnings = [...new Set(shown.map((entry) => entry.store))].flatMap((name) =>
+      describeShadows(context.env, configOf(configFile, name)),
+    );
+    const rows = shown.map((ref) => {
+      try {
+        return { ...readEntry(ref, context.env, configFile) };
+      } catch (error) {
+        // A variable that can't be used is worth a warning here, and no reason to hide the other values.
+        if (!(error instanceof UsageError)) throw error;
+        warnings.push(error.message);
+        return { name: fullName(ref), value: null, source: 'cannot be used' };
+      }
+    });
+    for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
+    await invocation.results.print({ columns, rows: [rows], shape: 'list', isFacts: true });
+  },
 });
-
-async function listEntries(invocation: Invocation): Promise<void> {
-  const { context, configFile, globals, store } = invocation;
-  const shown =
-    globals.store === undefined ? listed(configFile) : entryNames.map((name) => ({ store: store?.value, name }));
-  const warnings = [...new Set(shown.map((entry) => entry.store))].flatMap((name) =>
-    describeShadows(context.env, configOf(configFile, name)),
-  );
-  const rows = shown.map((ref) => {
-    try {
-      return { ...readEntry(ref, context.env, configFile) };
-    } catch (error) {
-      // A variable that can't be used is worth a warning here, and no reason to hide the other values.
-      if (!(error instanceof UsageError)) throw error;
-      warnings.push(error.message);
-      return { name: fullName(ref), value: null, source: 'cannot be used' };
-    }
-  });
-  for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
-  await invocation.results.print({ columns, rows: [rows], shape: 'list', isFacts: true });
-}
 
 /** Returns the names of the store without a name, then those that are set for each other. */
 function listed(file: ConfigFile): EntryRef[] {
@@ -150,10 +144,7 @@ function listed(file: ConfigFile): EntryRef[] {
   return [...entryNames.map((name) => ({ store: undefined, name })), ...named];
 }
 
-/**
- * Returns the value in effect and where it comes from.
- * @throws UsageError if an environment variable holds a value that can't be used
- */
+/** Returns the value in effect and where it comes from. @throws UsageError if an environment variable holds a value that can't be used */
 function readEntry(ref: EntryRef, env: Environment, file: ConfigFile): Entry {
   const name = fullName(ref);
   const found = valueInEffect(ref, env, file);
@@ -193,20 +184,18 @@ export const defineGet = define({
     ['petstock config get url --env production'],
     ['petstock config get low-stock --json', 'name, value and source as JSON'],
   ],
-  action: (invocation, _options, name) => printEntry(invocation, name),
+  action: async (invocation, _options, text) => {
+    const { context, configFile, environment, store, results } = invocation;
+    const ref = { store: store?.value, name: entryName(text, environment.value) };
+    const entry = readEntry(ref, context.env, configFile);
+    if (results.wantsJson) {
+      await results.print({ columns, rows: [[{ ...entry }]], shape: 'one' });
+    } else if (entry.value !== null) {
+      await results.write(`${entry.value}\n`);
+    }
+    if (entry.value === null) throw notSet(ref);
+  },
 });
-
-async function printEntry(invocation: Invocation, text: string): Promise<void> {
-  const { context, configFile, environment, store, results } = invocation;
-  const ref = { store: store?.value, name: entryName(text, environment.value) };
-  const entry = readEntry(ref, context.env, configFile);
-  if (results.wantsJson) {
-    await results.print({ columns, rows: [[{ ...entry }]], shape: 'one' });
-  } else if (entry.value !== null) {
-    await results.write(`${entry.value}\n`);
-  }
-  if (entry.value === null) throw notSet(ref);
-}
 
 function notSet(ref: EntryRef): FailureError {
   const { store, name } = ref;

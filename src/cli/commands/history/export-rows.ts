@@ -5,24 +5,12 @@ import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define, type OptionsOf, optionRows } from '../define.ts';
+import { define } from '../define.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { chosenPlace, parseDate } from './selection.ts';
-
-const exportOptions = optionRows(
-  ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
-  ['--until <date>', 'only rows settled up to this time'],
-  ['--after <cursor>', 'only rows after the one with this seq'],
-  ['--pet <id>', 'only rows of this pet'],
-  ['--ref <text>', 'only rows with this ref'],
-  ['--user <name>', 'only rows that this user wrote'],
-  forceOption,
-);
-type ExportOptions = OptionsOf<typeof exportOptions>;
 
 export const defineHistoryExport = define({
   operands: { '[file]': 'where to write it; without one, stdout' },
@@ -31,45 +19,51 @@ export const defineHistoryExport = define({
     'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
     'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
     'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
-  options: exportOptions,
+  options: [
+    ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+    ['--until <date>', 'only rows settled up to this time'],
+    ['--after <cursor>', 'only rows after the one with this seq'],
+    ['--pet <id>', 'only rows of this pet'],
+    ['--ref <text>', 'only rows with this ref'],
+    ['--user <name>', 'only rows that this user wrote'],
+    forceOption,
+  ],
   examples: [
     ['petstock history export history.ndjson'],
     ['petstock history export history.csv -o csv', 'for a spreadsheet'],
     ['petstock history export --after 1200', 'what came since the last time'],
     [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
   ],
-  action: exportHistory,
+  action: async (invocation, options, file?: string) => {
+    const { context, globals } = invocation;
+    if (file !== undefined) requireFileName(file, 'history export');
+    const now = context.clock.now();
+    const filter: SettledFilter = {
+      ...chosenPlace(invocation),
+      since: parseDate('--since', options.since, now, 'start'),
+      until: parseDate('--until', options.until, now, 'end'),
+      after: wholeNumberOf('--after', options.after),
+      petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+      ref: options.ref,
+      user: options.user,
+    };
+    const format = formatOf(globals);
+    await withExistingState(invocation, async (state) => {
+      const rows = () => state?.history.settled(filter) ?? noRows();
+      const { header, stringIds = false } = globals;
+      const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
+      const text = (await loadRenderer(format))(historyExportView(rows), rendering);
+      if (file === undefined || file === '-') {
+        for await (const piece of text) {
+          context.interrupted.throwIfAborted();
+          await invocation.results.write(piece);
+        }
+      } else await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
+      const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
+      if (open > 0) await invocation.messages.note(openText(open));
+    });
+  },
 });
-
-async function exportHistory(invocation: Invocation, options: ExportOptions, file?: string): Promise<void> {
-  const { context, globals } = invocation;
-  if (file !== undefined) requireFileName(file, 'history export');
-  const now = context.clock.now();
-  const filter: SettledFilter = {
-    ...chosenPlace(invocation),
-    since: parseDate('--since', options.since, now, 'start'),
-    until: parseDate('--until', options.until, now, 'end'),
-    after: wholeNumberOf('--after', options.after),
-    petId: options.pet === undefined ? undefined : petIdOf(options.pet),
-    ref: options.ref,
-    user: options.user,
-  };
-  const format = formatOf(globals);
-  await withExistingState(invocation, async (state) => {
-    const rows = () => state?.history.settled(filter) ?? noRows();
-    const { header, stringIds = false } = globals;
-    const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
-    const text = (await loadRenderer(format))(historyExportView(rows), rendering);
-    if (file === undefined || file === '-') {
-      for await (const piece of text) {
-        context.interrupted.throwIfAborted();
-        await invocation.results.write(piece);
-      }
-    } else await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
-    const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
-    if (open > 0) await invocation.messages.note(openText(open));
-  });
-}
 
 /** The setting `output` is about what a person is shown. @throws UsageError for a table */
 function formatOf({ json, output }: GlobalOptions): Format {

@@ -5,45 +5,40 @@ import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
-import { define, type OptionsOf, optionRows } from '../define.ts';
+import { define } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
-
-const pruneOptions = optionRows(
-  ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
-  ['--keep <n>', 'all but the latest n runs'],
-  ['--incomplete', 'those that are not complete, too'],
-);
-type PruneOptions = OptionsOf<typeof pruneOptions>;
 
 export const defineHistoryPrune = define({
   description:
     'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
     'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
     'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
-  options: pruneOptions,
+  options: [
+    ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
+    ['--keep <n>', 'all but the latest n runs'],
+    ['--incomplete', 'those that are not complete, too'],
+  ],
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
-  action: prune,
-});
-
-async function prune(invocation: Invocation, { before, keep, incomplete = false }: PruneOptions): Promise<void> {
-  const days = invocation.config.settings['keep-history'];
-  if (before === undefined && keep === undefined && days === undefined) {
-    throw new UsageError('Missing option: pass --before <date>, --keep <n>, or both', {
-      hint: 'petstock history prune --before 90d',
+  action: async (invocation, { before, keep, incomplete = false }) => {
+    const days = invocation.config.settings['keep-history'];
+    if (before === undefined && keep === undefined && days === undefined) {
+      throw new UsageError('Missing option: pass --before <date>, --keep <n>, or both', {
+        hint: 'petstock history prune --before 90d',
+      });
+    }
+    const now = invocation.context.clock.now();
+    const bounds: PruneBounds = {
+      before: parseDate('--before', before ?? (keep === undefined ? `${days}d` : undefined), now, 'start'),
+      keep: wholeNumberOf('--keep', keep),
+      incomplete,
+    };
+    await withExistingState(invocation, async (state) => {
+      const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
+      await invocation.messages.note(`${counted(removed, 'run')}${chosenPlaceText(invocation)} removed.`);
     });
-  }
-  const now = invocation.context.clock.now();
-  const bounds: PruneBounds = {
-    before: parseDate('--before', before ?? (keep === undefined ? `${days}d` : undefined), now, 'start'),
-    keep: wholeNumberOf('--keep', keep),
-    incomplete,
-  };
-  await withExistingState(invocation, async (state) => {
-    const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
-    await invocation.messages.note(`${counted(removed, 'run')}${chosenPlaceText(invocation)} removed.`);
-  });
-}
+  },
+});
 
 async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
   const all: PlacedRun[] = [];
@@ -76,7 +71,6 @@ interface PruneBounds {
   readonly before?: number | undefined;
   /** All except this many of the newest. */
   readonly keep?: number | undefined;
-  /** Also runs that could still be resumed. */
   readonly incomplete: boolean;
 }
 

@@ -18,7 +18,6 @@ import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../de
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
-/** As many runs as a person looks through. */
 const shownOnTerminal = 20;
 
 const listOptions = optionRows(
@@ -48,42 +47,40 @@ export const defineHistoryList = define({
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
-  action: list,
-});
-
-async function list(invocation: Invocation, options: ListOptions): Promise<void> {
-  const { context, messages, results } = invocation;
-  const filter = filterOf(invocation, options);
-  const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
-  const chosen = wholeNumberOf('--limit', options.limit);
-  const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
-  await withExistingState(invocation, async (state) => {
-    const history = state?.history;
-    const shown = upTo(history, filter, limit);
-    const now = context.clock.now();
-    const view = historyListView(shown.runs, {
-      now,
-      firstRow: (id) => firstRow(history, id),
-      ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
-      isShared: sharedStateOf(invocation) !== undefined,
-      names: await shownNames(invocation),
-      page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
+  action: async (invocation, options) => {
+    const { context, messages, results } = invocation;
+    const filter = filterOf(invocation, options);
+    const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
+    const chosen = wholeNumberOf('--limit', options.limit);
+    const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
+    await withExistingState(invocation, async (state) => {
+      const history = state?.history;
+      const shown = upTo(history, filter, limit);
+      const now = context.clock.now();
+      const view = historyListView(shown.runs, {
+        now,
+        firstRow: (id) => firstRow(history, id),
+        ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
+        isShared: sharedStateOf(invocation) !== undefined,
+        names: await shownNames(invocation),
+        page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
+      });
+      await results.print(view);
+      const open = shown.firstIncomplete();
+      if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
+        await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
+      }
+      if (chosen === undefined && shown.hasMore()) {
+        await messages.note(
+          `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
+        );
+      }
+      if (results.format !== 'table' && results.format !== 'html' && !showsAll && shown.hasMorePets()) {
+        await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
+      }
     });
-    await results.print(view);
-    const open = shown.firstIncomplete();
-    if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
-      await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
-    }
-    if (chosen === undefined && shown.hasMore()) {
-      await messages.note(
-        `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
-      );
-    }
-    if (results.format !== 'table' && results.format !== 'html' && !showsAll && shown.hasMorePets()) {
-      await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
-    }
-  });
-}
+  },
+});
 
 function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
   const now = invocation.context.clock.now();
@@ -137,50 +134,41 @@ async function petsOf(history: History, run: string): Promise<readonly bigint[]>
   return pets;
 }
 
-/** The values of `--state`. */
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
-
-const showOptions = optionRows(
-  ['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect],
-  fieldsOption,
-);
-type ShowOptions = OptionsOf<typeof showOptions>;
 
 export const defineHistoryShow = define({
   operands: { '<run>': 'the run, as history list shows it' },
   description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
-  options: showOptions,
+  options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],
   examples: [
     ['petstock history show <run>'],
     ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
     ['petstock history show <run> -o csv'],
     ['petstock history show <run> -o html > run.html', 'a page to print'],
   ],
-  action: show,
+  action: async (invocation, options, text) => {
+    const chosen: readonly RecordedResult[] | undefined = options.state
+      ?.flatMap((list) => list.split(','))
+      .map((word) => oneOf('--state', word.trim(), rowResults));
+    await withExistingState(invocation, async (state) => {
+      if (state === undefined) {
+        throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
+      }
+      const { history } = state;
+      const record = await history.run(await history.find(text));
+      const { messages, results, context } = invocation;
+      const isPage = results.format === 'html';
+      if (!isPage) {
+        const { own, words } = historyRunFacts(record);
+        for (const line of own) await messages.note(line);
+        for (const line of words) await messages.quote(line);
+      }
+      const options = { names: await shownNames(invocation), now: context.clock.now() };
+      await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
+      if (!isPage) for (const hint of historyRunHints(record)) await messages.note(hint);
+    });
+  },
 });
-
-async function show(invocation: Invocation, options: ShowOptions, text = ''): Promise<void> {
-  const chosen: readonly RecordedResult[] | undefined = options.state
-    ?.flatMap((list) => list.split(','))
-    .map((word) => oneOf('--state', word.trim(), rowResults));
-  await withExistingState(invocation, async (state) => {
-    if (state === undefined) {
-      throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
-    }
-    const { history } = state;
-    const record = await history.run(await history.find(text));
-    const { messages, results, context } = invocation;
-    const isPage = results.format === 'html';
-    if (!isPage) {
-      const { own, words } = historyRunFacts(record);
-      for (const line of own) await messages.note(line);
-      for (const line of words) await messages.quote(line);
-    }
-    const options = { names: await shownNames(invocation), now: context.clock.now() };
-    await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
-    if (!isPage) for (const hint of historyRunHints(record)) await messages.note(hint);
-  });
-}
 
 /** Only a table and a page have names. */
 async function shownNames({ results, petNames }: Invocation) {

@@ -40,7 +40,6 @@ export const applyOptions = optionRows(
 export type ApplyOptions = OptionsOf<typeof applyOptions>;
 
 interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column'>, ParsedBulkFlags {
-  /** The names that the file has for fields. */
   readonly columns: ReadonlyMap<RowField, string>;
 }
 
@@ -172,7 +171,6 @@ function remedyHint(file: string, where: Where, options: FileOptions, remedy: Re
   return options.ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
 }
 
-/** The command as it was given, as far as it says what the plan is. */
 function commandOf(file: string, where: Where, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
   const flags = [
     ...(format === undefined ? [] : [`--format ${format}`]),

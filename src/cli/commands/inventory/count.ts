@@ -1,7 +1,6 @@
 import { UsageError } from '../../../shared/errors.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../define.ts';
-import { type CountFlags, countOptions, parseCountFlags } from './count/count-options.ts';
+import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({
   operands: { '[session]': 'an unfinished session to go on with' },
@@ -31,19 +30,17 @@ export const defineCount = define({
     ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
     ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
   ],
-  action: count,
-});
-
-async function count(invocation: Invocation, flags: CountFlags, session?: string): Promise<void> {
-  const { list = false, discard } = flags;
-  if (list || discard !== undefined) {
-    if (session !== undefined || (list && discard !== undefined)) {
-      throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });
+  action: async (invocation, flags, session?: string) => {
+    const { list = false, discard } = flags;
+    if (list || discard !== undefined) {
+      if (session !== undefined || (list && discard !== undefined)) {
+        throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });
+      }
+      const { listSessions, discardSession } = await import('./count/list-sessions.ts');
+      return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);
     }
-    const { listSessions, discardSession } = await import('./count/list-sessions.ts');
-    return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);
-  }
-  const options = parseCountFlags(invocation, flags, session);
-  const { runCount } = await import('./count/run-count.ts');
-  await runCount(invocation, options);
-}
+    const options = parseCountFlags(invocation, flags, session);
+    const { runCount } = await import('./count/run-count.ts');
+    await runCount(invocation, options);
+  },
+});

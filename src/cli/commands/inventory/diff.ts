@@ -115,7 +115,6 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   if (options.exitCode && differing > 0) throw new ChangesFound('They differ');
 }
 
-/** Returns short names for the columns of a table: of files without their folders, if that tells them apart. */
 function titlesOf(left: Side, right: Side): readonly [string, string] {
   const [one, other] = [left, right].map(({ kind, name }) => (kind === 'file' ? basename(name) : name));
   return one === other || one === undefined || other === undefined ? [left.name, right.name] : [one, other];

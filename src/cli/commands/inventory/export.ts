@@ -29,36 +29,34 @@ export const defineExport = define({
     ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
     ['petstock inventory apply stock.csv'],
   ],
-  action: exportStock,
+  action: async (invocation, flags, file = '-') => {
+    const format = formatFor(invocation, file);
+    const delimiter = delimiterOf(invocation, flags, format);
+    const { client } = await invocation.service.connect();
+    const unreadable = new UnreadablePets();
+    const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
+    const counts = { pets: 0 };
+    const rows = exportRows(stock, counts);
+    const { globals, where } = invocation;
+    const { spreadsheet = false, force = false } = flags;
+    const stringIds = globals.stringIds === true;
+    const text =
+      format === 'json' || format === 'ndjson'
+        ? changeFileJson(rows, { lines: format === 'ndjson', stringIds })
+        : changeFileText(rows, { spreadsheet, delimiter });
+    const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
+    const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
+    const done = () => `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${place}`;
+    if (file === '-') {
+      for await (const piece of text) await invocation.results.write(piece);
+      await invocation.messages.note(done());
+    } else {
+      await exportTo(invocation, file, text, { force, done });
+    }
+    const error = unreadable.error(invocation.where);
+    if (error) throw error;
+  },
 });
-
-async function exportStock(invocation: Invocation, flags: ExportFlags, file = '-'): Promise<void> {
-  const format = formatFor(invocation, file);
-  const delimiter = delimiterOf(invocation, flags, format);
-  const { client } = await invocation.service.connect();
-  const unreadable = new UnreadablePets();
-  const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
-  const counts = { pets: 0 };
-  const rows = exportRows(stock, counts);
-  const { globals, where } = invocation;
-  const { spreadsheet = false, force = false } = flags;
-  const stringIds = globals.stringIds === true;
-  const text =
-    format === 'json' || format === 'ndjson'
-      ? changeFileJson(rows, { lines: format === 'ndjson', stringIds })
-      : changeFileText(rows, { spreadsheet, delimiter });
-  const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
-  const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
-  const done = () => `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${place}`;
-  if (file === '-') {
-    for await (const piece of text) await invocation.results.write(piece);
-    await invocation.messages.note(done());
-  } else {
-    await exportTo(invocation, file, text, { force, done });
-  }
-  const error = unreadable.error(invocation.where);
-  if (error) throw error;
-}
 
 async function* exportRows(batches: ColumnBatches, counts: { pets: number }): AsyncGenerator<readonly ExportRow[]> {
   for await (const items of itemsOf(batches)) {

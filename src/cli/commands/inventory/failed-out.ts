@@ -12,7 +12,7 @@ import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
 /** Writes rows to a change file; without rows it is empty but for its header. */
-type WriteRows = (rows: Batches<ExportRow>, options?: { readonly deltas: boolean }) => Promise<void>;
+type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
 /**
  * Returns what writes the change file of an option, such as `--to`.
@@ -31,7 +31,7 @@ export async function openChangeFile(
   requireCsvName(file, option);
   await confirmReplacing(invocation, file, replacing);
   return async (rows, options) => {
-    await writeFileAtomically(file, changeFileText(rows, options));
+    await writeFileAtomically(file, changeFileText(exportRows(rows), options));
     await rememberWritten(invocation, file);
   };
 }
@@ -45,9 +45,8 @@ export interface FailedOut {
 }
 
 /**
- * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that
- * it is a conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume
- * writes, is left out.
+ * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that it is a
+ * conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume writes, is left out.
  * @throws UsageError as `openChangeFile` does
  */
 export async function openFailedOut(
@@ -63,10 +62,7 @@ export async function openFailedOut(
     empty: async () => (isFile() ? write([]) : undefined),
     keep: async (rows) => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
-      await write(
-        batchesOf(() => kept, exportRow),
-        { deltas: kept.some(({ delta }) => delta !== undefined) },
-      );
+      await write(kept, { deltas: kept.some(({ delta }) => delta !== undefined) });
       const left = rows.length - kept.length;
       if (left === 0) return;
       const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
@@ -80,7 +76,12 @@ function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }
 
-export function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {
+/** Returns the rows as a change file has them. */
+export function exportRows(rows: readonly BulkRow[]): Batches<ExportRow> {
+  return batchesOf(() => rows, exportRow);
+}
+
+function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {
   if (delta !== undefined) return { petId, expected, delta, reason, ref };
   return { petId, expected: expected ?? before, quantity: after, reason, ref };
 }

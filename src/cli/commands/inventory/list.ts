@@ -94,7 +94,6 @@ async function nameCriteria(invocation: Invocation, text: string): Promise<Filte
   return { petIds: new Set(found.map(([petId]) => petId)) };
 }
 
-/** Returns a filter for what has to be ordered: what can be sold, and is nearly gone. */
 function lowCriteria(invocation: Invocation): FilterCriteria {
   return { statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) };
 }

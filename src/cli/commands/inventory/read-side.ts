@@ -12,7 +12,6 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanStock, type UnreadablePets } from './stock.ts';
 
-/** Where one of two lists comes from. */
 export type Side =
   | {
       readonly kind: 'environment';
@@ -39,10 +38,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
 }
 
-/**
- * Sees that each environment has an address and a key. Nothing is sent.
- * @throws UsageError without an address, AuthError without a key
- */
+/** Sees that each environment has an address and a key. Nothing is sent. @throws UsageError without an address, AuthError without a key */
 export async function connectSides({ service }: Invocation, sides: readonly Side[]): Promise<void> {
   for (const side of sides) {
     if (side.kind === 'environment') await service.at(placeOf(side), async () => {});

@@ -25,7 +25,6 @@ export interface RepeatedFile {
   readonly file: string;
   readonly contentHash: string;
   readonly hasDeltas: boolean;
-  /** That it has been applied before is meant. */
   readonly again: boolean;
 }
 
@@ -41,7 +40,6 @@ export class RepetitionGuard {
     this.#repeated = repeated;
   }
 
-  /** The newest run of the file, as of the last check. */
   get newest(): string | undefined {
     const [newest] = this.#known ?? [];
     return newest;

@@ -24,7 +24,6 @@ async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches
   }
 }
 
-/** Returns what warns of the first status that the specification does not name. */
 function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Promise<void> {
   let warned = false;
   return async (batch) => {
@@ -109,7 +108,6 @@ export async function stockViewOptions(invocation: Invocation) {
   return { lowStock: lowStockOf(invocation), names: await invocation.petNames() };
 }
 
-/** At or below it a quantity is marked in a table. */
 export function lowStockOf({ config }: Invocation): number {
   return config.settings['low-stock'] ?? settingDefinitions['low-stock'].defaultValue ?? 0;
 }

@@ -12,14 +12,11 @@ export interface WatchOptions {
   readonly interval: number;
   /** When it ends, in milliseconds from now; undefined: never. */
   readonly duration: number | undefined;
-  /** It ends after the first look that finds a change. */
   readonly first: boolean;
-  /** It begins with what is there at the first look. */
   readonly now: boolean;
   look(signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
   counts(change: Difference): boolean;
-  /** The first look has succeeded. */
   onBegin(list: StockList): Promise<void>;
   /** A look failed, and none before it since the last that did not; a fault is over, after so many milliseconds. */
   onFault(error: PetstockError): Promise<void>;

@@ -11,7 +11,6 @@ import { define, type OptionsOf, optionRows } from '../define.ts';
 import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
-/** What `set` and `adjust` have in common. */
 const writeOptions = optionRows(
   ['--code <bar code>', 'the pet by its bar code instead of its id (setting codes)'],
   ['--reason <text>', 'why, for the history'],

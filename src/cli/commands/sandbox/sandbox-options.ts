@@ -34,7 +34,6 @@ function one<Value>(value: string, about: string, read: Read<Value>): One<Value>
   return { value, about, read };
 }
 
-/** An option that may be given several times. */
 function many<Value>(value: string, about: string, read: Read<Value>, separator = /[\s,]+/): Many<Value> {
   return { value, about: `${about}; may be given again`, read, separator };
 }

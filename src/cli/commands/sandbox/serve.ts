@@ -25,45 +25,43 @@ export const defineServe = define({
     ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to see a rate limit at work'],
     ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for a web page of your own'],
   ],
-  action: serve,
+  action: async (invocation, flags: Readonly<Record<string, unknown>>) => {
+    const { context } = invocation;
+    const warnings: string[] = [];
+    const values = serveValues(flags, context.env, (line) => warnings.push(line));
+    const teller = tellerFor(invocation, values);
+    for (const warning of warnings) await teller.warn(`${warning}.`);
+    await requireExposed(values);
+    const { imported, ...options } = await serviceOptions(invocation, values, teller);
+    const service = await startSandbox(context, options);
+    try {
+      if (imported?.isUsed() === false) {
+        await teller.warn(
+          'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
+        );
+      }
+      for (const id of service.replacedKeys) {
+        const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
+        await teller.warn(
+          `${values.keyFile} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
+        );
+      }
+      // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
+      if (options.tls !== undefined) context.onHangup(() => void reload(teller, service));
+      await announce(invocation, service, values, teller);
+      if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
+      service.drain();
+      await context.clock.sleep((values.drain ?? 0) * 1000);
+    } finally {
+      await service.close();
+    }
+  },
 });
 
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
 interface Teller {
   note(line: string): Promise<void>;
   warn(line: string): Promise<void>;
-}
-
-async function serve(invocation: Invocation, flags: Readonly<Record<string, unknown>>): Promise<void> {
-  const { context } = invocation;
-  const warnings: string[] = [];
-  const values = serveValues(flags, context.env, (line) => warnings.push(line));
-  const teller = tellerFor(invocation, values);
-  for (const warning of warnings) await teller.warn(`${warning}.`);
-  await requireExposed(values);
-  const { imported, ...options } = await serviceOptions(invocation, values, teller);
-  const service = await startSandbox(context, options);
-  try {
-    if (imported?.isUsed() === false) {
-      await teller.warn(
-        'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
-      );
-    }
-    for (const id of service.replacedKeys) {
-      const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
-      await teller.warn(
-        `${values.keyFile} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
-      );
-    }
-    // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
-    if (options.tls !== undefined) context.onHangup(() => void reload(teller, service));
-    await announce(invocation, service, values, teller);
-    if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
-    service.drain();
-    await context.clock.sleep((values.drain ?? 0) * 1000);
-  } finally {
-    await service.close();
-  }
 }
 
 function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: Values): Teller {

@@ -17,10 +17,7 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
   database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
 });
 
-/**
- * Returns the file or the database that is meant; a file other than the sandbox's own has to exist.
- * @throws UsageError
- */
+/** Returns the file or the database that is meant; a file other than the sandbox's own has to exist. @throws UsageError */
 export function chosenStore({ context }: Invocation, { file, database }: StoreChoice): ChosenStore {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {

@@ -9,7 +9,6 @@ import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
-/** The session that is to be counted into. */
 export type Choice =
   | { readonly kind: 'new'; readonly mode: CountMode }
   | { readonly kind: 'continue'; readonly session: SessionFacts }

@@ -66,7 +66,6 @@ export function commandFor(chosen: string, words: string, place: string): string
   return `petstock inventory count${chosen}${words} ${place}`;
 }
 
-/** Returns what the command was given to count. */
 export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): string {
   const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
   return chosen.map((word) => ` ${shellWord(word)}`).join('');

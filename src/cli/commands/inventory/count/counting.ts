@@ -29,7 +29,6 @@ export class Counting {
   readonly session: OpenSession;
   readonly tally: Tally;
   readonly #known: KnownCodes;
-  /** The codes that were scanned for each pet. */
   readonly #codes = new Map<bigint, Set<string>>();
 
   constructor(session: OpenSession, known: KnownCodes) {
@@ -71,7 +70,6 @@ export class Counting {
     return { events, isDone: false };
   }
 
-  /** Returns the units of codes that stand for no pet, by what is said of each. */
   unknowns(): Map<string, number> {
     const named = (code: string) => missingName([code], petOfCode(this.#known.codes, code));
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));

@@ -5,21 +5,19 @@ import { planChanges } from '../../../../inventory/plan.ts';
 import { counted, grouped } from '../../../../inventory/values.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
-import { batchesOf } from '../../../../output/view.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
 import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
-import type { Stock } from '../../../../writes/row-write.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { exportRow, openChangeFile } from '../failed-out.ts';
+import { exportRows, openChangeFile } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 import { hashOf } from './rest.ts';
 
-/** Writes a change file. `deltas`: of what has come in or gone out. */
+/** Writes a change file. @param deltas of what has come in or gone out */
 type WriteFile = (rows: readonly BulkRow[], deltas: boolean) => Promise<void>;
 
 export interface FinishOptions extends CountOptions {
@@ -27,16 +25,7 @@ export interface FinishOptions extends CountOptions {
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteFile | undefined;
   readonly beganNow: boolean;
-  /** The command that goes on with the session. */
   readonly wayOn: string;
-}
-
-/** The sums that were counted, beside the stock now. */
-interface CountPlan {
-  readonly rows: BulkRow[];
-  readonly stock: Stock;
-  /** Units of what is no pet of the service, by what is said of it. */
-  readonly unknowns: ReadonlyMap<string, number>;
 }
 
 /**
@@ -56,7 +45,11 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
   requireKnown(plan, options.all === true, lines);
-  await noteUnscanned(invocation, counting, rows, options);
+  const unscanned = (options.petIds?.size ?? 0) - rows.length;
+  if (!options.all && unscanned > 0 && session.head.mode === 'count') {
+    const kept = unscanned === 1 ? 'keeps its' : 'keep their';
+    await invocation.messages.note(`${counted(unscanned, 'pet')} not scanned ${kept} stock.`);
+  }
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
   else {
     requireWithinGuards(rows, options.guards);
@@ -84,7 +77,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
  */
 async function showUnknown(
   { messages, globals, results }: Invocation,
-  unknowns: CountPlan['unknowns'],
+  unknowns: ReadonlyMap<string, number>,
   always: boolean,
 ): Promise<readonly string[]> {
   if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
@@ -107,20 +100,8 @@ function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readon
   );
 }
 
-async function noteUnscanned(
-  { messages }: Invocation,
-  { session }: Counting,
-  rows: readonly BulkRow[],
-  { petIds, all }: FinishOptions,
-): Promise<void> {
-  const unscanned = (petIds?.size ?? 0) - rows.length;
-  if (all || unscanned <= 0 || session.head.mode !== 'count') return;
-  await messages.note(
-    `${counted(unscanned, 'pet')} not scanned ${unscanned === 1 ? 'keeps its' : 'keep their'} stock.`,
-  );
-}
-
-async function planOf(run: RunAccess, counting: Counting, options: FinishOptions): Promise<CountPlan> {
+/** Returns the sums that were counted beside the stock now, and the units of what is no pet of the service, by what is said of it. */
+async function planOf(run: RunAccess, counting: Counting, options: FinishOptions) {
   const { invocation } = run;
   const units = new Map(counting.tally.counts());
   await invocation.service.announce();
@@ -139,18 +120,17 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
   }
   if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
   const { mode } = counting.session.head;
-  const { reason = reasons[mode], ref } = options;
+  const { reason = { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode], ref } = options;
   const changes = Array.from(units, ([petId, sum], index): Change => {
     const delta = mode === 'count' ? undefined : mode === 'add' ? sum : -sum;
     const quantity = mode === 'count' ? sum : undefined;
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
-  const env = whereName(invocation.where);
-  const { rows } = planChanges(changes, quantities, { env });
+  const { rows } = planChanges(changes, quantities, { env: whereName(invocation.where) });
   return { rows, stock, unknowns };
 }
 
-const reasons = { count: 'stock-take', add: 'scanned in', take: 'scanned out' };
+type CountPlan = Awaited<ReturnType<typeof planOf>>;
 
 async function writeStock(
   run: RunAccess,
@@ -181,27 +161,17 @@ export async function changeFileWriter(
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   if (to === '-') {
     return async (rows, deltas) => {
-      const pieces = changeFileText(
-        batchesOf(() => rows, exportRow),
-        { deltas },
-      );
-      for await (const piece of pieces) await invocation.results.write(piece);
+      for await (const piece of changeFileText(exportRows(rows), { deltas })) await invocation.results.write(piece);
     };
   }
   const inputs = codes === undefined ? ['-'] : ['-', codes];
   const write = await openChangeFile(invocation, '--to', to, { force, inputs });
-  return (rows, deltas) =>
-    write(
-      batchesOf(() => rows, exportRow),
-      { deltas },
-    );
+  return (rows, deltas) => write(rows, { deltas });
 }
 
 async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
   if (to === '-') return;
-  const differ = rows.filter(({ before, after }) => before !== after).length;
-  await messages.note(
-    `Written to ${to}: ${counted(rows.length, 'pet')}, ${grouped(differ)} with another stock than now.`,
-  );
+  const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
   await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
 }

@@ -14,7 +14,6 @@ import { requireOpen } from './choose-session.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
-/** The run of a session and what it has left. */
 interface Rest {
   readonly run: RunRecord;
   /** What was counted of the pets that a finished run has not written; none if it is not finished. */

@@ -11,7 +11,6 @@ import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';
 
-/** Shows on stderr how a count goes on. */
 export interface CountScreen {
   /** To be called before the first line is read. */
   begin(): Promise<void>;
