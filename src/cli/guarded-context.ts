@@ -1,4 +1,3 @@
-import type { Transport } from '../api/transport.ts';
 import { harmless } from '../output/terminal.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { singleLine } from '../shared/sanitize.ts';
@@ -17,29 +16,24 @@ export function guardedContext(context: Context): Context {
   const keys = new Set<string>();
   let redactKeys: Redact = (text) => text;
   const redact: Redact = (text) => redactKeys(text);
-  const learn = (key: string): void => {
-    if (keys.has(key)) return;
-    keys.add(key);
-    redactKeys = redactorOf(keys);
-  };
   return {
     ...context,
     stdout: guardedOutput(context.stdout, { redact, always: false }),
     stderr: withLineAfterInterrupt(guardedOutput(context.stderr, { redact, always: true }), context.interrupted),
-    openTransport: (options) => learning(context.openTransport(options), learn),
+    openTransport: (options) => {
+      const transport = context.openTransport(options);
+      return (request) => {
+        const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+        // A key is a secret from its first request on: no service can repeat it before.
+        if (!keys.has(key)) redactKeys = redactorOf(keys.add(key));
+        return transport(request);
+      };
+    },
     openPager: async (command) => {
       const pager = await context.openPager(command);
       return { ...pager, write: (text) => pager.write(redact(harmless(text))) };
     },
     prompts: guardedPrompts(context.prompts, redact),
-  };
-}
-
-/** A key is a secret from its first request on: no service can repeat it before. */
-function learning(transport: Transport, learn: (key: string) => void): Transport {
-  return (request) => {
-    learn(request.headers.authorization?.replace(/^Bearer /, '') ?? '');
-    return transport(request);
   };
 }
 

@@ -7,47 +7,13 @@ import type { Action, ActionEnd, Invocation, Run } from './invocation/invocation
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
 
-/**
- * Runs one command line.
- * @returns the exit code. Nothing is thrown: this is the only place that catches, and what failed is on stderr by then
- */
+/** Runs one command line. @returns the exit code. Nothing is thrown: only this catches, and what failed is on stderr by then */
 export async function main(given: Context): Promise<number> {
   const context = guardedContext(given);
-  const runner = createRunner(context);
   let help = '';
-  const width = Math.min(context.stdout.columns ?? 80, 100);
-  const program = createProgram({
-    run: runner.run,
-    width,
-    argv: context.argv,
-    writeOut: (text) => {
-      help += text;
-    },
-  });
-  try {
-    await parse(program, context.argv);
-    if (help !== '') await writeHelp(context, help, width);
-    return exitCodes.ok;
-  } catch (error) {
-    const { reportError } = await import('./report.ts');
-    return reportError(error, { context, globals: program.opts(), invocation: runner.opened() });
-  }
-}
-
-async function writeHelp({ stdout }: Context, text: string, width: number): Promise<void> {
-  const { wrapLong } = await import('../output/help-text.ts');
-  await stdout.write(wrapLong(text, width));
-}
-
-export interface Runner {
-  readonly run: Run;
-  /** Returns the invocation of the command that ran, once it has begun. */
-  opened(): Invocation | undefined;
-}
-
-/** Opens an invocation around the action that Commander has chosen, and closes it afterwards. */
-export function createRunner(context: Context): Runner {
   let opened: Invocation | undefined;
+  const width = Math.min(context.stdout.columns ?? 80, 100);
+  /** Opens an invocation around the action that Commander has chosen, and closes it afterwards. */
   const run: Run =
     <Options extends object>(action: Action<Options>) =>
     async (...args: unknown[]) => {
@@ -68,7 +34,21 @@ export function createRunner(context: Context): Runner {
       }
       await finish(opened, end);
     };
-  return { run, opened: () => opened };
+  const writeOut = (text: string) => {
+    help += text;
+  };
+  const program = createProgram({ run, width, argv: context.argv, writeOut });
+  try {
+    await parse(program, context.argv);
+    if (help !== '') {
+      const { wrapLong } = await import('../output/help-text.ts');
+      await context.stdout.write(wrapLong(help, width));
+    }
+    return exitCodes.ok;
+  } catch (error) {
+    const { reportError } = await import('./report.ts');
+    return reportError(error, { context, globals: program.opts(), invocation: opened });
+  }
 }
 
 async function finish({ service }: Invocation, end?: ActionEnd): Promise<void> {

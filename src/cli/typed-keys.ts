@@ -1,4 +1,4 @@
-import { UsageError } from '../shared/errors.ts';
+import { type PetstockError, UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
 /** The beginning of a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
@@ -38,18 +38,11 @@ export function refuseTypedKey(operands: readonly unknown[], command: string): v
 const inHistory =
   'A key on the command line stays in the history of the shell: if that was a real one, remove it there';
 
-/** The texts of an error that was made of a command line. */
-interface ErrorTexts {
-  readonly message: string;
-  readonly lines: readonly string[];
-  readonly hint: string | undefined;
-}
-
 /**
  * An error without what was typed and may be a key. The one place for it: the authors of messages may repeat what was typed.
  * A value that a variable holds as a key counts, whatever it looks like.
  */
-export function withoutTypedKeys<Texts extends ErrorTexts>(
+export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | 'lines' | 'hint'>>(
   texts: Texts,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -4,10 +4,6 @@ import { petStatuses } from './items.ts';
 export const sortKeys = ['petId', 'quantity', 'status'] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-export function isSortKey(text: string): text is SortKey {
-  return (sortKeys as readonly string[]).includes(text);
-}
-
 export interface SortOptions {
   readonly key: SortKey;
   readonly descending: boolean;

@@ -144,7 +144,7 @@ async function stateFacts(invocation: Invocation) {
     return { ...none, engine, location, schema, bytes, runs, sound, problems: [...problems, ...warnings] };
   };
   try {
-    return await withExistingState(invocation, look, 'limits');
+    return await withExistingState(invocation, look, { need: 'limits' });
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
     return { ...none, problems: [error.message] };

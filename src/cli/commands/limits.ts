@@ -1,4 +1,4 @@
-import { type LimitFacts, limitsView } from '../../output/rate-limit-text.ts';
+import { limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentLimits, type KnownGate, knownGates } from '../../rate-limit/known-limits.ts';
@@ -26,39 +26,33 @@ const limits = define({
   options: [['--refresh', 'ask the service first, for the chosen environment; takes one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
-    const { clock } = invocation.context;
+    const { context, messages, results, service } = invocation;
+    const refreshed = async () => {
+      const { client, state } = await service.connect();
+      await client.probe();
+      return state.limits.list();
+    };
     const keys = nameKeys(
       invocation,
-      await (refresh ? refreshedKeys(invocation) : withExistingState(invocation, listed, 'limits')),
+      await (refresh ? refreshed() : withExistingState(invocation, listed, { need: 'limits' })),
     );
-    const known = knownWindows(keys, invocation);
+    const now = context.clock.now();
+    const known = currentLimits(keys, context.clock).map((limit) => {
+      return { ...limit, key: keys.find(({ scope }) => scope === limit.scope)?.key ?? '' };
+    });
     if (known.length === 0) {
-      await invocation.messages.note('No limits are known: the service states them with its next answer.');
+      await messages.note('No limits are known: the service states them with its next answer.');
     }
-    for (const line of gateLines(keys, clock.now())) await invocation.messages.note(line);
-    await invocation.results.print(limitsView(known, clock.now()), { sayWhenEmpty: false });
+    for (const gate of knownGates(keys).filter(({ until }) => until > now)) {
+      const name = keys.find(({ scope }) => scope === gate.scope)?.name;
+      await messages.note(`${name}: ${gateText(gate, now)}.`);
+    }
+    await results.print(limitsView(known, now), { sayWhenEmpty: false });
   },
 });
 
 async function listed(state: State | undefined): Promise<readonly KnownKey[]> {
   return (await state?.limits.list()) ?? [];
-}
-
-async function refreshedKeys({ service }: Invocation): Promise<readonly KnownKey[]> {
-  const { client, state } = await service.connect();
-  await client.probe();
-  return state.limits.list();
-}
-
-function gateLines(keys: readonly NamedKey[], now: number): string[] {
-  const gates = knownGates(keys).filter(({ until }) => until > now);
-  const names = new Map(keys.map(({ scope, name }) => [scope, name]));
-  return gates.map((gate) => `${names.get(gate.scope)}: ${gateText(gate, now)}.`);
-}
-
-function knownWindows(keys: readonly NamedKey[], { context }: Invocation): readonly LimitFacts[] {
-  const keyOf = new Map(keys.map(({ scope, key }) => [scope, key]));
-  return currentLimits(keys, context.clock).map((limit) => ({ ...limit, key: keyOf.get(limit.scope) ?? '' }));
 }
 
 const clear = define({
@@ -90,7 +84,7 @@ const clear = define({
         const names = chosen.map(({ name }) => name).join(', ');
         await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
       },
-      'limits',
+      { need: 'limits' },
     );
   },
 });
@@ -104,16 +98,14 @@ function factsOf(key: NamedKey, clock: Clock): string[] {
   return [...gates.map((gate) => gateText(gate, now)), ...windows];
 }
 
-export interface NamedKey extends KnownKey {
-  readonly env: string;
-  /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */
-  readonly key: string;
-  /** The environment, and the key if another one was used there too. */
-  readonly name: string;
-}
+type NamedKey = ReturnType<typeof nameKeys>[number];
 
-/** Those of the store and the environment that `--store` and `--env` name; all if neither is given. */
-export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): NamedKey[] {
+/**
+ * Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. `key`: masked to its last 4
+ * characters if it is the one that is configured, else `#` and the start of its hash. `name`: the environment, and the key if another one
+ * was used there too.
+ */
+function nameKeys(invocation: Invocation, known: readonly KnownKey[]) {
   const { globals, where } = invocation;
   const configured = configuredKeys(invocation);
   const keys = known.map(({ scope, state }) => {
@@ -135,15 +127,10 @@ export function nameKeys(invocation: Invocation, known: readonly KnownKey[]): Na
   });
 }
 
-interface ConfiguredKey {
-  readonly key: string;
-  /** `north/staging`. Two of them may be one service with one key. */
-  readonly places: string[];
-}
-
 /** Keys that a command prints are not known: nothing is run for a look. */
-function configuredKeys({ context, configFile, store }: Invocation): Map<string, ConfiguredKey> {
-  const found = new Map<string, ConfiguredKey>();
+function configuredKeys({ context, configFile, store }: Invocation) {
+  // Two places, such as `north/staging`, may be one service with one key.
+  const found = new Map<string, { readonly key: string; readonly places: string[] }>();
   for (const name of new Set([undefined, store?.value, ...Object.keys(configFile.stores)])) {
     const config = configOf(configFile, name);
     for (const environment of remoteEnvironmentNames) {
@@ -160,7 +147,7 @@ function configuredKeys({ context, configFile, store }: Invocation): Map<string,
 }
 
 /** `after a 429 nothing is sent before 08:00:20` */
-export function gateText({ until, reason }: KnownGate, now: number): string {
+function gateText({ until, reason }: KnownGate, now: number): string {
   const why = reason === 'refused' ? 'after a 429' : 'while the service is unavailable';
   return `${why} nothing is sent before ${localTime(until, now)}`;
 }

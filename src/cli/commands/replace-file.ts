@@ -53,9 +53,16 @@ export async function confirmReplacing(
   throw new UsageError(`Not confirmed; ${file} is as it was`);
 }
 
-/** Reports whether a command reads the file. @param inputs `-` is stdin */
+/**
+ * Reports whether a command reads the file, links of both kinds followed. What is no file, such as a pipe, is the same as no other.
+ * @param inputs `-` is stdin
+ */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
-  return inputs.some((input) => isSameFile(input === '-' ? (context.stdin.descriptor ?? '') : input, file));
+  const written = statsOf(file);
+  return inputs.some((input) => {
+    const read = statsOf(input === '-' ? (context.stdin.descriptor ?? '') : input);
+    return written?.isFile() && read?.isFile() && read.ino === written.ino && read.dev === written.dev;
+  });
 }
 
 /**
@@ -94,16 +101,7 @@ export function requireCsvName(file: string, what: string): void {
   throw new UsageError(`${what} writes CSV, and ${file} would be taken for something else: name it .csv`);
 }
 
-/**
- * Whether two names are of one file, links of both kinds followed. What is no file, such as a pipe, is the same as no other.
- * @param one a path, or an open descriptor
- */
-function isSameFile(one: string | number, other: string): boolean {
-  const [first, second] = [statsOf(one), statsOf(other)];
-  if (!first?.isFile() || !second?.isFile()) return false;
-  return first.ino === second.ino && first.dev === second.dev;
-}
-
+/** @param file a path, or an open descriptor */
 function statsOf(file: string | number): BigIntStats | undefined {
   try {
     // Windows has numbers that a double can't hold.

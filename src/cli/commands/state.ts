@@ -7,7 +7,7 @@ import { FailureError, UsageError } from '../../shared/errors.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { lookAtOwnTables, sharedStateOf, withExistingState, withOwnState } from '../invocation/state-access.ts';
+import { lookAtOwnTables, sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 
 export const defineStateInfo = define({
@@ -28,17 +28,19 @@ export const defineStateInfo = define({
   },
 });
 
-interface Described extends Omit<StateDescription, 'engine' | 'schema'> {
-  readonly engine: string | null;
-  readonly schema: number | null;
-}
-
 /**
  * Line by line in a table, CSV and TSV. JSON is
  * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, of a shared state
  * with `clockAhead` (milliseconds) and `warnings`.
  */
-function infoView(described: Described, processes: readonly PresentProcess[], now: number): View {
+function infoView(
+  described: Omit<StateDescription, 'engine' | 'schema'> & {
+    readonly engine: string | null;
+    readonly schema: number | null;
+  },
+  processes: readonly PresentProcess[],
+  now: number,
+): View {
   const { engine, location, schema, bytes, runs, rows } = described;
   const present = processes.map(({ command, user = null, process, since }) => {
     return { command, user, host: process.host, pid: process.pid, since: isoTime(since) };
@@ -109,7 +111,9 @@ async function findingsOf(invocation: Invocation) {
   try {
     const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
     const isShared = sharedStateOf(invocation) !== undefined;
-    const own = isShared ? await withOwnState(invocation, async (state) => state?.check() ?? []) : [];
+    const own = isShared
+      ? await withExistingState(invocation, async (state) => state?.check() ?? [], { isOwn: true })
+      : [];
     const sessions = (await lookAtOwnTables(invocation, damagedSessions)) ?? [];
     const problems = [...(typeof found === 'string' ? [] : found), ...own];
     const [first] = problems.length === 0 ? sessions : [];

@@ -102,7 +102,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
       const [known] = knownLimits([...((await state?.limits.list()) ?? [])].filter((limits) => limits.scope === scope));
       return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
     },
-    'limits',
+    { need: 'limits' },
   );
 }
 

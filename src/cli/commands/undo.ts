@@ -81,14 +81,11 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
   await undoRun(invocation, run.run, options);
 }
 
-interface LastRun {
-  readonly run: RunRecord | undefined;
-  /** Why later runs were passed over, a sentence each. */
-  readonly passed: readonly string[];
-}
-
-/** A run that is still going on counts: it is the latest, and can't be undone yet. An undo is not undone. */
-async function findLast(invocation: Invocation, state: State | undefined): Promise<LastRun> {
+/**
+ * Returns the latest run that can be undone, and a sentence for each that was passed over. A run that is still going on counts: it is the
+ * latest, and can't be undone yet. An undo is not undone.
+ */
+async function findLast(invocation: Invocation, state: State | undefined) {
   const { where, context } = invocation;
   // With a shared state the latest run of somebody else may not be what is meant.
   const isShared = sharedStateOf(invocation) !== undefined;

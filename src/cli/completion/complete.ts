@@ -31,13 +31,14 @@ export async function complete(
   { words, current }: Question,
   knowledge: Knowledge,
 ): Promise<Answer> {
-  const wanted = wantedWord(table, words, current);
+  const reader = new Reader(table);
+  for (const word of words) reader.read(word);
+  const wanted = reader.wantedWord(current);
   if (wanted.asks === 'option') return answer(wanted.options.map(({ flags, about }) => [flags.at(-1) ?? '', about]));
   if (wanted.asks === 'command') return answer(commandWords(wanted.command));
   const { value, prefix, earlier } = wanted;
   const typed = current.slice(prefix.length);
-  const values = value.kind === 'by-operand' ? new Map(Object.entries(value.values)) : undefined;
-  const chosen = value.kind === 'by-operand' ? (values?.get(earlier.at(-1) ?? '') ?? free) : value;
+  const chosen = value.kind === 'by-operand' ? valueBy(value.values, earlier.at(-1)) : value;
   if (chosen.kind === 'files') {
     const others = chosen.or === undefined ? [] : await knowledge(chosen.or, typed);
     return { ...answer(others), files: { prefix, endings: chosen.endings } };
@@ -46,7 +47,9 @@ export async function complete(
   return answer(found.map(([word, about]) => [prefix + word, about]));
 }
 
-const free: ValueKind = { kind: 'free' };
+function valueBy(values: Readonly<Record<string, ValueKind>>, operand = ''): ValueKind {
+  return (Object.hasOwn(values, operand) ? values[operand] : undefined) ?? { kind: 'free' };
+}
 
 function answer(words: readonly Word[]): Answer {
   const safe = words.filter(([word]) => harmlessWord.test(word));
@@ -107,23 +110,13 @@ export function answerText({ candidates, files }: Answer, shell: string, current
   return [head, ...shown.map(([word, about]) => `${word}\t${about}`)].map((line) => `${line}\n`).join('');
 }
 
-export type WantedWord =
+type WantedWord =
   /** @property prefix what stands before the value in the same word: `--env=` */
   | { readonly asks: 'value'; readonly value: ValueKind; readonly prefix: string; readonly earlier: readonly string[] }
-  | { readonly asks: 'command'; readonly command: TableCommand; readonly options: readonly TableOption[] }
+  | { readonly asks: 'command'; readonly command: TableCommand }
   | { readonly asks: 'option'; readonly options: readonly TableOption[] };
 
-/**
- * Reads a command line up to its last word, as Commander would.
- * @param words those before the last, without the name of the program
- * @param current the last word, as far as it is typed
- */
-export function wantedWord(table: TableCommand, words: readonly string[], current: string): WantedWord {
-  const reader = new Reader(table);
-  for (const word of words) reader.read(word);
-  return reader.wantedWord(current);
-}
-
+/** Reads a command line up to its last word, as Commander would. */
 class Reader {
   readonly #program: TableCommand;
   #command: TableCommand;
@@ -133,6 +126,7 @@ class Reader {
   readonly #given = new Set<TableOption>();
   /** The option whose value comes next. */
   #open: TableOption | undefined;
+  #hasValue = false;
   #isAfterDashes = false;
 
   constructor(program: TableCommand) {
@@ -151,8 +145,6 @@ class Reader {
     } else if (isOption) this.#readOption(word);
     else this.#readOperand(word);
   }
-
-  #hasValue = false;
 
   #readOption(word: string): void {
     this.#open = undefined;
@@ -205,7 +197,7 @@ class Reader {
     }
     if (isOption) return this.#wantedOption(current);
     if (this.#operands.length === 0 && this.#command.commands.length > 0) {
-      return { asks: 'command', command: this.#command, options: this.#freeOptions() };
+      return { asks: 'command', command: this.#command };
     }
     const { operands } = this.#command;
     const last = operands.at(-1);

@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunRecord } from '../../inventory/run-records.ts';
 import type { Folders } from '../../settings/folders.ts';
 import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
@@ -33,18 +32,10 @@ export function createKnowledge(sources: KnowledgeSources): Knowledge {
     if (what === 'stores') return storeWords(sources);
     if (what === 'places') return placeWords(sources);
     if (what === 'sessions') return sessionWords(sources);
-    const runs = await knownRuns(sources);
+    const runs = await recentRuns(sources);
     if (what === 'pets') return petWords(runs, sources.now);
     return runWords(what === 'runs' ? runs : runs.filter(({ open }) => open > 0), typed, sources.now);
   };
-}
-
-/** A state that machines share is behind a network, and a TAB sends nothing: it is not asked. */
-async function knownRuns({ folders, env }: KnowledgeSources): Promise<readonly RecentRun[]> {
-  const variable = env.PETSTOCK_STATE_URL || undefined;
-  const url = variable ?? (await storedConfig(folders)).settings['state-url'];
-  if (url !== undefined && variable !== noStateUrl) return [];
-  return recentRuns(folders.state, mostRuns);
 }
 
 /** The parts of the configuration that are looked at here. It is not checked: what is wrong with it, every command says. */
@@ -110,48 +101,55 @@ async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[
 }
 
 async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonly Word[]> {
-  const sessions = await unfinishedSessions(folders.state, mostRuns);
-  return sessions.map(({ session, at }) => [session, `begun ${ago(now - at)}`]);
+  const query = 'SELECT session, at FROM counts WHERE ended IS NULL ORDER BY at DESC LIMIT ?';
+  const rows = await rowsAtOnce(folders.state, query);
+  return rows.map(({ session, at }) => [String(session), `begun ${ago(now - Number(at))}`]);
 }
 
-interface RecentRun extends Pick<RunRecord, 'run' | 'at' | 'command' | 'env' | 'store' | 'file' | 'reason'> {
-  /** The first 20, in decimal. */
-  readonly pets: readonly string[];
-  /** Rows in its plan. */
-  readonly changes: number;
-  /** Rows without an answer. */
-  readonly open: number;
+type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];
+
+/**
+ * Returns the newest runs of the state of this machine. A state that machines share is behind a network, and a TAB sends nothing: it
+ * is not asked.
+ */
+async function recentRuns({ folders, env }: KnowledgeSources) {
+  const variable = env.PETSTOCK_STATE_URL || undefined;
+  const url = variable ?? (await storedConfig(folders)).settings['state-url'];
+  if (url !== undefined && variable !== noStateUrl) return [];
+  const query = `
+    SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
+    FROM runs ORDER BY sequence DESC LIMIT ?`;
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return (await rowsAtOnce(folders.state, query)).map((row) => ({
+    run: String(row.run),
+    at: Number(row.at),
+    command: String(row.command),
+    env: String(row.env),
+    store: text(row.store),
+    file: text(row.file),
+    reason: text(row.reason),
+    // The first 20, in decimal.
+    pets: String(row.pets).match(/-?\d+/g) ?? [],
+    changes: Number(row.changes),
+    open: Number(row.open),
+  }));
 }
 
 /** For another process that writes: milliseconds. */
 const timeout = 200;
 
 /**
- * The newest runs of the state of this machine, for one who is typing: nothing is made, moved or imported, and a state that
- * can't be read at once has none. It is open for reading alone.
- *
- * @param limit at most so many
+ * Reads for one who is typing: nothing is made, moved or imported, and a state that can't be read at once has no rows. It is open for
+ * reading alone.
+ * @param sql takes how many rows are wanted
  */
-async function recentRuns(folder: string, limit: number): Promise<readonly RecentRun[]> {
-  return (await rowsAtOnce(folder, query, limit)).map(recentRun);
-}
-
-/** Returns the stock-takes of this machine that are not finished, the newest first; as `recentRuns`. */
-async function unfinishedSessions(
-  folder: string,
-  limit: number,
-): Promise<readonly { readonly session: string; readonly at: number }[]> {
-  const rows = await rowsAtOnce(folder, sessionQuery, limit);
-  return rows.map(({ session, at }) => ({ session: String(session), at: Number(at) }));
-}
-
-async function rowsAtOnce(folder: string, sql: string, limit: number): Promise<readonly Row[]> {
+async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> {
   try {
     const file = stateFile(folder);
     if (!isOurs(file)) return [];
     const database = new (await loadEngine()).DatabaseSync(file, { readOnly: true, timeout });
     try {
-      return database.prepare(sql).all(limit);
+      return database.prepare(sql).all(mostRuns);
     } finally {
       database.close();
     }
@@ -160,30 +158,8 @@ async function rowsAtOnce(folder: string, sql: string, limit: number): Promise<r
   }
 }
 
-const sessionQuery = 'SELECT session, at FROM counts WHERE ended IS NULL ORDER BY at DESC LIMIT ?';
-
-const query = `
-  SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
-  FROM runs ORDER BY sequence DESC LIMIT ?`;
-
 /** A file that another user has put there is not read. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;
-}
-
-function recentRun(row: Row): RecentRun {
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  return {
-    run: String(row.run),
-    at: Number(row.at),
-    command: String(row.command),
-    env: String(row.env),
-    store: text(row.store),
-    file: text(row.file),
-    reason: text(row.reason),
-    pets: String(row.pets).match(/-?\d+/g) ?? [],
-    changes: Number(row.changes),
-    open: Number(row.open),
-  };
 }

@@ -27,8 +27,7 @@ export async function networkFor(baseUrl: string, use: NetworkUse): Promise<Tran
 
 /** Late, since it brings TLS. */
 async function authorities(caFile: string, env: Context['env']): Promise<readonly string[]> {
-  const { authoritiesWith } = await import('../../settings/authorities.ts');
-  return authoritiesWith(caFile, env);
+  return (await import('../../settings/authorities.ts')).authoritiesWith(caFile, env);
 }
 
 /** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */

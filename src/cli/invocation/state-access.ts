@@ -32,21 +32,22 @@ export async function openStateFor(use: StateUse, need: Need): Promise<State> {
 /**
  * Opens the state for a command that only looks, and closes it afterwards.
  * @param look is given undefined if there is no state yet
- * @param need `limits` finds what is kept in the runtime folder, too
+ * @param options `need`: `limits` finds what is kept in the runtime folder, too; `isOwn`: that of this machine, even if one is shared
  * @throws FailureError if it can't be used
  */
 export async function withExistingState<T>(
   use: StateUse,
   look: (state: State | undefined) => Promise<T>,
-  need: Need = 'history',
+  { need = 'history', isOwn = false }: { readonly need?: Need; readonly isOwn?: boolean } = {},
 ): Promise<T> {
-  return lookAt(look, stateOptions(use, need));
-}
-
-/** Does the same with the state of this machine alone, whose stock-takes are never shared. */
-export async function withOwnState<T>(use: StateUse, look: (state: State | undefined) => Promise<T>): Promise<T> {
-  const { url: _shared, ...options } = stateOptions(use, 'history');
-  return lookAt(look, options);
+  const { openExistingState } = await import('../../state/open-state.ts');
+  const { url, ...options } = stateOptions(use, need);
+  const state = await openExistingState({ ...options, ...(url !== undefined && !isOwn && { url }) });
+  try {
+    return await look(state);
+  } finally {
+    await state?.close();
+  }
 }
 
 /** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
@@ -69,16 +70,6 @@ export async function withOwnTables<T>(
     return await work(connection);
   } finally {
     connection.close();
-  }
-}
-
-async function lookAt<T>(look: (state: State | undefined) => Promise<T>, options: OpenStateOptions): Promise<T> {
-  const { openExistingState } = await import('../../state/open-state.ts');
-  const state = await openExistingState(options);
-  try {
-    return await look(state);
-  } finally {
-    await state?.close();
   }
 }
 

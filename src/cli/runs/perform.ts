@@ -1,5 +1,5 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
-import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
 import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
@@ -9,7 +9,7 @@ import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../
 import { ChangesFound, PartialError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { isTableForPerson, noteUndo, printReport, printReportBefore, withUnsavedRows } from './print-report.ts';
+import { errorAfterKeeping, isTableForPerson, noteUndoOf, printReport, printReportBefore } from './print-report.ts';
 import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
@@ -64,7 +64,9 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(fault, invocation, report, { ...options, names });
-  await noteUndo(invocation, report);
+  const { applied, differs } = countRows(report.rows);
+  // If it is not known whether anything was written, the error says what to do.
+  if (report.run !== null && applied + differs > 0) await noteUndoOf(invocation, report.run);
   if (fault) throw fault;
   return report.run ?? undefined;
 }
@@ -159,20 +161,6 @@ async function showPreview(
   await messages.show((paint, width) => previewLines(rows, { paint, width, ...options }), { always: asks });
   if ((taken.day?.waiting ?? 0) > 0 && globals.maxWait === undefined) {
     await messages.note("It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.");
-  }
-}
-
-/** If the file can't be written, that is said once the report is. Returns what the run ends with. */
-async function errorAfterKeeping(
-  error: PetstockError | undefined,
-  unwritten: readonly BulkRow[],
-  keepFailed: PlanOptions['keepFailed'],
-): Promise<PetstockError | undefined> {
-  try {
-    await keepFailed?.(unwritten);
-    return error;
-  } catch (reason) {
-    return withUnsavedRows(error, unwritten, reason);
   }
 }
 

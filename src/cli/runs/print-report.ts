@@ -47,21 +47,14 @@ export async function printReportBefore(
   });
 }
 
-/** Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. */
-export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
-  const { applied, differs } = countRows(rows);
-  if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);
-}
-
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
   const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
   await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 
-export function isTableForPerson({ context, globals, config }: Invocation): boolean {
-  const format = globals.json ? 'json' : (globals.output ?? config.settings.output ?? 'table');
-  return context.stdout.isTerminal && format === 'table';
+export function isTableForPerson({ context, results }: Invocation): boolean {
+  return context.stdout.isTerminal && results.format === 'table';
 }
 
 /** Returns what fits on a screen; undefined if only the counts are to be shown. A dry run is in no history: it shows all. */
@@ -99,25 +92,28 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 }
 
 /**
- * Returns the failure of a run whose rows could not be written to `--failed-out`. What the run ends with stays what it is, exit
- * code and hint too.
- * @param rows those that were to be in the file
- * @param reason why it could not be written
+ * Keeps rows for `--failed-out`. If that fails, the run still ends as it did, exit code and hint too.
+ * @returns what the run ends with
  */
-export function withUnsavedRows(
+export async function errorAfterKeeping(
   error: PetstockError | undefined,
   rows: readonly BulkRow[],
-  reason: unknown,
-): PetstockError {
-  const why = (reason as Error).message;
-  if (error === undefined) {
-    const message = `All changes were written, but the file of --failed-out was not: ${why}`;
-    return new FailureError(message, { cause: reason });
+  keep: ((rows: readonly BulkRow[]) => Promise<void>) | undefined,
+): Promise<PetstockError | undefined> {
+  try {
+    await keep?.(rows);
+    return error;
+  } catch (reason) {
+    const why = (reason as Error).message;
+    if (error === undefined) {
+      const message = `All changes were written, but the file of --failed-out was not: ${why}`;
+      return new FailureError(message, { cause: reason });
+    }
+    const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;
+    const lines = rows.slice(0, mostNamed).map(lineOf);
+    if (rows.length > mostNamed) lines.push(`… and ${grouped(rows.length - mostNamed)} more`);
+    return error.with({ message, lines, service: error.service && { ...error.service, message } });
   }
-  const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;
-  const lines = rows.slice(0, mostNamed).map(lineOf);
-  if (rows.length > mostNamed) lines.push(`… and ${grouped(rows.length - mostNamed)} more`);
-  return error.with({ message, lines, service: error.service && { ...error.service, message } });
 }
 
 /** `line 3: pet 5, 1 → 9 (failed)` */

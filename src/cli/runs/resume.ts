@@ -58,18 +58,13 @@ async function goOn(
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {
     const plan = await planResume(site, run, log);
-    const written = writtenText(run);
+    const written = `${grouped(run.counts.applied + run.counts.differs)} of ${grouped(run.changes)} written`;
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
     await performPlan(access, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
     // What went wrong with it is in the error of the run.
     await log?.end().catch(() => {});
   }
-}
-
-/** `14 of 29 written` */
-function writtenText({ counts, changes }: RunRecord): string {
-  return `${grouped(counts.applied + counts.differs)} of ${grouped(changes)} written`;
 }
 
 /** Of the runs without a process; else of those whose process may be gone with the last start of the machine, which takes a wait. */

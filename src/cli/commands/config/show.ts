@@ -85,15 +85,6 @@ export async function readSecret({ stdin, stderr, prompts }: Context, question: 
   return text + decoder.decode();
 }
 
-/** A row of `config list`. Keys and passwords are masked already. */
-interface Entry {
-  /** In a named store with its name: `north/url.staging`. */
-  readonly name: string;
-  /** null: not set, and there is no default. */
-  readonly value: Scalar;
-  readonly source: string;
-}
-
 const columns: readonly Column[] = [
   { field: 'name', title: 'Name' },
   { field: 'value', title: 'Value', whole: true },
@@ -122,7 +113,7 @@ export const defineList = define({
     );
     const rows = shown.map((ref) => {
       try {
-        return { ...readEntry(ref, context.env, configFile) };
+        return readEntry(ref, context.env, configFile);
       } catch (error) {
         // A variable that can't be used is worth a warning here, and no reason to hide the other values.
         if (!(error instanceof UsageError)) throw error;
@@ -135,7 +126,7 @@ export const defineList = define({
   },
 });
 
-/** Returns the names of the store without a name, then those that are set for each other. */
+/** Returns the names of the store without a name, then those that are set for each other store. */
 function listed(file: ConfigFile): EntryRef[] {
   const named = Object.entries(file.stores).flatMap(([store, { settings }]) => {
     const own = settingNames.filter((name) => settings[name] !== undefined);
@@ -144,11 +135,12 @@ function listed(file: ConfigFile): EntryRef[] {
   return [...entryNames.map((name) => ({ store: undefined, name })), ...named];
 }
 
-/** Returns the value in effect and where it comes from. @throws UsageError if an environment variable holds a value that can't be used */
-function readEntry(ref: EntryRef, env: Environment, file: ConfigFile): Entry {
-  const name = fullName(ref);
-  const found = valueInEffect(ref, env, file);
-  return found === undefined ? { name, value: null, source: 'not set' } : { name, ...found };
+/**
+ * Returns a row of `config list`, the value in effect and where it comes from. Keys and passwords are masked.
+ * @throws UsageError if an environment variable holds a value that can't be used
+ */
+function readEntry(ref: EntryRef, env: Environment, file: ConfigFile) {
+  return { name: fullName(ref), ...(valueInEffect(ref, env, file) ?? { value: null, source: 'not set' }) };
 }
 
 function valueInEffect({ store, name }: EntryRef, env: Environment, file: ConfigFile): Sourced<Scalar> | undefined {
@@ -189,7 +181,7 @@ export const defineGet = define({
     const ref = { store: store?.value, name: entryName(text, environment.value) };
     const entry = readEntry(ref, context.env, configFile);
     if (results.wantsJson) {
-      await results.print({ columns, rows: [[{ ...entry }]], shape: 'one' });
+      await results.print({ columns, rows: [[entry]], shape: 'one' });
     } else if (entry.value !== null) {
       await results.write(`${entry.value}\n`);
     }

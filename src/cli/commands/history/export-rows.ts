@@ -60,7 +60,9 @@ export const defineHistoryExport = define({
         }
       } else await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
-      if (open > 0) await invocation.messages.note(openText(open));
+      const left = open === 1 ? '1 row has no outcome yet, and comes' : `${open} rows have no outcome yet, and come`;
+      const how = 'once the run has gone on (petstock history list --state incomplete).';
+      if (open > 0) await invocation.messages.note(`${left} ${how}`);
     });
   },
 });
@@ -89,9 +91,4 @@ async function openRows(history: History, place: RunFilter): Promise<number> {
     for await (const { counts } of history.runs({ ...place, state })) rows += counts.pending + counts.unknown;
   }
   return rows;
-}
-
-function openText(rows: number): string {
-  const left = rows === 1 ? '1 row has no outcome yet, and comes' : `${rows} rows have no outcome yet, and come`;
-  return `${left} once the run has gone on (petstock history list --state incomplete).`;
 }

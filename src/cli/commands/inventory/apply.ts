@@ -1,10 +1,43 @@
+import type { PlaceUnit, Remedy } from '../../../change-files/fault.ts';
+import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
+import { readChanges } from '../../../change-files/read-changes.ts';
+import { changeFormats } from '../../../change-files/read-rows.ts';
+import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
+import type { Change } from '../../../inventory/change.ts';
+import { isAbsent, PetIdSet } from '../../../inventory/pet-id-set.ts';
+import { planChanges } from '../../../inventory/plan.ts';
+import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { shellWord } from '../../../shared/where.ts';
+import { readInput } from '../../../shared/read-input.ts';
+import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { define } from '../define.ts';
-import { parseBulkFlags } from '../option-values.ts';
-import { type ApplyOptions, applyOptions, runFile } from './apply-file.ts';
-import { openFailedOut } from './failed-out.ts';
+import { performPlan } from '../../runs/perform.ts';
+import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
+import { collect, define, type OptionsOf, optionRows } from '../define.ts';
+import { type BulkFlags, bulkOptions, oneOf, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
+import { type FailedOut, openFailedOut } from './failed-out.ts';
+import { faultyFile, unreadableFile } from './file-faults.ts';
+import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
+
+const help = 'petstock inventory apply --help';
+
+const applyOptions = optionRows(
+  ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
+  ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
+  ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
+  ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
+  ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
+  ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
+  [
+    '--resume <run>',
+    'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
+  ],
+  ['--again', 'apply a file with deltas once more, though a run of it has finished'],
+  ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
+  ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
+  ...bulkOptions,
+);
+type ApplyOptions = OptionsOf<typeof applyOptions>;
 
 export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
@@ -61,4 +94,149 @@ async function resume(
     // What became of the run matters more: a session that stays open finds its run.
     return withRestOfRun(session, record, error).catch(() => error);
   });
+}
+
+interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column'>, ParsedBulkFlags {
+  readonly columns: ReadonlyMap<RowField, string>;
+}
+
+/** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
+async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
+  const { column, ...others } = given;
+  const options = { ...others, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
+  const failedOut = await openFailedOut(invocation, options.failedOut, {
+    force: options.force === true,
+    inputs: [file],
+  });
+  const command = commandOf(file, invocation.where, options);
+  const stdinIsTaken = file === '-';
+  const look = `${command} --dry-run`;
+  await withWayOn(command, async () => {
+    const { access, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
+    try {
+      const { keep, empty: onBegun } = failedOut ?? {};
+      await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: keep, stdinIsTaken });
+    } catch (error) {
+      throw guard.named(error);
+    }
+  });
+}
+
+/** The content of the file is held no longer than this takes: the rows of a plan are many. */
+async function readAndPlan(
+  invocation: Invocation,
+  applied: Omit<AppliedFile, 'content'>,
+  options: FileOptions,
+  failedOut: FailedOut | undefined,
+) {
+  const { file, look } = applied;
+  const isKept = options.dryRun || failedOut?.isInput;
+  const content = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
+  if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
+  const access = await openRunAccess(invocation);
+  return { access, ...(await planFile(access, { ...applied, content }, options)) };
+}
+
+interface FileContent {
+  readonly changes: readonly Change[];
+  readonly unit: PlaceUnit;
+}
+
+interface AppliedFile {
+  readonly file: string;
+  /** The command as it was given, and one that shows the plan alone. */
+  readonly command: string;
+  readonly look: string;
+  readonly content: FileContent;
+}
+
+async function planFile(access: RunAccess, { file, command, look, content }: AppliedFile, options: FileOptions) {
+  const { invocation, site } = access;
+  const { where } = invocation;
+  const { changes, unit } = content;
+  const petIds = new PetIdSet(changes.map(({ petId }) => petId));
+  const hasDeltas = changes.some(({ delta }) => delta !== undefined);
+  const contentHash = contentHashOf(changes);
+  const { again = false, skipUnknown = false, reason, ref } = options;
+  const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
+  const earlier = options.dryRun ? undefined : await guard.check();
+  await invocation.service.announce();
+  const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
+  const noted =
+    reason === undefined && ref === undefined
+      ? changes
+      : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
+  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(where) });
+  if (faults.length > 0) {
+    const absent = skipUnknown ? [] : changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
+    const code = absent.find(mayBeBarCode);
+    const codes = invocation.config.settings.codes === undefined ? " --codes '<codes.csv>'" : '';
+    const count = `petstock inventory count${hasDeltas ? ' --add' : ''}${codes} ${whereOptions(where)}`;
+    const hint = code !== undefined ? count : absent.length > 0 ? `${command} --skip-unknown` : undefined;
+    const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
+    throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
+  }
+  const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
+  const intention = { verb: 'Write' as const, earlier };
+  // Another process may have begun since, and may even have ended: the stock was read after its writes then.
+  const mayBegin = async () => {
+    await guard.check();
+    return guard.newest;
+  };
+  return { job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin }, guard };
+}
+
+async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
+  const { format, columns, ignoreColumns } = options;
+  const { stdin, interrupted } = context;
+  const chunks = file === '-' ? stdin.chunks : readInput(file, interrupted);
+  const name = file === '-' ? undefined : file;
+  const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
+  const result = await readChanges(chunks, { name, format: wanted, columns, ignoreColumns }).catch((error) => {
+    throw unreadableFile(file, error);
+  });
+  if (result.ok) return { unit: result.unit, changes: [...result.changes] };
+  const hint = remedyHint(file, where, options, result.remedy);
+  throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
+}
+
+/** Returns what to do with a file of other names: a command that reads it, or a question. undefined if that is the command that has just failed. */
+function remedyHint(file: string, where: Where, options: FileOptions, remedy: Remedy | undefined): string | undefined {
+  if (remedy?.kind !== 'ignore') return remedy?.question;
+  return options.ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
+}
+
+function commandOf(file: string, where: Where, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
+  const flags = [
+    ...(format === undefined ? [] : [`--format ${format}`]),
+    ...Array.from(columns, ([field, name]) => `--column ${shellWord(`${field}=${name}`)}`),
+    ...(ignoreColumns ? ['--ignore-columns'] : []),
+    ...(skipUnknown ? ['--skip-unknown'] : []),
+  ];
+  return ['petstock inventory apply', fileWord(file), ...flags, whereOptions(where)].join(' ');
+}
+
+/**
+ * The values of `--column`: `petId=SKU`, once for each field.
+ * @throws UsageError for an unknown field, and for a field or a column that is named twice
+ */
+function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
+  const columns = new Map<RowField, string>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
+    const name = text.slice(at + 1).trim();
+    if (field === undefined || name === '') {
+      throw new UsageError(
+        `--column takes a field and the column that has it, such as petId=SKU; not "${text}". The fields are ${rowFields.join(', ')}`,
+        { hint: help },
+      );
+    }
+    if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint: help });
+    if ([...columns.values()].includes(name)) {
+      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, { hint: help });
+    }
+    columns.set(field, name);
+  }
+  return columns;
 }

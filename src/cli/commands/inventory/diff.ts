@@ -55,7 +55,7 @@ function sideOf(name: string): Side {
   if (environment === 'sandbox' && store !== undefined) {
     throw new UsageError(`The sandbox belongs to no store: it is sandbox. A file of that name is ./${name}`);
   }
-  if (environment !== undefined) return { kind: 'environment', name, environment, store };
+  if (environment !== undefined) return { kind: 'environment', name, place: { name: environment, store } };
   if (name === '') throw new UsageError('The name of a side is empty: name an environment, a file, or - for stdin');
   return { kind: 'file', name: name === '-' ? 'stdin' : name, file: name };
 }
@@ -86,10 +86,10 @@ function requireSense(
 }
 
 async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
-  const { connectSides, placeOf, readSide } = await import('./read-side.ts');
+  const { readSide } = await import('./read-side.ts');
+  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.place] : []));
   // While a side has no address or no key, or a file has a fault, nothing is sent.
-  await connectSides(invocation, [leftSide, rightSide]);
-  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [placeOf(side)] : []));
+  for (const place of places) await invocation.service.at(place, async () => {});
   if (!options.changes) await invocation.service.announceReading(places);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;

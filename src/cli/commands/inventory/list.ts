@@ -2,7 +2,7 @@ import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from
 import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
-import { isSortKey, type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
+import { type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
@@ -11,7 +11,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { listOf, quantityOf, required } from '../option-values.ts';
+import { listOf, oneOf, quantityOf, required } from '../option-values.ts';
 import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
@@ -121,10 +121,8 @@ function parseSelection(options: ListOptions, fieldNames: typeof namedFields | t
       '--summary counts all that the filters let through: leave out --sort, --desc, --limit and --fields',
     );
   }
-  if (sort !== undefined && !isSortKey(sort)) {
-    throw new UsageError(`--sort takes ${sortKeys.join(', ')}; not "${sort}".`);
-  }
-  const order = sort !== undefined || desc ? { key: sort ?? 'petId', descending: desc } : undefined;
+  const key = sort === undefined ? undefined : oneOf('--sort', sort, sortKeys);
+  const order = key !== undefined || desc ? { key: key ?? 'petId', descending: desc } : undefined;
   const limit = options.limit === undefined ? undefined : required(parseLimit(options.limit));
   const fields =
     options.fields === undefined

@@ -3,7 +3,7 @@ import { InventoryScanner } from '../../../api/scanner/scanner.ts';
 import { readStockList } from '../../../change-files/read-changes.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
-import { type EnvironmentName, environmentNames } from '../../../settings/settings.ts';
+import { environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { readInput } from '../../../shared/read-input.ts';
@@ -13,13 +13,7 @@ import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanStock, type UnreadablePets } from './stock.ts';
 
 export type Side =
-  | {
-      readonly kind: 'environment';
-      readonly name: string;
-      readonly environment: EnvironmentName;
-      /** Undefined: of the store that is chosen for the command. */
-      readonly store: string | undefined;
-    }
+  | { readonly kind: 'environment'; readonly name: string; readonly place: NamedPlace }
   /** `file`: `-` for stdin. */
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
@@ -30,23 +24,12 @@ export type Side =
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') return readFile(invocation, side.file);
-  const list = await invocation.service.at(placeOf(side), ({ client }) =>
+  const list = await invocation.service.at(side.place, ({ client }) =>
     StockList.gather(scanStock(invocation, client, unreadable)),
   );
   const repeated = list.repeated();
   if (repeated === undefined) return list;
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
-}
-
-/** Sees that each environment has an address and a key. Nothing is sent. @throws UsageError without an address, AuthError without a key */
-export async function connectSides({ service }: Invocation, sides: readonly Side[]): Promise<void> {
-  for (const side of sides) {
-    if (side.kind === 'environment') await service.at(placeOf(side), async () => {});
-  }
-}
-
-export function placeOf({ environment, store }: Extract<Side, { kind: 'environment' }>): NamedPlace {
-  return { name: environment, store };
 }
 
 async function readFile({ context }: Invocation, file: string): Promise<StockList> {

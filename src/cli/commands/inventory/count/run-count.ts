@@ -163,7 +163,7 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
   if (stdin.isTerminal) await introduce(invocation, counting, kind === 'new');
   let isDone = false;
   try {
-    await screen.begin();
+    await screen.begin?.();
     // A scanner is faster than the screen: if the terminal echoed its codes, they would mix with what is said of them.
     const keys = screen.typing && stdin.keys?.();
     const source = keys && screen.typing ? typedLines(keys, screen.typing) : linesOf(stdin.chunks);
@@ -179,7 +179,7 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
     if (!(error instanceof InterruptedError)) throw error;
     throw error.with({ message: `Interrupted; ${leftBy(counting, kind)}` });
   } finally {
-    await screen.stop(!isDone);
+    await screen.stop?.(!isDone);
   }
 }
 

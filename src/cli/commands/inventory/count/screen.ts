@@ -12,13 +12,13 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine } from '../../../progress/live-line.ts';
 
 export interface CountScreen {
-  /** To be called before the first line is read. */
-  begin(): Promise<void>;
+  /** To be called before the first line is read. Absent: there is nothing to draw. */
+  begin?(): Promise<void>;
   /** Draws what is typed of the next line. Absent: the terminal itself shows it. @param isShownNext `show` follows, and draws it */
   typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;
   /** To be called when no more lines are read. @param ended no line end was typed: the sum stays as it is */
-  stop(ended: boolean): Promise<void>;
+  stop?(ended: boolean): Promise<void>;
 }
 
 /**
@@ -62,14 +62,12 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
 
 function plainScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   return {
-    begin: async () => {},
     show: async (events) => {
       const isPlain = ({ kind }: CountEvent) => kind === 'sum' || kind === 'help' || kind === 'word';
       await showEvents(invocation, events, sum(), show, (event) =>
         isPlain(event) ? '' : `. Sum: ${sumText(sum(), show.mode)}`,
       );
     },
-    stop: async () => {},
   };
 }
 
@@ -92,7 +90,6 @@ function pipeScreen(
     return true;
   };
   return {
-    begin: async () => {},
     show: async (events) => {
       const news = events.filter(isNews);
       if (news.length > 0) {
