@@ -85,9 +85,7 @@ export async function requireShopCodes(use: CodesUse, option: string): Promise<B
   if (codes !== undefined) return codes;
   throw new UsageError(
     `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
-    {
-      hint,
-    },
+    { hint },
   );
 }
 
@@ -101,13 +99,8 @@ export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined 
   return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
 }
 
-/** The kept content of a file, by its size, time and inode. */
-interface Copy {
-  readonly version: string;
-  readonly codes: BarCodes;
-}
-
-function readCopy(path: string): Copy | undefined {
+/** Returns the kept content of a file. @returns `version`: its size, time and inode */
+function readCopy(path: string) {
   try {
     const { version, codes } = JSON.parse(readFileSync(path, 'utf8')) as { version: string; codes: string };
     return { version, codes: parseBarCodes(codes) };

@@ -3,15 +3,13 @@ import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
 import type { Context } from '../context.ts';
-import { createLiveLine } from './live-line.ts';
+import { createLiveLine, type LiveLine } from './live-line.ts';
 
-export interface Progress {
+export interface Progress extends Pick<LiveLine, 'wipe'> {
   /** To be called as often as something has changed: it costs next to nothing. */
   update(count: ProgressCount): void;
   /** Nothing is sent for so many milliseconds. Replaces a wait that is still on. */
   waiting(ms: number, reason: WaitReason): void;
-  /** Takes the line away, so that something else can be written; the next change brings it back. */
-  wipe(): Promise<void>;
   /** Takes the line away for good. To be called in the end, whatever happened: the line keeps the process alive. */
   stop(): Promise<void>;
 }
@@ -93,25 +91,17 @@ function waitSentence(facts: ProgressFacts, ms: number, now: number): string {
   return `Waiting for ${awaited(facts)}: ${formatDuration(ms / 1000)}, until ${until}. ${progressSentence(facts)}`;
 }
 
-/** Rows a second over the last ten seconds in which they could go on; waits for the rate limit don't count. */
-export interface RateMeter {
-  /** @param at milliseconds; never less than before */
-  record(at: number, done: number): void;
-  /** From so many milliseconds on, and for that long, nothing goes on. A wait that is still on is replaced. */
-  pause(at: number, ms: number): void;
-  /** The rest of the wait, in milliseconds; undefined while nothing waits. */
-  pauseLeft(at: number): number | undefined;
-  /** undefined until something is done and a moment has passed. */
-  rate(at: number, done: number): number | undefined;
-}
-
 const span = 10_000;
 /** How far two samples are apart, so that there are never many of them. */
 const grain = 500;
 /** Before so much time has passed, a rate is chance. */
 const first = 500;
 
-export function createRateMeter(begin: number): RateMeter {
+/**
+ * Measures rows a second over the last ten seconds in which they could go on; waits for the rate limit don't count. Times are in
+ * milliseconds, and never less than before.
+ */
+export function createRateMeter(begin: number) {
   /** By the time in which rows could go on. */
   const samples = [{ at: 0, done: 0 }];
   let paused = { from: begin, until: begin };
@@ -121,19 +111,22 @@ export function createRateMeter(begin: number): RateMeter {
   const active = (at: number): number => at - begin - idle - Math.max(0, Math.min(at, paused.until) - paused.from);
 
   return {
-    record: (at, done) => {
+    record: (at: number, done: number): void => {
       const now = active(at);
       const newest = samples.at(-1);
       if (newest !== undefined && now - newest.at < grain) return;
       samples.push({ at: now, done });
       while (samples.length > 2 && now - (samples[1]?.at ?? 0) >= span) samples.shift();
     },
-    pause: (at, ms) => {
+    /** Nothing goes on for so many milliseconds. A wait that is still on is replaced. */
+    pause: (at: number, ms: number): void => {
       idle += Math.max(0, Math.min(at, paused.until) - paused.from);
       paused = { from: at, until: at + ms };
     },
-    pauseLeft: (at) => (at < paused.until ? paused.until - at : undefined),
-    rate: (at, done) => {
+    /** Returns the rest of the wait; undefined while nothing waits. */
+    pauseLeft: (at: number): number | undefined => (at < paused.until ? paused.until - at : undefined),
+    /** Returns undefined until something is done and a moment has passed. */
+    rate: (at: number, done: number): number | undefined => {
       const [oldest] = samples;
       if (oldest === undefined) return undefined;
       const passed = active(at) - oldest.at;

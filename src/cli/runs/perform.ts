@@ -1,15 +1,15 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
-import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
 import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { reportSummary } from '../../output/report-view.ts';
-import { type Estimate, estimate, knownLimits } from '../../rate-limit/known-limits.ts';
+import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
-import { ChangesFound, PartialError, type PetstockError } from '../../shared/errors.ts';
+import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { errorAfterKeeping, isTableForPerson, noteUndoOf, printReport, printReportBefore } from './print-report.ts';
+import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
@@ -64,19 +64,15 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(fault, invocation, report, { ...options, names });
-  const { applied, differs } = countRows(report.rows);
-  // If it is not known whether anything was written, the error says what to do.
-  if (report.run !== null && applied + differs > 0) await noteUndoOf(invocation, report.run);
+  await noteUndo(invocation, report);
   if (fault) throw fault;
   return report.run ?? undefined;
 }
 
-type Estimator = (requests: number) => Estimate & { readonly working: number | undefined };
-
 /** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */
-function createEstimator({ invocation, connection }: RunAccess, concurrency: number): Estimator {
+function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
   const { scope, state } = connection;
-  return (requests) => {
+  return (requests: number) => {
     const known = state.limits.peek(scope);
     const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
     return { ...estimate(requests, knownLimits([{ scope, state: known }]), invocation.context.clock.now()), working };
@@ -144,7 +140,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
 async function showPreview(
   invocation: Invocation,
   rows: readonly BulkRow[],
-  estimator: Estimator,
+  estimator: ReturnType<typeof createEstimator>,
   { asks, dryRun, names }: { readonly asks: boolean; readonly dryRun: boolean } & Pick<PlanJob, 'names'>,
 ): Promise<void> {
   const { messages, context, globals } = invocation;

@@ -47,6 +47,12 @@ export async function printReportBefore(
   });
 }
 
+/** Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. */
+export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
+  const { applied, differs } = countRows(rows);
+  if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);
+}
+
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
   const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;

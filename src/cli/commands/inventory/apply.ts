@@ -15,7 +15,7 @@ import { performPlan } from '../../runs/perform.ts';
 import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { type BulkFlags, bulkOptions, oneOf, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
-import { type FailedOut, openFailedOut } from './failed-out.ts';
+import { openFailedOut } from './failed-out.ts';
 import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
@@ -127,7 +127,7 @@ async function readAndPlan(
   invocation: Invocation,
   applied: Omit<AppliedFile, 'content'>,
   options: FileOptions,
-  failedOut: FailedOut | undefined,
+  failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { file, look } = applied;
   const isKept = options.dryRun || failedOut?.isInput;

@@ -36,31 +36,21 @@ export async function openChangeFile(
   };
 }
 
-export interface FailedOut {
-  /** It is what the command reads: its rows stay until their run begins. */
-  readonly isInput: boolean;
-  /** Takes last night's rows out of it. */
-  empty(): Promise<void>;
-  keep(rows: readonly BulkRow[]): Promise<void>;
-}
-
 /**
  * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that it is a
  * conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume writes, is left out.
  * @throws UsageError as `openChangeFile` does
  */
-export async function openFailedOut(
-  invocation: Invocation,
-  file: string | undefined,
-  replacing: ReplacingOptions,
-): Promise<FailedOut | undefined> {
+export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
   const write = await openChangeFile(invocation, '--failed-out', file, replacing);
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
+    /** It is what the command reads: its rows stay until their run begins. */
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
+    /** Takes last night's rows out of it. */
     empty: async () => (isFile() ? write([]) : undefined),
-    keep: async (rows) => {
+    keep: async (rows: readonly BulkRow[]): Promise<void> => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
       await write(kept, { deltas: kept.some(({ delta }) => delta !== undefined) });
       const left = rows.length - kept.length;

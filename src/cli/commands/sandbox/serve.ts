@@ -6,6 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import type { Messages } from '../../invocation/messages.ts';
 import { ownKey, startSandbox, storeError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
@@ -59,10 +60,7 @@ export const defineServe = define({
 });
 
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
-interface Teller {
-  note(line: string): Promise<void>;
-  warn(line: string): Promise<void>;
-}
+type Teller = Pick<Messages, 'note' | 'warn'>;
 
 function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: Values): Teller {
   if (log !== true) return messages;

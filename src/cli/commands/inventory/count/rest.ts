@@ -14,22 +14,16 @@ import { requireOpen } from './choose-session.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
-interface Rest {
-  readonly run: RunRecord;
-  /** What was counted of the pets that a finished run has not written; none if it is not finished. */
-  readonly scans: readonly ScanRecord[];
-}
-
 /** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
 export function hashOf({ head }: { readonly head: Pick<SessionHead, 'session'> }): string {
   return createHash('sha256').update(`inventory count ${head.session}`).digest('hex');
 }
 
-/** Returns what the run of a session has left, but no increment that may have been written. undefined if there is no run. */
-export async function restOf(
-  { connection }: RunAccess,
-  session: SessionContent & Pick<SessionFacts, 'end'>,
-): Promise<Rest | undefined> {
+/**
+ * Returns the run of a session, and what was counted of the pets that it has not written, but no increment that may have been written; nothing
+ * if it is not finished. undefined if there is no run.
+ */
+export async function restOf({ connection }: RunAccess, session: SessionContent & Pick<SessionFacts, 'end'>) {
   const { history } = connection.state;
   const [run] = await history.runsOfFile(connection.service, hashOf(session));
   if (run === undefined) return undefined;
@@ -43,6 +37,8 @@ export async function restOf(
   for (const pet of left) scans.push({ kind: 'base', units: tally.unitsOf(pet), code: `${pet}`, pet });
   return { run, scans };
 }
+
+type Rest = NonNullable<Awaited<ReturnType<typeof restOf>>>;
 
 /** @throws UsageError if there is nothing of a session to go on with */
 export function requireLeft(session: SessionFacts, { run, scans }: Rest, options: CountOptions): void {
