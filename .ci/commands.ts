@@ -61,10 +61,15 @@ export function buildConstants(folder: string): Readonly<Record<string, string>>
 export function newFolder(parent = join(root, 'node_modules/.cache')): string {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'petstock-release-'));
-  // Wine's server may still be writing there.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  folders.push(folder);
   return folder;
 }
+
+const folders: string[] = [];
+process.once('exit', () => {
+  // Wine's server may still be writing there.
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
 
 /** The sums of all files of a folder, as `sha256sum` prints them, and takes them with `--check`. */
 export function sumsOf(folder: string): string {
