@@ -94,14 +94,10 @@ export class Connection {
     }
   }
 
-  get #companionsNow(): readonly (bigint | undefined)[] {
-    return companions.map((suffix) => inodeOf(`${this.file}${suffix}`));
-  }
-
   /** Whether the file that is open is the one at its path, with its log beside it. */
   get isInPlace(): boolean {
-    const known = this.#companions;
-    return inodeOf(this.file) === this.#inode && (known === undefined || this.#companionsNow.join() === known.join());
+    if (inodeOf(this.file) !== this.#inode) return false;
+    return this.#companions?.every((inode, index) => inode === inodeOf(`${this.file}${companions[index]}`)) ?? true;
   }
 
   close(): void {
@@ -119,7 +115,7 @@ export class Connection {
         this.#synchronous = synchronous;
       }
       this.#statement('BEGIN IMMEDIATE').run();
-      this.#companions ??= this.#companionsNow;
+      this.#companions ??= companions.map((suffix) => inodeOf(`${this.file}${suffix}`));
       try {
         const result = work();
         this.#statement('COMMIT').run();
