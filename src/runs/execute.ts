@@ -103,7 +103,7 @@ export async function execute(
     stock = fresh.stock;
     outcomes.push(...fresh.outcomes);
   }
-  await resumed?.log?.settle(outcomes);
+  resumed?.log?.settle(outcomes);
   // The history has what a new run that was agreed to could not write: a count goes on with that.
   const isKept = isAgreed && resumed === undefined && outcomes.some(({ result }) => result === 'conflict');
   if (!isKept && (options.dryRun || !hasPlanned(rows))) return endUnwritten(site, plan, options);
@@ -189,7 +189,7 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const { stoppedBy } = progression;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
   for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);
-  if (single !== undefined) await failUnwritten(rows, log, progression);
+  if (single !== undefined) failUnwritten(rows, log, progression);
   const run = log.hasBegun ? log.run : null;
   await audience.ended?.();
   const unclosed = await endLog(log);
@@ -254,13 +254,13 @@ function engineOptions(
 }
 
 /** A single write is not resumed unless its outcome is unknown: else it has failed. */
-async function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progression): Promise<void> {
+function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progression): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
   const error = row.error ?? rowErrorOf(stoppedBy);
   rows[0] = { ...row, result: 'failed', error };
   // What ended the run is said by its error.
-  await log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]).catch(() => {});
+  log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]);
 }
 
 function isLostRun({ state }: RunSite, run: string): Promise<boolean> {

@@ -27,7 +27,7 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
     for (const row of recorded) {
       const resumed = resumeRow(row, { stock: stock.quantities, laterWrites: later.get(row) ?? [] });
       // That it was written is so whatever becomes of the plan.
-      if (resumed.outcome?.result === 'applied') await log?.settle([resumed.outcome]);
+      if (resumed.outcome?.result === 'applied') log?.settle([resumed.outcome]);
       else if (resumed.outcome !== undefined) outcomes.push(resumed.outcome);
       rows.push(resumed.row);
       numbers.push(row.row);

@@ -97,7 +97,7 @@ export class RunLog {
    * Notes the outcomes of rows, and gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
    */
-  async settle(outcomes: readonly Outcome[]): Promise<void> {
+  settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
     if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();

@@ -184,8 +184,7 @@ export class Outcomes implements Progression {
 
   readonly #onInterrupt = (): void => this.stop(this.#options.interrupted.reason);
 
-  /** Not waited for: a row without an outcome is looked at later, which is as safe. */
   #record(outcome: Parameters<WriteOptions['log']['settle']>[0][number]): void {
-    this.#options.log.settle([outcome]).catch((error) => this.stop(error));
+    this.#options.log.settle([outcome]);
   }
 }

@@ -120,7 +120,7 @@ describe('durability', () => {
     expect(await kinds(() => state.limits.fold('key', [{ ...refused, status: 200, retryAfter: undefined }]))).toEqual([
       normal,
     ]);
-    expect(await kinds(() => log.settle([{ row: 1, petId: 1n, result: 'applied' }]))).toEqual([]);
+    expect(await kinds(async () => log.settle([{ row: 1, petId: 1n, result: 'applied' }]))).toEqual([]);
     expect(await kinds(() => log.flush())).toEqual([full]);
     await log.settle([{ row: 2, petId: 2n, result: 'conflict' }]);
     expect(await kinds(async () => clock.advance(50))).toEqual([normal]);

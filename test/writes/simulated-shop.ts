@@ -129,7 +129,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
         for (const { row } of intents) intended.add(row);
         return intents.map(() => ({ kind: 'granted' }));
       },
-      settle: async (settled) => void outcomes.push(...settled),
+      settle: (settled) => void outcomes.push(...settled),
       writesSince: async (unsettled) => unsettled.map(() => []),
     },
     stock: { mark: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
