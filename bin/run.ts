@@ -120,7 +120,7 @@ function openTransport(options: TransportOptions): Transport {
   return async (request) => {
     if (!isFirst) return transport(request);
     isFirst = false;
-    setBudget(1_000_000_000);
+    setBudget(100_000_000);
     try {
       return await transport(request);
     } finally {
