@@ -52,7 +52,10 @@ export class ItemColumns {
   }
 
   itemAt(index: number): InventoryItem {
-    return { petId: this.petIdAt(index), quantity: this.quantities[index] ?? 0, status: this.statusAt(index) };
+    const quantity = this.quantities[index] ?? 0;
+    // V8 gives a number that was read as a float 16 bytes of its own wherever it is kept; a small integer needs none.
+    const isSmall = (quantity | 0) === quantity;
+    return { petId: this.petIdAt(index), quantity: isSmall ? quantity | 0 : quantity, status: this.statusAt(index) };
   }
 
   /** The items as objects, or the first so many. */

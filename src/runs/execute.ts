@@ -183,9 +183,12 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const { rows, resumed, single } = plan;
   const numbers = resumed?.numbers ?? numberRows(rows);
   const log = resumed?.log ?? (await begin(site, plan, numbers));
-  const writes = rowWrites(rows, numbers);
-  await audience.begun?.(log.hasBegun ? log.run : undefined, writes.length);
-  const progression = await writeRows(writes, { ...engineOptions(site, plan, options, audience), log });
+  const count = rows.filter(({ result }) => result === 'planned').length;
+  await audience.begun?.(log.hasBegun ? log.run : undefined, count);
+  const progression = await writeRows(rowWrites(rows, numbers), {
+    ...engineOptions(site, plan, options, audience),
+    log,
+  });
   const { stoppedBy } = progression;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
   for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);

@@ -27,14 +27,17 @@ export function* plannedRows(
   }
 }
 
-/** Returns the writes of the rows that are planned. */
-export function rowWrites(rows: readonly BulkRow[], numbers: readonly (number | undefined)[]): RowWrite[] {
-  return rows.flatMap((row, index) => {
+/** Yields the writes of the rows that are planned. */
+export function* rowWrites(
+  rows: readonly BulkRow[],
+  numbers: readonly (number | undefined)[],
+): Generator<RowWrite, undefined, undefined> {
+  for (const [index, row] of rows.entries()) {
     const { petId, before, after, result } = row;
     const number = numbers[index];
-    if (number === undefined || after === undefined || result !== 'planned') return [];
-    return [{ row: number, petId, before, after, delta: owedDelta(row) }];
-  });
+    if (number === undefined || after === undefined || result !== 'planned') continue;
+    yield { row: number, petId, before, after, delta: owedDelta(row) };
+  }
 }
 
 /** Returns the row as the run leaves it. @param stopped what ended the run, if a failure did: the error of rows that were not attempted */

@@ -141,8 +141,9 @@ export class Dispatch {
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
     const next = this.#queue.slice(0, most);
-    const looks = next.some(({ write, readAt }) => {
-      return isRelying(write) && (readAt === mustLook || (write.delta !== undefined && readAt < began - maxAge));
+    const looks = next.some((queued) => {
+      const { delta, look } = queued;
+      return isRelying(queued) && (look.readAt === mustLook || (delta !== undefined && look.readAt < began - maxAge));
     });
     // The stock and what relies on it are admitted together: no wait lies between them.
     const want = looks ? { least: 2 as const, most: most + 1 } : { least: 1 as const, most };
@@ -152,7 +153,7 @@ export class Dispatch {
       looks ||
       this.#isOld ||
       waited > staleAfter ||
-      (waited > maxWaitOfIncrement && next.some(({ write }) => write.delta !== undefined));
+      (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
     // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
     this.#isOld = isStale && this.#hasLooked;
     if (this.#isOld) for (const permit of permits.splice(1)) await permit.unsent();
@@ -163,15 +164,15 @@ export class Dispatch {
 
   /** Reads the stock of all rows that rely on one, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
-    const relying = this.#queue.filter(({ write }) => isRelying(write));
+    const relying = this.#queue.filter(isRelying);
     const permit = permits.shift();
     if (relying.length === 0 || permit === undefined) {
       if (permit !== undefined) permits.push(permit);
       return;
     }
-    const petIds = new Set(relying.map(({ write }) => write.petId));
+    const petIds = new Set(relying.map(({ petId }) => petId));
     const stock = await this.#options.readStock(petIds, permit).catch(givingBack(permits));
-    const plain = this.#queue.filter(({ write }) => !isRelying(write));
+    const plain = this.#queue.filter((queued) => !isRelying(queued));
     this.#queue.length = 0;
     for (const row of [...plain, ...this.#outcomes.relook(relying, stock)]) this.#queue.push(row);
     this.#isGroup = this.#queue.length > this.#options.concurrency;
@@ -183,11 +184,11 @@ export class Dispatch {
     const began = clock.monotonic();
     const leaveBy = began + (this.#isGroup ? longestHold.inGroup : longestHold.alone);
     const expires = leaveBy + timeout;
-    const intents = rows.map(({ write: { row, petId, before, after, delta } }) => {
+    const intents = rows.map(({ row, petId, before, after, delta }) => {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
       return { row, petId, expires, rebased };
     });
-    const grants = await log.intend(intents, rows[0]?.mark, reserved?.place).catch((error) => {
+    const grants = await log.intend(intents, rows[0]?.look.mark, reserved?.place).catch((error) => {
       this.#unsent.push(...rows);
       throw error;
     });
@@ -195,8 +196,8 @@ export class Dispatch {
       const [grant, permit] = [grants[index], permits.shift()];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
       if (grant.kind === 'granted') {
-        const ofStock = Math.max(queued.readAt + maxAgeAtLeaving, began + longestHold.alone);
-        const isIncrement = queued.write.delta !== undefined;
+        const ofStock = Math.max(queued.look.readAt + maxAgeAtLeaving, began + longestHold.alone);
+        const isIncrement = queued.delta !== undefined;
         this.#prepared.push({ queued, permit, leaveBy: isIncrement ? Math.min(leaveBy, ofStock) : leaveBy });
       } else {
         await permit.unsent();
@@ -207,18 +208,17 @@ export class Dispatch {
 
   #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
     if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
-    else if (queued.write.delta !== undefined) this.#overtaken.push(outdated(queued));
+    else if (queued.delta !== undefined) this.#overtaken.push(outdated(queued));
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
       const message = `${by} has written it since its stock was read, or may have`;
-      this.#outcomes.conflict(queued.write, message);
+      this.#outcomes.conflict(queued, message);
     }
   }
 
   async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
     const { client, clock, timeout } = this.#options;
-    const { write } = queued;
     this.#groupSize.noteSent();
     // The process may have been stopped since, and others have taken what it held.
     const leave = () => {
@@ -226,18 +226,18 @@ export class Dispatch {
       permit.leave();
     };
     try {
-      const item = await client.updateInventory(write.petId, write.after, { permit: { ...permit, leave } });
-      this.#outcomes.answered(write, item);
+      const item = await client.updateInventory(queued.petId, queued.after, { permit: { ...permit, leave } });
+      this.#outcomes.answered(queued, item);
     } catch (error) {
-      if (error instanceof OvertakenError) this.#outcomes.notSent(write);
-      else this.#outcomes.failed(write, error, leaveBy + timeout);
-      const isOpen = this.#outcomes.unknown.has(write.row) || this.#outcomes.settled.has(write.row);
+      if (error instanceof OvertakenError) this.#outcomes.notSent(queued);
+      else this.#outcomes.failed(queued, error, leaveBy + timeout);
+      const isOpen = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
       if (!isOpen) this.#unsent.push(queued);
     }
   }
 
   async #giveBack(queued: QueuedRow, permit: Permit): Promise<void> {
-    this.#outcomes.notSent(queued.write);
+    this.#outcomes.notSent(queued);
     this.#unsent.push(queued);
     await permit.unsent();
   }
@@ -247,7 +247,7 @@ export class Dispatch {
 function* groupsOf(rows: readonly QueuedRow[]): Generator<readonly QueuedRow[]> {
   for (let from = 0; from < rows.length; ) {
     let to = from + 1;
-    while (to < rows.length && rows[to]?.mark === rows[from]?.mark) to += 1;
+    while (to < rows.length && rows[to]?.look.mark === rows[from]?.look.mark) to += 1;
     yield rows.slice(from, to);
     from = to;
   }

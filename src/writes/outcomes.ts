@@ -159,11 +159,11 @@ export class Outcomes implements Progression {
   }
 
   /** Returns the rows that may be sent on the stock that was just read. The others are settled by it. */
-  relook(rows: readonly QueuedRow[], { quantities, mark, readAt }: Stock): readonly QueuedRow[] {
-    return rows.flatMap(({ write }): readonly QueuedRow[] => {
+  relook(rows: readonly RowWrite[], { quantities, ...look }: Stock): readonly QueuedRow[] {
+    return rows.flatMap((write): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);
       const looked = relook(write, quantities, this.#zeros);
-      if (looked.kind === 'open') return [{ write: looked.write, mark, readAt }];
+      if (looked.kind === 'open') return [{ ...looked.write, look }];
       if (looked.kind === 'unchanged') this.settle(write, { result: looked.kind }, found);
       else this.conflict(write, looked.message, found);
       return [];

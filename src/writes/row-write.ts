@@ -13,10 +13,13 @@ import type { RunLog } from '../state/stored-run-log.ts';
 /** One write of a run. It relies on the stock `before`; without one it is a plain set, which relies on none. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
-/** A row that is to be sent, and the stock that it relies on. */
-export interface QueuedRow {
-  readonly write: RowWrite;
-  /** The moment before that stock was read, in the order of all writes; undefined for a plain set. */
+/** A row that is to be sent, and when the stock that it relies on was read. Rows share that: a hundred thousand are held. */
+export interface QueuedRow extends RowWrite {
+  readonly look: Look;
+}
+
+export interface Look {
+  /** The moment before the stock was read, in the order of all writes; undefined for a plain set. */
   readonly mark: Mark | undefined;
   /** When it was read, in milliseconds of the monotonic clock; `mustLook`: it has to be read again before the row is sent. */
   readonly readAt: number;
@@ -30,7 +33,7 @@ export const mustLook = Number.NEGATIVE_INFINITY;
 
 /** Returns the row so that its stock is read before it is sent. */
 export function outdated(queued: QueuedRow): QueuedRow {
-  return { ...queued, readAt: mustLook };
+  return { ...queued, look: { ...queued.look, readAt: mustLook } };
 }
 
 /** Reports whether a row relies on a stock that was read. */

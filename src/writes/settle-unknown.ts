@@ -52,14 +52,13 @@ export function settleUnknown(
 function sendAgain(outcomes: Outcomes, { write }: UnknownRow, { readAt }: Stock): QueuedRow {
   outcomes.unknown.delete(write.row);
   outcomes.notSent(write);
-  return { write, mark: undefined, readAt };
+  return { ...write, look: { mark: undefined, readAt } };
 }
 
 /** The stock is as it was before: the row was not carried out by now. */
 function refuted(outcomes: Outcomes, unknown: UnknownRow, stock: Stock, isLast: boolean): readonly QueuedRow[] {
   const { write } = unknown;
-  const { mark, readAt } = stock;
   outcomes.unknown.delete(write.row);
   outcomes.refuted(unknown);
-  return isLast ? [] : outcomes.relook([{ write, mark, readAt }], stock);
+  return isLast ? [] : outcomes.relook([write], stock);
 }

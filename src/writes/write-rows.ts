@@ -24,7 +24,7 @@ const busyPoll = 100;
  *
  * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
  */
-export async function writeRows(rows: readonly RowWrite[], options: WriteOptions): Promise<Progression> {
+export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions): Promise<Progression> {
   const outcomes = new Outcomes(options);
   try {
     await writeInRounds(rows, options, outcomes);
@@ -36,9 +36,13 @@ export async function writeRows(rows: readonly RowWrite[], options: WriteOptions
   return outcomes;
 }
 
-async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, outcomes: Outcomes): Promise<void> {
-  const { mark, readAt = 0 } = options.stock ?? {};
-  let queue = rows.map((write): QueuedRow => ({ write, mark, readAt }));
+async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+  const look = options.stock ?? { mark: undefined, readAt: 0 };
+  // Field by field, so that they are small in memory.
+  let queue = Array.from(rows, ({ row, petId, before, after, delta }): QueuedRow => {
+    return { row, petId, before, after, delta, look };
+  });
+  const count = queue.length;
   let permit = options.reserved?.permit;
   let fruitless = 0;
   let busySince: number | undefined;
@@ -47,10 +51,10 @@ async function writeInRounds(rows: readonly RowWrite[], options: WriteOptions, o
     outcomes.beginRound();
     const { unsent, busy, overtaken } = await new Dispatch(queue, options, outcomes, permit).run();
     permit = undefined;
-    if (outcomes.ended) return settleStopped(rows.length, options, outcomes);
+    if (outcomes.ended) return settleStopped(count, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
     // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
-    const back = unsent.map((queued) => (isRelying(queued.write) ? outdated(queued) : queued));
+    const back = unsent.map((queued) => (isRelying(queued) ? outdated(queued) : queued));
     queue = [...back, ...queue, ...overtaken, ...(await waitForOthers(busy, busySince, options, outcomes))];
     if (queue.length === 0 && outcomes.unknown.size === 0) return;
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
@@ -136,7 +140,7 @@ async function waitForOthers(
   // A pet whose command is gone is free at a known time; one that is alive may take longer than is worth waiting for.
   const isHopeless = waited > longestBusy && known < at;
   if (isHopeless) {
-    for (const { queued } of busy) outcomes.conflict(queued.write, `${by} is still writing it`);
+    for (const { queued } of busy) outcomes.conflict(queued, `${by} is still writing it`);
     return [];
   }
   if (waited === 0 && known - at > 1000) {

@@ -4,7 +4,7 @@ import { readChanges } from '../../../change-files/read-changes.ts';
 import { changeFormats } from '../../../change-files/read-rows.ts';
 import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import type { Change } from '../../../inventory/change.ts';
-import { isAbsent, PetIdSet } from '../../../inventory/pet-id-set.ts';
+import { isAbsent, PetIdSet, type Quantities } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -168,7 +168,7 @@ async function planFile(access: RunAccess, { file, command, look, content }: App
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(where) });
   if (faults.length > 0) {
-    const absent = skipUnknown ? [] : changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
+    const absent = skipUnknown ? [] : absentPets(changes, quantities);
     const code = absent.find(mayBeBarCode);
     const codes = invocation.config.settings.codes === undefined ? " --codes '<codes.csv>'" : '';
     const count = `petstock inventory count${hasDeltas ? ' --add' : ''}${codes} ${whereOptions(where)}`;
@@ -184,6 +184,11 @@ async function planFile(access: RunAccess, { file, command, look, content }: App
     return guard.newest;
   };
   return { job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin }, guard };
+}
+
+/** Outside of the plan, whose `mayBegin` would hold the stock as long as the run takes. */
+function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
+  return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }
 
 async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
