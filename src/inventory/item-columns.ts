@@ -168,15 +168,13 @@ export interface ItemWriter {
   readonly copiedItems: number;
   /** Nothing more can be copied before the lines are taken with `rest`. */
   readonly isFull: boolean;
-  /** Returns where bytes have to stand to be copied, once so many have come; undefined: none are copied yet. */
-  window(received: number): Uint8Array | undefined;
   restart(selection: CopySelection): void;
   /**
-   * Copies items from `start` of the window on that are spelled in the shortest way, up to the first that is not. After its bytes the
-   * list has a zero byte.
+   * Copies items from `start` on that are spelled in the shortest way, up to the first that is not.
+   * @param body ends with a zero byte and 16 more of any kind
    * @returns where the last of them ends, or `start`
    */
-  copy(start: number): number;
+  copy(body: DataView, start: number): number;
   /** The pieces that the lines of a batch fill. */
   pieces(batch: ItemColumns): Iterable<Uint8Array>;
   /** The lines that have not filled a piece. */

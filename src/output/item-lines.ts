@@ -1,10 +1,8 @@
 import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter } from '../inventory/item-columns.ts';
-import { CopiedItems, canCopy, type ItemLineFormat } from './copied-items.ts';
+import { CopiedItems, canCopy, type ItemLineFormat, Piece } from './copied-items.ts';
 
 export type { ItemLineFormat };
 
-/** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
-const pieceSize = 128 * 1024;
 /** A code unit takes so many bytes of UTF-8 at most. */
 const longestUnit = 3;
 /** Lines that become bytes together. */
@@ -20,48 +18,28 @@ export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat
 
 /** Writes items as lines: without an object for each, or copied as they stand in JSON. */
 export class ItemLines implements ItemWriter {
-  #copied: CopiedItems | undefined;
-  /** Is filled again and again: what is given away is a copy. */
-  #bytes: Buffer = Buffer.allocUnsafeSlow(pieceSize);
-  #length = 0;
+  #piece = new Piece();
+  #copied: CopiedItems;
 
-  #selection: CopySelection | undefined;
-
-  /** @param shortest lists of fewer bytes are not copied: what that needs takes longer to make */
-  constructor(
-    private readonly format: ItemLineFormat,
-    private readonly shortest = 128 * 1024,
-  ) {}
-
-  window(received: number): Uint8Array | undefined {
-    if (this.#copied === undefined && this.#selection !== undefined && received >= this.shortest) {
-      this.#copied = new CopiedItems(this.format, this.#selection);
-      this.#copied.lines.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = this.#copied.lines;
-    }
-    return this.#copied?.window;
+  constructor(private readonly format: ItemLineFormat) {
+    this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
   }
 
   get copiedItems(): number {
-    return this.#copied?.count ?? 0;
+    return this.#copied.count;
   }
 
   get isFull(): boolean {
-    return this.#copied !== undefined && this.#room < this.#copied.longest;
+    return this.#piece.room < this.#copied.longest;
   }
 
   restart(selection: CopySelection): void {
-    this.#selection = selection;
-    this.#copied = undefined;
-    this.#bytes = Buffer.allocUnsafeSlow(pieceSize);
-    this.#length = 0;
+    this.#piece.length = 0;
+    this.#copied = new CopiedItems(this.format, selection);
   }
 
-  copy(start: number): number {
-    if (this.#copied === undefined || this.isFull) return start;
-    const at = this.#copied.copy(start, this.#length);
-    this.#length = this.#copied.end;
-    return at;
+  copy(body: DataView, start: number): number {
+    return this.#copied.copy(this.#piece, body, start);
   }
 
   *pieces(batch: ItemColumns): Generator<Uint8Array> {
@@ -70,22 +48,18 @@ export class ItemLines implements ItemWriter {
       let text = '';
       for (let index = from; index < Math.min(batch.length, from + linesAtOnce); index += 1) text += line(index);
       const most = longestUnit * text.length;
-      if (most > this.#room) yield* this.rest();
-      if (most > this.#room) yield Buffer.from(text);
-      else this.#length += this.#bytes.write(text, this.#length);
+      if (most > this.#piece.room) yield* this.rest();
+      if (most > this.#piece.room) this.#piece = new Piece(most);
+      this.#piece.length += this.#piece.bytes.write(text, this.#piece.length);
     }
   }
 
   /** Returns the lines that have not filled a piece. */
   *rest(): Generator<Uint8Array> {
-    if (this.#length === 0) return;
-    const piece = Buffer.from(this.#bytes.subarray(0, this.#length));
-    this.#length = 0;
-    yield piece;
-  }
-
-  get #room(): number {
-    return this.#bytes.length - this.#length;
+    const { bytes, length } = this.#piece;
+    if (length === 0) return;
+    this.#piece = new Piece();
+    yield bytes.subarray(0, length);
   }
 }
 

@@ -53,10 +53,8 @@ const slack = 16;
 
 /** The bytes of a body that have come and are not read yet, in one piece. */
 export class UnreadBytes {
-  /** Where bytes stand as long as they fit; taken up with the next ones. */
-  window: Uint8Array = new Uint8Array(128 * 1024);
-  bytes = this.window;
-  view = viewOf(this.bytes);
+  bytes = new Uint8Array(128 * 1024);
+  view = new DataView(this.bytes.buffer);
   /** Where the next byte to read is, and where the bytes end. Behind the last there is a zero byte. */
   at = 0;
   end = 0;
@@ -77,23 +75,17 @@ export class UnreadBytes {
   add(chunk: Uint8Array): void {
     const left = this.end - this.at;
     const needed = left + chunk.length + slack;
-    const target =
-      [this.window, this.bytes].find(({ length }) => needed <= length) ??
-      new Uint8Array(Math.max(needed, 2 * this.bytes.length));
+    const target = needed <= this.bytes.length ? this.bytes : new Uint8Array(Math.max(needed, 2 * this.bytes.length));
     if (target !== this.bytes) target.set(this.bytes.subarray(this.at, this.end));
     else if (this.at > 0) target.copyWithin(0, this.at, this.end);
     target.set(chunk, left);
     target[left + chunk.length] = stop;
-    if (target !== this.bytes) this.view = viewOf(target);
+    if (target !== this.bytes) this.view = new DataView(target.buffer);
     this.bytes = target;
     this.#before += this.at;
     this.at = 0;
     this.end = left + chunk.length;
   }
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** A piece of text of at least four bytes, which is compared four bytes at a time. */

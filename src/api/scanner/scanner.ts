@@ -68,8 +68,6 @@ export class InventoryScanner {
   #searched = 0;
   #full = false;
   readonly #writer: ItemWriter | undefined;
-  /** Where bytes can be copied. */
-  #copyable: Uint8Array | undefined;
 
   /** @param writer copies the items that it can, so that batches have only the others */
   constructor(exact: ExactDecoder, size = batchSize, writer?: ItemWriter) {
@@ -85,8 +83,6 @@ export class InventoryScanner {
   }
 
   add(chunk: Uint8Array): void {
-    this.#copyable = this.#writer?.window(this.received + chunk.length);
-    if (this.#copyable !== undefined) this.#window.window = this.#copyable;
     this.#window.add(chunk);
   }
 
@@ -176,7 +172,7 @@ export class InventoryScanner {
     const { batch } = this;
     const window = this.#window;
     const { bytes, view } = window;
-    let at = (bytes === this.#copyable ? this.#writer?.copy(window.at) : undefined) ?? window.at;
+    let at = this.#writer?.copy(view, window.at) ?? window.at;
     if (at > window.at) {
       window.at = at;
       this.#state = 'behind';

@@ -38,13 +38,9 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
 }
 
 /** The lines of the same body, most of whose items are copied. */
-export function copy(
-  pieces: readonly Uint8Array[],
-  size = 3,
-  seen?: SeenPets,
-  lines = new ItemLines(lineFormat, 0),
-): string {
-  lines.restart({ seen: seen ?? { add: () => true, stepFrom: () => 0, goOn: () => {} } });
+export function copy(pieces: readonly Uint8Array[], size = 3, seen?: SeenPets): string {
+  const lines = new ItemLines(lineFormat);
+  if (seen !== undefined) lines.restart({ seen });
   const scanner = new InventoryScanner(exactDecoder(operation), size, lines);
   const text: Uint8Array[] = [];
   const take = () => {
@@ -68,7 +64,7 @@ export function linesOf(items: readonly InventoryItem[]): string {
   return Buffer.from(text).toString();
 }
 
-export const lineFormat: ItemLineFormat = {
+const lineFormat: ItemLineFormat = {
   cells: [
     { field: 'petId', before: '(' },
     { field: 'quantity', before: '|' },

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exactDecoder } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
-import { ItemLines } from '../../../src/output/item-lines.ts';
-import { copy, lineFormat, linesOf, operation, outcome, parse, scan } from './readings.ts';
+import { operation, outcome, parse, scan } from './readings.ts';
 import { inPieces } from './spellings.ts';
 
 function failure(text: string | Uint8Array, lengths: readonly number[] = [1000]): string {
@@ -123,16 +122,6 @@ describe('what is wrong, and where', () => {
 test('an item that is larger than any chunk is read in time', () => {
   const large = `{"note":"${'x'.repeat(1_000_000)}","petId":1,"quantity":2,"status":"sold"}`;
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
-});
-
-test('items after one that is larger than the window are copied again', () => {
-  const large = `{"note":"${'x'.repeat(1_000_000)}","petId":50,"quantity":2,"status":"sold"}`;
-  const item = (id: number) => `{"petId":${id},"quantity":${id},"status":"pending"}`;
-  const [before, after] = [0, 100].map((from) => Array.from({ length: 50 }, (_, index) => item(from + index)));
-  const body = Buffer.from(`[${[...(before ?? []), large, ...(after ?? [])]}]`);
-  const lines = new ItemLines(lineFormat, 0);
-  expect(copy(inPieces(body, [100]), 3, undefined, lines)).toBe(linesOf(parse(body)));
-  expect(lines.copiedItems).toBeGreaterThan(50);
 });
 
 test('statuses without number do not gather', () => {
