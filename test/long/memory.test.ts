@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
@@ -7,8 +7,7 @@ import { type Home, type ProgramOptions, runProgram, type Served, serve, tempora
 
 /*
  * What a run holds of its rows, whatever the machine is busy with: V8 gives up where what is held does not fit, and where it
- * fits it does not, however often it has to collect. In this much fits the program with an
- * object for each of 100,000 rows. (What the operating system counts is measured by `npm run bench -- patch`.)
+ * fits it does not, however often it has to collect. In this much fits the program with an object for each of 100,000 rows.
  */
 const heap = { NODE_OPTIONS: '--max-old-space-size=64' };
 const rows = 100_000;
@@ -38,6 +37,22 @@ test(
     const undone = await petstock(`undo ${run} --dry-run --json`);
     expect(undone).toMatchObject({ code: 0, signal: null });
     expect(reportOf(undone).rows.filter(({ result }) => result === 'planned')).toHaveLength(rows);
+  },
+  timeout,
+);
+
+test(
+  'a run of 100,000 rows is written in 200 MiB of memory, as the operating system counts it',
+  async () => {
+    const served = await serve(['--pets', `${rows}`, ...noLimit]);
+    const home = temporaryHome();
+    const file = await changes(served, { home, env: served.env });
+    const peak = join(home.folder, 'peak');
+    const noting = `process.on('exit',()=>process.getBuiltinModule('fs').writeFileSync('${peak}',''+process.resourceUsage().maxRSS))`;
+    const env = { ...served.env, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noting)}` };
+    const applied = await runProgram(`inventory apply ${file} --yes --json`, { home, env });
+    expect(reportOf(applied).counts).toMatchObject({ applied: rows });
+    expect(Number(readFileSync(peak, 'utf8')) / 1024).toBeLessThan(200);
   },
   timeout,
 );
