@@ -103,6 +103,10 @@ class ChangeCollector implements RowSink {
   }
 
   #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
+    // SQLite hands out what is before it, PostgreSQL refuses it. Other formats can't have it.
+    if (text.includes('\0')) {
+      return this.#value(row, field, { ok: false, fault: 'there is a NUL character in the text' });
+    }
     if (text.length <= longestText) return text === '' ? undefined : ownCopy(text);
     const message = `the text has ${text.length} characters: at most ${longestText} are allowed`;
     return this.#value(row, field, { ok: false, fault: message });

@@ -33,6 +33,8 @@ export function timeOf(value: unknown, name: string): number | undefined {
 
 /** The text; undefined stays so. @throws UsageError */
 export function textOf(value: unknown, name: string): string | undefined {
+  // No database keeps it as it is.
+  if (typeof value === 'string' && value.includes('\0')) throw new UsageError(`${name} has a NUL character in it`);
   if (value === undefined || typeof value === 'string') return value;
   throw new UsageError(`${name} must be a string, not ${shown(value)}`);
 }

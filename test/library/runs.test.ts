@@ -55,6 +55,7 @@ test.each<[ChangeInput[], string]>([
     ],
     'change 2: pet 1 is in change 1 already',
   ],
+  [[{ petId: 1, delta: 1, reason: 'a\0b' }], 'change 1: reason has a NUL character in it'],
 ])('changes %o are refused, and nothing is sent', async (changes, words) => {
   const { shop, client } = await open();
   const error = await client.apply(changes).catch((reason) => reason);

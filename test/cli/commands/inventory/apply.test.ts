@@ -249,6 +249,13 @@ test('each refusal says with a command that runs what to do', async ({ shop }) =
   expect(await shop.run([...skip.split(' ').slice(1), '--yes'])).toMatchObject({ code: 0 });
 });
 
+test('a text of JSON with a NUL, which no database keeps, is a fault, and nothing is sent', async ({ shop }) => {
+  const file = changeFile(shop, String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`, 'nul.json');
+  const result = await shop.run(`inventory apply ${file} --yes`);
+  expect(result).toMatchObject({ code: 2, requests: [] });
+  expect(result.stderr).toContain('│ line 1, ref: there is a NUL character in the text');
+});
+
 test('a JSON list on one line reports its faults by item', async ({ shop }) => {
   const file = changeFile(shop, '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'one-line.json');
   const wrong = await shop.run(`inventory apply ${file} --yes`);
