@@ -44,15 +44,18 @@ function undoneText({ counts, undone }: RunRecord): string {
   return undone >= written ? 'Taken back' : `${grouped(undone)} of ${grouped(written)} rows taken back`;
 }
 
-/** Returns how to continue a run, and how to undo it: sentences with a command, if there is something to do. */
-export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord): string[] {
+/**
+ * Returns how to continue a run, and how to undo it: sentences with a command, if there is something to do.
+ * @param isBlind it is not known what the stock was before
+ */
+export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
   const where = ` ${whereOptions({ store, env })}`;
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [
     ...(open === 0 ? [] : [`To resume: petstock inventory apply --resume ${run}${where}`]),
-    ...(undone >= written ? [] : [`Take it back: petstock undo ${run}${where}`]),
+    ...(isBlind || undone >= written ? [] : [`Take it back: petstock undo ${run}${where}`]),
   ];
 }
 

@@ -47,9 +47,12 @@ export async function printReportBefore(
   });
 }
 
-/** Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. */
+/**
+ * Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. A plain set that was
+ * resumed has read no stock to go back to.
+ */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
-  const { applied, differs } = countRows(rows);
+  const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
   if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);
 }
 

@@ -165,10 +165,18 @@ export const defineHistoryShow = define({
       }
       const options = { names: await shownNames(invocation), now: context.clock.now() };
       await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
-      if (!isPage) for (const hint of historyRunHints(record)) await messages.note(hint);
+      if (isPage) return;
+      for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);
     });
   },
 });
+
+/** Reports whether it is not known what to go back to. A run of several pets has read their stock. */
+async function isBlind(history: History, run: RunRecord): Promise<boolean> {
+  if (run.changes !== 1) return false;
+  const { undoable } = await import('../../../runs/plan-undo.ts');
+  return (await undoable(history, run)).isBlind;
+}
 
 /** Only a table and a page have names. */
 async function shownNames({ results, petNames }: Invocation) {
