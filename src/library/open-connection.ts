@@ -22,6 +22,12 @@ import type { LimitState, PetstoreClientOptions, Plumbing } from './client-optio
 
 type Target = Readonly<Record<'baseUrl' | 'key', string>>;
 
+/**
+ * What the clients of this process know of the limits of their keys if they have no state. One with a clock of its own has its own:
+ * the times of others would mean something else to it.
+ */
+const inProcess = new MemoryLimits();
+
 /** A state that could not be used is tried again so many milliseconds later. */
 const untilNextTry = 60_000;
 
@@ -30,6 +36,7 @@ export class LateConnection {
   readonly #options: PetstoreClientOptions & Plumbing;
   readonly #target: Target;
   readonly #clock: Clock;
+  readonly #memory: MemoryLimits;
   #opening: Promise<LibraryConnection> | undefined;
   #triedAt = 0;
   /** One that stood in for the state: calls under way go on with it. */
@@ -40,6 +47,7 @@ export class LateConnection {
     this.#options = options;
     this.#target = target;
     this.#clock = options.clock ?? systemClock(options);
+    this.#memory = options.clock === undefined ? inProcess : new MemoryLimits();
   }
 
   /** @throws FailureError, UnavailableError if the state can't be used */
@@ -68,7 +76,7 @@ export class LateConnection {
 
   #connect(options: PetstoreClientOptions & Plumbing, need: OpenStateOptions['need']): Promise<LibraryConnection> {
     this.#triedAt = this.#clock.monotonic();
-    return openConnection({ ...options, clock: this.#clock }, this.#target, need);
+    return openConnection({ ...options, clock: this.#clock, memory: this.#memory }, this.#target, need);
   }
 }
 
@@ -89,7 +97,7 @@ export interface LibraryConnection {
 
 /** Opens the state and the governor. */
 async function openConnection(
-  options: PetstoreClientOptions & Plumbing & { readonly clock: Clock },
+  options: PetstoreClientOptions & Plumbing & { readonly clock: Clock; readonly memory: MemoryLimits },
   { baseUrl, key }: Target,
   need: OpenStateOptions['need'],
 ): Promise<LibraryConnection> {
@@ -146,7 +154,7 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
   return createSystemClock(machineTime(process), kept);
 }
 
-/** Opens the state, if one is meant to be. Without it limits are those of this client alone; gates that were written beside it still hold. */
+/** Opens the state, if one is meant to be. Without it limits are those of this process alone; gates that were written beside it still hold. */
 async function openLibraryState(
   {
     stateFolder: folder,
@@ -154,11 +162,12 @@ async function openLibraryState(
     need,
     onFallback,
     onWarning,
-  }: PetstoreClientOptions & Pick<OpenStateOptions, 'need'>,
+    memory,
+  }: PetstoreClientOptions & Pick<OpenStateOptions, 'need'> & { readonly memory: MemoryLimits },
   clock: Clock,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
-  if (folder === undefined && url === undefined) return { state: undefined, limits: new MemoryLimits() };
+  if (folder === undefined && url === undefined) return { state: undefined, limits: memory };
   const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
   const warn = (line: string) => onWarning?.(line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
@@ -169,7 +178,7 @@ async function openLibraryState(
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);
-    return { state: undefined, limits: new LimitsWithCopies(new MemoryLimits(), copies) };
+    return { state: undefined, limits: new LimitsWithCopies(memory, copies) };
   }
 }
 

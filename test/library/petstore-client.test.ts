@@ -130,6 +130,18 @@ describe('the state folder', () => {
     expect(reasons).toEqual([expect.any(FailureError)]);
   });
 
+  test.each([{}, { stateFolder: '/dev/null', onFallback: () => {} }])(
+    'is done without (%o): a refusal holds for all clients of the process',
+    async (state) => {
+      const server = await openServer(answer(429, '{}', { 'retry-after': '600' }));
+      const options = { baseUrl: server.url, key: 'psk_key', maxWait: 1000, ...state };
+      for (let client = 0; client < 3; client += 1) {
+        await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
+      }
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
   test('is not there unless it is asked for', async ({ shop }) => {
     await clientOf(shop).probe();
     expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
