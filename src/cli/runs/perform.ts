@@ -45,9 +45,10 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   const { context } = invocation;
   const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(access, { ...job, names }, options);
-  if (job.rows.length >= manyRows) context.saveMemory?.(true);
-  const { report, progression, error } = await execute(site, job, options, audience);
-  context.saveMemory?.(false);
+  const saveMemory = job.rows.length < manyRows ? undefined : context.saveMemory;
+  saveMemory?.(true);
+  const executing = execute(site, job, options, audience).finally(() => saveMemory?.(false));
+  const { report, progression, error } = await executing;
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     const hasChanges = report.rows.some(({ result }) => result === 'planned');
