@@ -61,6 +61,8 @@ export class Turn {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
+      // The store has just refused it, by times that are rounded to its own clock: it is not asked again before one has passed.
+      if (decision.go && pause === poll.first) await clock.sleep(1, signal);
       if (decision.go || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.until === undefined ? this.#heldUpUntil(current) : undefined;
       if (decision.until !== undefined) await this.#waitUntil(decision.until, longestSlice, current, signal);

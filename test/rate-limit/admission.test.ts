@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
 import { copyOf } from '../../src/rate-limit/key-state.ts';
+import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -66,6 +67,27 @@ test.each<[string, ObservedAnswer, number]>([
   const { announced, waitAfter } = createRig({ maxWait: hour });
   expect(await waitAfter(answer)).toBe(wait);
   expect(announced.map(Math.ceil)).toEqual(wait === 0 ? [] : [wait]);
+});
+
+test('a store whose times are rounded down is not asked again before a millisecond has passed', async () => {
+  const memory = new MemoryLimits();
+  let folds = 0;
+  const fold: LimitsStore['fold'] = (scope, records) => {
+    folds += 1;
+    if (folds > 20) throw new Error('it is asked again and again');
+    return memory.fold(
+      scope,
+      records.map((record) => (record.type === 'intent' ? { ...record, at: record.at - 0.0002 } : record)),
+    );
+  };
+  const store = {
+    fold,
+    peek: memory.peek.bind(memory),
+    list: memory.list.bind(memory),
+    clear: memory.clear.bind(memory),
+  };
+  const { waitAfter } = createRig({ store });
+  expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
 describe('a spent window', () => {
