@@ -33,6 +33,13 @@ test('sandbox reset brings the first stock back and keeps the key', async ({ sho
   expect(await key()).toBe(first);
 });
 
+test('the stock after a sandbox reset is not taken for an older answer of the service', async ({ shop }) => {
+  await shop.run('-e sandbox inventory adjust 1 +1');
+  await shop.run('sandbox reset');
+  const result = await shop.run('-e sandbox inventory adjust 1 +2');
+  expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1\t14\tavailable\t12\t/) });
+});
+
 describe('sandbox serve', () => {
   test('says where it listens, serves any client, and ends with exit 0', async ({ shop }) => {
     let items: unknown;
