@@ -123,9 +123,10 @@ async function openConnection(
     self: processes.self,
     isGone: (other) => processes.isGone(other),
     onWait: (ms) => onWait?.(ms),
-    onUnbelievable: (line) => onWarning?.(line),
-    onLimit: ({ limit, remaining, resetIn, asOf }) =>
-      onLimit?.(limitState({ limit: Number(limit), remaining: Number(remaining), resetAt: asOf + resetIn, asOf })),
+    onUnbelievable: (line) => tell(onWarning, line),
+    onLimit: ({ limit, remaining, resetIn, asOf }) => {
+      tell(onLimit, limitState({ limit: Number(limit), remaining: Number(remaining), resetAt: asOf + resetIn, asOf }));
+    },
   });
   const transport = options.transport ?? createUndiciTransport();
   const sending = { baseUrl, key, userAgent: `petstock/${version}`, transport, governor, clock, timeout, random };
@@ -147,6 +148,15 @@ async function openConnection(
     // What stays open would keep the process from ending.
     close: () => governor.flush().finally(() => state?.close()),
   };
+}
+
+/** Calls a listener about an answer. The request has been carried out: an error of the listener is none of the call. */
+function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
+  try {
+    listener?.(value);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
 }
 
 function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import process from 'node:process';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { InterruptedError, UsageError } from '../../src/library/index.ts';
 import { type OwnOptions, open as openWith } from './rig.ts';
 
@@ -74,6 +75,20 @@ test('the history and the limits are there for programs', async () => {
   expect(minute).toMatchObject({ limit: 100, resetAt: expect.any(Date) });
   expect(told.length).toBeGreaterThan(0);
   expect(told.at(-1)).toBe(minute?.remaining);
+});
+
+test('a listener that throws is warned of, and the write is known', async () => {
+  const warned: string[] = [];
+  const listen = ({ message }: Error) => warned.push(message);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  const { client } = await open({
+    onLimit: () => {
+      throw new Error('a mistake of the program');
+    },
+  });
+  await expect(client.updateInventory(4, 12)).resolves.toMatchObject({ quantity: 12 });
+  await vi.waitFor(() => expect(warned).toEqual(['a mistake of the program']));
 });
 
 test('a write that the limit stops is said in whole sentences', async () => {
