@@ -20,8 +20,9 @@ export function jsonNumber(value: number | bigint): string {
 /**
  * Compact JSON in which no digit is lost: bigint and lossless-json's numbers are written as their digits, a Map as an
  * object in its own order. Otherwise as JSON.stringify: undefined is left out of objects and is null in arrays.
+ * @param stringIds for readers that keep 53 bits of a number: what is called `petId`, or stands in a list called `pets`, is a string
  */
-export function exactJson(value: unknown): string {
+export function exactJson(value: unknown, stringIds = false): string {
   switch (typeof value) {
     case 'string':
       return jsonString(value);
@@ -31,48 +32,39 @@ export function exactJson(value: unknown): string {
     case 'boolean':
       return `${value}`;
     case 'object':
-      return value === null ? 'null' : objectJson(value);
+      return value === null ? 'null' : objectJson(value, stringIds);
     default:
       return 'null';
   }
 }
 
-function objectJson(value: object): string {
-  if (Array.isArray(value)) return `[${value.map(exactJson).join(',')}]`;
+function objectJson(value: object, stringIds: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((one) => exactJson(one, stringIds)).join(',')}]`;
   if (isLosslessNumber(value)) return value.value;
   if ('toJSON' in value && typeof value.toJSON === 'function') return exactJson(value.toJSON());
   const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
   const members: string[] = [];
   for (const [name, member] of entries) {
-    if (member !== undefined) members.push(`${jsonString(`${name}`)}:${exactJson(member)}`);
+    if (member !== undefined) members.push(memberJson(`${name}`, member, stringIds));
   }
   return `{${members.join(',')}}`;
 }
 
+/** Returns `"name":value`. */
+export function memberJson(name: string, value: unknown, stringIds: boolean): string {
+  let text: string;
+  if (stringIds && name === 'petId') text = idJson(value);
+  else if (stringIds && name === 'pets' && Array.isArray(value)) text = `[${value.map(idJson).join(',')}]`;
+  else text = exactJson(value, stringIds);
+  return `${jsonString(name)}:${text}`;
+}
+
+function idJson(value: unknown): string {
+  const text = exactJson(value, true);
+  return /^[-\d]/.test(text) ? `"${text}"` : text;
+}
+
 /** Recognised by its symbol, so that the library need not be loaded; no data has it, since no text has symbols for keys. */
-export function isLosslessNumber(value: object): value is { readonly value: string } {
+function isLosslessNumber(value: object): value is { readonly value: string } {
   return losslessNumber in value;
-}
-
-/**
- * A value for JSON with its pet ids as strings, for readers that keep 53 bits of a number: what is called `petId` or stands in a
- * list called `pets`, however deep. All else is as it was.
- */
-export function withStringIds(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withStringIds);
-  if (value instanceof Map) return new Map([...value].map(([name, member]) => [name, memberOf(`${name}`, member)]));
-  if (typeof value !== 'object' || value === null || isLosslessNumber(value) || 'toJSON' in value) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, memberOf(name, member)]));
-}
-
-function memberOf(name: string, member: unknown): unknown {
-  if (name === 'petId') return idText(member);
-  if (name === 'pets' && Array.isArray(member)) return member.map(idText);
-  return withStringIds(member);
-}
-
-function idText(value: unknown): unknown {
-  if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
-  if (typeof value === 'object' && value !== null && isLosslessNumber(value)) return value.value;
-  return withStringIds(value);
 }

@@ -1,4 +1,4 @@
-import { exactJson, jsonString, withStringIds } from './exact-json.ts';
+import { exactJson, jsonString, memberJson } from './exact-json.ts';
 import type { ItemLineFormat } from './item-lines.ts';
 import {
   type Batches,
@@ -11,11 +11,13 @@ import {
   type View,
 } from './view.ts';
 
+type JsonOptions = Pick<RenderOptions, 'stringIds'>;
+
 /**
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
  * line. Ids are numbers, as in the API, with every digit.
  */
-export async function* json(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
   if (view.items !== undefined) {
     const { itemPieces } = await import('./item-lines.ts');
     yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator, stringIds)));
@@ -27,7 +29,7 @@ export async function* json(view: View, { stringIds = false }: RenderOptions): A
 }
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
-export async function* ndjson(view: View, { stringIds = false }: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
   if (view.items !== undefined) {
     const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));
@@ -46,16 +48,12 @@ interface Values {
 
 /** Returns what JSON has of a view, value by value. @param isApart a list that is one value counts as its items */
 function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
-  const write = jsonWriter(stringIds);
+  const write = (value: unknown) => exactJson(value, stringIds);
   if (document !== undefined) {
     return { values: (isApart && document.lines) || document.rows, isOne: false, write };
   }
   if (json === undefined) return { values: rows, isOne: shape === 'one', write: jsonRowWriter(columns, stringIds) };
   return { values: [isApart && Array.isArray(json) ? json : [json]], isOne: true, write };
-}
-
-export function jsonWriter(stringIds: boolean): (value: unknown) => string {
-  return stringIds ? (value) => exactJson(withStringIds(value)) : exactJson;
 }
 
 /** The text before and after the rows of a document. */
@@ -113,7 +111,6 @@ function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineForm
 
 /** Returns a function that makes a row an object on one line: the columns as members, in their order; absent values are null. */
 function jsonRowWriter(columns: readonly Column[], stringIds: boolean): Values['write'] {
-  const write = jsonWriter(stringIds);
-  // A Map: a field may have the name of a number, which an object would put first.
-  return (row) => write(new Map(columns.map(({ field }) => [field, (row as Row)[field] ?? null])));
+  return (row) =>
+    `{${columns.map(({ field }) => memberJson(field, (row as Row)[field] ?? null, stringIds)).join(',')}}`;
 }

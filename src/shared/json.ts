@@ -8,10 +8,6 @@ export class JsonNumber {
   /** @param value its text, as in the JSON */
   constructor(readonly value: string) {}
 
-  get isLosslessNumber(): true {
-    return true;
-  }
-
   get [mark](): true {
     return true;
   }

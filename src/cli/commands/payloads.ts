@@ -1,5 +1,4 @@
 import { exactJson } from '../../output/exact-json.ts';
-import { jsonWriter } from '../../output/json.ts';
 import { batchesOf, type Column, type Row, type Scalar, type View } from '../../output/view.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
@@ -43,7 +42,7 @@ export const defineOrdersList = define({
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
-  const text = jsonWriter(invocation.globals.stringIds === true)(value);
+  const text = exactJson(value, invocation.globals.stringIds);
   await invocation.results.quote(text);
 }
 
