@@ -49,20 +49,3 @@ export async function* changeFileText(
     return `${[id, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
   });
 }
-
-/** Returns the same as JSON, an object a line: an array of them, or `lines` alone. @param stringIds ids are strings */
-export async function* changeFileJson(
-  batches: Batches<ExportRow>,
-  { lines, stringIds }: { readonly lines: boolean; readonly stringIds: boolean },
-): AsyncGenerator<string> {
-  let before = lines ? '' : '[\n';
-  yield* chunksOf(batches, ({ petId, status, expected, quantity, reason, ref }) => {
-    const id = stringIds ? `"${petId}"` : `${petId}`;
-    const texts = { status: status ?? null, expected: expected ?? null, quantity: quantity ?? null };
-    const rest = JSON.stringify({ ...texts, reason: reason ?? null, ref: ref ?? null });
-    const row = `${before}{"petId":${id},${rest.slice(1)}${lines ? '\n' : ''}`;
-    before = lines ? '' : ',\n';
-    return row;
-  });
-  if (!lines) yield before === '[\n' ? '[]\n' : '\n]\n';
-}

@@ -30,7 +30,7 @@ const diskSync: DiskSync = {
   pause: setTimeout,
 };
 
-type Pieces = AsyncIterable<string> | Iterable<string>;
+type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 export interface WriteOptions {
   /** The permissions of a new file, and of a replaced one unless it keeps its own; default 0644. */

@@ -73,7 +73,7 @@ export function isOneOf({ context }: Invocation, inputs: readonly string[], file
 export async function exportTo(
   invocation: Invocation,
   file: string,
-  text: AsyncIterable<string>,
+  text: AsyncIterable<string | Uint8Array>,
   { done, ...options }: ReplacingOptions & { done?(): string },
 ): Promise<void> {
   await confirmReplacing(invocation, file, options);

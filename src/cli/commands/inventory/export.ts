@@ -1,8 +1,9 @@
-import { changeFileJson, changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
+import { changeFileText } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { counted } from '../../../inventory/values.ts';
+import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -39,10 +40,10 @@ export const defineExport = define({
     const rows = exportRows(stock, counts);
     const { globals, where } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    const stringIds = globals.stringIds === true;
+    const view: View = { shape: 'list', columns: plainColumns(fields), rows };
     const text =
       format === 'json' || format === 'ndjson'
-        ? changeFileJson(rows, { lines: format === 'ndjson', stringIds })
+        ? (await import('../../../output/json.ts'))[format](view, globals)
         : changeFileText(rows, { spreadsheet, delimiter });
     const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
     const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
@@ -58,7 +59,9 @@ export const defineExport = define({
   },
 });
 
-async function* exportRows(batches: ColumnBatches, counts: { pets: number }): AsyncGenerator<readonly ExportRow[]> {
+const fields = ['petId', 'status', 'expected', 'quantity', 'reason', 'ref'];
+
+async function* exportRows(batches: ColumnBatches, counts: { pets: number }) {
   for await (const items of itemsOf(batches)) {
     counts.pets += items.length;
     yield items.map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
