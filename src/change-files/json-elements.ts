@@ -136,46 +136,29 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
+/** Matches a string, a bracket, or the quote of a string that the text does not end. */
+const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
+
+/** Matches what ends a value that is neither a string nor in brackets. */
+const end = /[,[\]{}" \n\r\t]/g;
+
 /**
  * Returns where the value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
  * before a comma, a bracket, a quote or white space. undefined if the text ends first.
  */
 function endOfValue(text: string, start: number): number | undefined {
-  const first = text[start];
-  if (first === '"') return endOfString(text, start);
-  if (first === '{' || first === '[') return endOfNested(text, start);
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (',[]{}" \n\r\t'.includes(text.charAt(at))) return at;
+  if (!'"{['.includes(text.charAt(start))) {
+    end.lastIndex = start + 1;
+    return end.exec(text)?.index;
   }
-  return undefined;
-}
-
-/** Returns where the string that opens at `start` has ended, its quote included; undefined if the text ends first. */
-function endOfString(text: string, start: number): number | undefined {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let before = at - 1;
-    while (text[before] === '\\') before -= 1;
-    // Of an even number of backslashes each is the escape of another, and none that of the quote.
-    if ((at - before) % 2 === 1) return at + 1;
-  }
-  return undefined;
-}
-
-function endOfNested(text: string, start: number): number | undefined {
-  const special = /["[\]{}]/g;
-  special.lastIndex = start;
-  for (let depth = 0; special.test(text); ) {
-    const at = special.lastIndex - 1;
-    const character = text[at];
-    if (character === '"') {
-      const end = endOfString(text, at);
-      if (end === undefined) return undefined;
-      special.lastIndex = end;
-    } else if (character === '{' || character === '[') depth += 1;
-    else {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
+  part.lastIndex = start;
+  let depth = 0;
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [piece] = found;
+    if (piece === '"') return undefined;
+    if (piece === '{' || piece === '[') depth += 1;
+    else if (piece === '}' || piece === ']') depth -= 1;
+    if (depth === 0) return part.lastIndex;
   }
   return undefined;
 }
