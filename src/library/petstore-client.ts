@@ -6,6 +6,7 @@ import { parseBaseUrl, parseKey, serviceOf } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseJson } from '../shared/json.ts';
+import type { Parsed } from '../shared/parsed.ts';
 import type { State } from '../state/state.ts';
 import {
   countOf,
@@ -246,10 +247,7 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   }
 }
 
-function usable<T>(
-  name: string,
-  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string },
-): T {
+function usable<T>(name: string, parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
   throw new UsageError(`${name}: ${parsed.fault}`);
 }
