@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { readCodes } from '../change-files/read-codes.ts';
 import { type BarCodes, barCodesText, parseBarCodes } from '../inventory/bar-codes.ts';
 import { codeText, petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
-import { grouped } from '../inventory/values.ts';
 import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
-import { readErrorReason } from '../shared/file-error.ts';
+import { systemCode } from '../shared/file-error.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
-import { readInput } from '../shared/read-input.ts';
 import type { Context } from './context.ts';
+import { faultyFile, readNamedFile } from './input-file.ts';
 import type { ChosenPlace } from './invocation/globals.ts';
 import type { Messages } from './invocation/messages.ts';
 
@@ -38,33 +37,23 @@ export async function openShopCodes({ config, context, messages }: CodesUse): Pr
   const version = stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
-    const codes = await readCodesFile(file, context.interrupted);
+    const codes = await readCodesFile(file, context);
     await keepCopy(state, kept, version ?? '', codes);
     return codes;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
     const instead =
       copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
-    await messages.warn(`setting codes: ${error.message}; ${instead}`);
+    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
     return copy?.codes;
   }
 }
 
 /** Returns the bar codes of a file. @throws UsageError with every fault that the file has */
-export async function readCodesFile(file: string, interrupted: AbortSignal): Promise<BarCodes> {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${file} is a folder, not a file`);
-  const read = await readCodes(readInput(file, interrupted)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause instanceof PetstockError) throw cause;
-    const reason = `${file} can't be read: ${readErrorReason(cause)}`;
-    throw new UsageError(cause.code === 'ENOENT' ? `There is no file ${file}` : reason, { cause });
-  });
+export async function readCodesFile(file: string, context: Context): Promise<BarCodes> {
+  const read = await readCodes(readNamedFile(file, context));
   if (read.ok) return read.codes;
-  const lines = read.faults.map(
-    ({ line, column, message }) => `line ${line}${column ? `, ${column}` : ''}: ${message}`,
-  );
-  if (read.total > lines.length) lines.push(`… and ${grouped(read.total - lines.length)} more`);
-  const faults = read.total === 1 ? 'a fault' : `${grouped(read.total)} faults`;
-  throw new UsageError(`${file} has ${faults}`, { lines });
+  throw faultyFile(file, read, {});
 }
 
 /**

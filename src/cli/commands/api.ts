@@ -1,11 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
-import { FailureError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { readErrorReason, systemCode } from '../../shared/file-error.ts';
-import { readInput } from '../../shared/read-input.ts';
+import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
 import { singleLine } from '../../shared/sanitize.ts';
-import type { Input } from '../context.ts';
+import { readNamedFile } from '../input-file.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { collect, define } from './define.ts';
 import { requireFileName } from './option-values.ts';
@@ -76,23 +74,11 @@ function methodOf(text: string): string {
 }
 
 async function bodyOf({ context }: Invocation, data: string): Promise<string | Uint8Array> {
-  if (data === '-' || data === '@-') return readAll(context.stdin);
-  if (!data.startsWith('@')) return data;
-  const file = data.slice(1);
+  if (data !== '-' && !data.startsWith('@')) return data;
+  const file = data.replace('@', '');
   requireFileName(file, '--data @');
-  try {
-    return await readAll({ chunks: readInput(file, context.interrupted) });
-  } catch (cause) {
-    if (cause instanceof PetstockError) throw cause;
-    const isMissing = systemCode(cause) === 'ENOENT';
-    const reason = isMissing ? `There is no file ${file}` : `${file} can't be read: ${readErrorReason(cause)}`;
-    throw new UsageError(`${reason}; nothing was sent`, { cause });
-  }
-}
-
-async function readAll({ chunks }: Pick<Input, 'chunks'>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of chunks) pieces.push(piece);
+  for await (const piece of readNamedFile(file, context, '; nothing was sent')) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 

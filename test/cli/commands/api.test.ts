@@ -129,7 +129,7 @@ test.for([
     'it is a folder, not a file; nothing was sent',
   ],
   [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
-  [['sandbox', 'import', '/nowhere.csv'], 'there is no such file'],
+  [['sandbox', 'import', '/nowhere.csv'], 'There is no file /nowhere.csv'],
   [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
 ] as const)('a place that is no file is said in words: %j', async ([command, words], { shop }) => {
   const result = await shop.run(command);

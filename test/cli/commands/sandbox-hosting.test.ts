@@ -222,6 +222,7 @@ describe('a stock of one’s own', () => {
     ['petId,quantity,colour\n1,1,red\n', ['line 1: the column "colour" is not known']],
     ['petId\n1\n', ['line 1: the column quantity is missing']],
     ['', ['line 1: the file is empty']],
+    ['petId,quantity\n1,"2\n', ['line 2: a quote opens here and is never closed']],
     [
       '[{"petId":1,"quantity":2,"status":"lost"},{"petId":1.5,"quantity":"x"}]',
       ['inventory[0]: the status', 'inventory[1]: '],

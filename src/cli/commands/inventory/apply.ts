@@ -8,15 +8,14 @@ import { isAbsent, PetIdSet, type Quantities } from '../../../inventory/pet-id-s
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { readInput } from '../../../shared/read-input.ts';
 import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../../shared/where.ts';
+import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { type BulkFlags, bulkOptions, oneOf, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
-import { faultyFile, unreadableFile } from './file-faults.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
 const help = 'petstock inventory apply --help';
@@ -193,13 +192,9 @@ function absentPets(changes: readonly Change[], quantities: Quantities): bigint[
 
 async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
   const { format, columns, ignoreColumns } = options;
-  const { stdin, interrupted } = context;
-  const chunks = file === '-' ? stdin.chunks : readInput(file, interrupted);
   const name = file === '-' ? undefined : file;
   const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
-  const result = await readChanges(chunks, { name, format: wanted, columns, ignoreColumns }).catch((error) => {
-    throw unreadableFile(file, error);
-  });
+  const result = await readChanges(readNamedFile(file, context), { name, format: wanted, columns, ignoreColumns });
   if (result.ok) return { unit: result.unit, changes: [...result.changes] };
   const hint = remedyHint(file, where, options, result.remedy);
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });

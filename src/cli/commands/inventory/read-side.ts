@@ -5,11 +5,12 @@ import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
-import { FailureError, UsageError } from '../../../shared/errors.ts';
-import { readInput } from '../../../shared/read-input.ts';
+import { FailureError, InterruptedError, UsageError } from '../../../shared/errors.ts';
+import { systemCode } from '../../../shared/file-error.ts';
+import type { Context } from '../../context.ts';
+import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { NamedPlace } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { faultyFile, unreadableFile } from './file-faults.ts';
 import { scanStock, type UnreadablePets } from './stock.ts';
 
 export type Side =
@@ -23,7 +24,11 @@ export type Side =
  * @throws UsageError for a file that can't be read, FailureError if a service lists a pet twice
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
-  if (side.kind === 'file') return readFile(invocation, side.file);
+  if (side.kind === 'file') {
+    return readFile(invocation.context, side.file).catch((error) => {
+      throw unreadableSide(side.file, error);
+    });
+  }
   const list = await invocation.service.at(side.place, ({ client }) =>
     StockList.gather(scanStock(invocation, client, unreadable)),
   );
@@ -32,31 +37,22 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
   throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
 }
 
-async function readFile({ context }: Invocation, file: string): Promise<StockList> {
-  const { stdin, interrupted } = context;
-  const isStdin = file === '-';
-  if (!isStdin) {
-    const list = await scanJsonFile(file, interrupted).catch((error) => {
-      throw unreadableSide(file, error);
-    });
-    // Only the other reader knows on which line a pet is there twice.
-    if (list !== undefined && list.repeated() === undefined) return list;
-  }
-  const chunks = isStdin ? stdin.chunks : readInput(file, interrupted);
-  const name = isStdin ? undefined : file;
-  const result = await readStockList(chunks, { name, format: undefined }).catch((error) => {
-    throw unreadableSide(file, error);
-  });
+async function readFile(context: Context, file: string): Promise<StockList> {
+  const list = await scanJsonFile(context, file);
+  // Only the other reader knows on which line a pet is there twice.
+  if (list !== undefined && list.repeated() === undefined) return list;
+  const name = file === '-' ? undefined : file;
+  const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
   if (result.ok) return result.list;
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
 }
 
 /** A name that is neither a file nor an environment may be meant for one. */
-function unreadableSide(file: string, error: NodeJS.ErrnoException): unknown {
-  const failure = unreadableFile(file, error);
+function unreadableSide(file: string, error: unknown): unknown {
+  if (error instanceof InterruptedError) return error.with({ message: 'Interrupted; nothing was sent' });
   const meant = didYouMean(file, environmentNames);
-  if (error.code !== 'ENOENT' || meant === '' || !(failure instanceof UsageError)) return failure;
-  return failure.with({ message: `${failure.message}, nor an environment of that name.${meant}` });
+  if (!(error instanceof UsageError) || systemCode(error.cause) !== 'ENOENT' || meant === '') return error;
+  return error.with({ message: `${error.message}, nor an environment of that name.${meant}` });
 }
 
 const lineEnd = 0x0a;
@@ -66,10 +62,10 @@ const comma = 0x2c;
  * Reads a file that `list -o json` or `ndjson` has written as fast as the answer of a service, several times as fast as any other.
  * @returns undefined if it is not such a file: whoever reads it otherwise says what is wrong with it
  */
-async function scanJsonFile(file: string, interrupted: AbortSignal): Promise<StockList | undefined> {
+async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;
-  const chunks = readInput(file, interrupted);
+  const chunks = readNamedFile(file, context);
   try {
     return await StockList.gather(scan(file, isLines ? asArray(chunks) : chunks));
   } catch (error) {

@@ -1,12 +1,12 @@
 import { readPetId } from '../../../change-files/cell-values.ts';
 import { CsvRecords } from '../../../change-files/csv-records.ts';
+import { BrokenFileError } from '../../../change-files/fault.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { readErrorReason } from '../../../shared/file-error.ts';
-import { readInput } from '../../../shared/read-input.ts';
 import type { Context } from '../../context.ts';
+import { readNamedFile } from '../../input-file.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const mostFaults = 20;
@@ -23,22 +23,20 @@ const noStockJson =
  * @param file `-` for stdin
  * @throws UsageError with the faults of the file
  */
-export async function readStockFile(
-  file: string,
-  { stdin, interrupted }: Pick<Context, 'stdin' | 'interrupted'>,
-): Promise<Stock> {
-  let text = '';
-  try {
-    for await (const piece of decodeText(file === '-' ? stdin.chunks : readInput(file, interrupted))) text += piece;
-  } catch (cause) {
-    interrupted.throwIfAborted();
-    throw new UsageError(`${file} can't be read: ${readErrorReason(cause)}`, { cause });
-  }
+export async function readStockFile(file: string, context: Context): Promise<Stock> {
   const collector = new StockCollector();
-  const start = text.trimStart().charAt(0);
-  const stock = start === '[' || start === '{' ? await readJson(file, text, collector) : readDelimited(text, collector);
+  let orders: Stock['orders'] = [];
+  try {
+    let text = '';
+    for await (const piece of decodeText(readNamedFile(file, context))) text += piece;
+    if (/^\s*[[{]/.test(text)) orders = await readJson(file, text, collector);
+    else readDelimited(text, collector);
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error;
+    collector.fault(`line ${error.fault.line}`, error.fault.message);
+  }
   collector.requireFaultless(file);
-  return { items: collector.items, ...stock };
+  return { items: collector.items, orders };
 }
 
 class StockCollector {
@@ -46,8 +44,8 @@ class StockCollector {
   readonly #faults: string[] = [];
   #count = 0;
 
-  get items(): Iterable<StockItem> {
-    return { [Symbol.iterator]: () => this.#items.values() };
+  get items(): readonly StockItem[] {
+    return [...this.#items.values()];
   }
 
   fault(where: string, message: string): void {
@@ -84,7 +82,7 @@ class StockCollector {
   }
 }
 
-function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'orders'> {
+function readDelimited(text: string, collector: StockCollector): void {
   let header: readonly (Field | undefined)[] | undefined;
   const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   for (const { line, cells } of records.read(text, true)) {
@@ -99,7 +97,6 @@ function readDelimited(text: string, collector: StockCollector): Pick<Stock, 'or
     collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
   }
   if (header === undefined) collector.fault('line 1', 'the file is empty');
-  return { orders: [] };
 }
 
 /** @returns nothing at all, with a fault, if a column is missing that a stock needs */
@@ -119,7 +116,7 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   return header;
 }
 
-async function readJson(file: string, text: string, collector: StockCollector): Promise<Pick<Stock, 'orders'>> {
+async function readJson(file: string, text: string, collector: StockCollector): Promise<Stock['orders']> {
   const { isLosslessNumber, parse, stringify } = await import('lossless-json');
   const textOf = (value: unknown): string =>
     isLosslessNumber(value) ? value.toString() : typeof value === 'string' ? value : value === undefined ? '' : '?';
@@ -134,7 +131,7 @@ async function readJson(file: string, text: string, collector: StockCollector): 
   if (!Object.hasOwn(content, 'inventory')) {
     // Whatever it is, none of it is repeated.
     collector.fault('line 1', noStockJson);
-    return { orders: [] };
+    return [];
   }
   for (const [at, item] of listOf(content, 'inventory').entries()) {
     const { petId, quantity, status } = objectOf(item);
@@ -144,7 +141,7 @@ async function readJson(file: string, text: string, collector: StockCollector): 
     const { petId, id } = objectOf(pet);
     collector.addRecord(`pets[${at}]`, textOf(petId ?? id), stringify(pet) ?? '');
   }
-  return { orders: listOf(content, 'orders').map((order) => stringify(order) ?? 'null') };
+  return listOf(content, 'orders').map((order) => stringify(order) ?? 'null');
 }
 
 /** @throws UsageError without what the parser says, which may be a secret of the file: `Duplicate key 'psk_…'` */

@@ -33,8 +33,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     invocation.questions.requireAnswer({ look });
   }
   const writeFile = await changeFileWriter(invocation, options);
-  const given =
-    options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context.interrupted);
+  const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
   await withSessions(invocation, async (sessions) => {
     const choice = await chooseSession(invocation, sessions, options);
     const run = await openRunAccess(invocation);

@@ -1,0 +1,46 @@
+import type { FileFault, PlaceUnit } from '../change-files/fault.ts';
+import { grouped } from '../inventory/values.ts';
+import { UsageError } from '../shared/errors.ts';
+import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
+import { readInput } from '../shared/read-input.ts';
+import type { Context } from './context.ts';
+
+/**
+ * Yields the bytes of a file that a person names; `-` is stdin.
+ * @param nothing what follows a message: `; nothing was sent`
+ * @throws UsageError if the file can't be read; the reason of an interruption
+ */
+export async function* readNamedFile(
+  file: string,
+  { stdin, interrupted }: Pick<Context, 'stdin' | 'interrupted'>,
+  nothing = '',
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* file === '-' ? stdin.chunks : readInput(file, interrupted);
+  } catch (cause) {
+    const code = systemCode(cause) ?? '';
+    // What is about no one file, such as a disk that fails, is said of none.
+    if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
+    throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
+  }
+}
+
+function unreadableText(file: string, code: string, cause: unknown): string {
+  if (file === '') return 'The name of the file is empty';
+  if (code === 'ENOENT') return `There is no file ${file}`;
+  return `${file === '-' ? 'stdin' : file} can't be read: ${readErrorReason(cause)}`;
+}
+
+/** Everything that is wrong with a file. @param nothing what has not been done for it: `nothing was sent` */
+export function faultyFile(
+  file: string,
+  { faults, total, unit }: { readonly faults: readonly FileFault[]; readonly total: number; readonly unit: PlaceUnit },
+  { nothing, hint }: { readonly nothing?: string; readonly hint?: string | undefined },
+): UsageError {
+  const name = file === '-' ? 'stdin' : file;
+  const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
+  const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
+  const named = total > faults.length ? `, of which the first ${grouped(faults.length)} are named` : '';
+  const end = nothing === undefined ? '' : `; ${nothing}`;
+  return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults, faultCount: total, hint });
+}
