@@ -33,10 +33,7 @@ export async function complete(
 ): Promise<Answer> {
   const reader = new Reader(table);
   for (const word of words) reader.read(word);
-  const wanted = reader.wantedWord(current);
-  if (wanted.asks === 'option') return answer(wanted.options.map(({ flags, about }) => [flags.at(-1) ?? '', about]));
-  if (wanted.asks === 'command') return answer(commandWords(wanted.command));
-  const { value, prefix, earlier } = wanted;
+  const { value, prefix = '', earlier = [] } = reader.wantedWord(current);
   const typed = current.slice(prefix.length);
   const chosen = value.kind === 'by-operand' ? valueBy(value.values, earlier.at(-1)) : value;
   if (chosen.kind === 'files') {
@@ -110,11 +107,13 @@ export function answerText({ candidates, files }: Answer, shell: string, current
   return [head, ...shown.map(([word, about]) => `${word}\t${about}`)].map((line) => `${line}\n`).join('');
 }
 
-type WantedWord =
-  /** @property prefix what stands before the value in the same word: `--env=` */
-  | { readonly asks: 'value'; readonly value: ValueKind; readonly prefix: string; readonly earlier: readonly string[] }
-  | { readonly asks: 'command'; readonly command: TableCommand }
-  | { readonly asks: 'option'; readonly options: readonly TableOption[] };
+interface WantedWord {
+  readonly value: ValueKind;
+  /** What stands before the value in the same word: `--env=`. */
+  readonly prefix?: string;
+  /** The operands before it. */
+  readonly earlier?: readonly string[];
+}
 
 /** Reads a command line up to its last word, as Commander would. */
 class Reader {
@@ -193,28 +192,26 @@ class Reader {
     const open = this.#open;
     const isOption = !this.#isAfterDashes && current.startsWith('-');
     if (open?.value !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
-      return { asks: 'value', value: open.value, prefix: '', earlier: [] };
+      return { value: open.value };
     }
     if (isOption) return this.#wantedOption(current);
     if (this.#operands.length === 0 && this.#command.commands.length > 0) {
-      return { asks: 'command', command: this.#command };
+      return { value: { kind: 'words', words: commandWords(this.#command) } };
     }
     const { operands } = this.#command;
     const last = operands.at(-1);
     const operand = operands[this.#operands.length] ?? (last?.isVariadic ? last : undefined);
-    if (operand === undefined) return { asks: 'option', options: this.#freeOptions() };
-    return { asks: 'value', value: operand.value, prefix: '', earlier: this.#operands };
+    return operand === undefined ? this.#anyOption() : { value: operand.value, earlier: this.#operands };
   }
 
   #wantedOption(current: string): WantedWord {
     const { option, value } = this.#splitOption(current);
-    if (option?.value === undefined || value === undefined) return { asks: 'option', options: this.#freeOptions() };
-    const prefix = current.slice(0, current.length - value.length);
-    return { asks: 'value', value: option.value, prefix, earlier: [] };
+    if (option?.value === undefined || value === undefined) return this.#anyOption();
+    return { value: option.value, prefix: current.slice(0, current.length - value.length) };
   }
 
   /** Those that can still be given. Where a command names an option as the program does, the command's. */
-  #freeOptions(): readonly TableOption[] {
+  #anyOption(): WantedWord {
     const own = this.#options.filter((option, index) => {
       const [first = ''] = option.flags;
       return this.#options.findIndex(({ flags }) => flags.includes(first)) === index;
@@ -222,8 +219,10 @@ class Reader {
     const [program, command] = [this.#program, this.#command];
     // All commands take the global options, which would hide its own: they come after them.
     const rank = (option: TableOption) => (command !== program && program.options.includes(option) ? 1 : 0);
-    return own
+    const free = own
       .filter((option) => option.isRepeatable === true || !this.#given.has(option))
       .sort((one, other) => rank(one) - rank(other));
+    const words = free.map(({ flags, about }): Word => [flags.at(-1) ?? '', about]);
+    return { value: { kind: 'words', words } };
   }
 }
