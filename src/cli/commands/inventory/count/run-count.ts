@@ -20,11 +20,12 @@ import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
 import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
 import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
-import { Counting, linesOf } from './counting.ts';
+import { Counting } from './counting.ts';
 import { changeFileWriter, finishCount } from './finish-count.ts';
+import { linesOf } from './lines.ts';
 import { withSessions } from './list-sessions.ts';
 import { requireLeft, restOf, withRest } from './rest.ts';
-import { createCountScreen, typedLines } from './screen.ts';
+import { createCountScreen } from './screen.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const place = whereOptions(invocation.where);
@@ -165,8 +166,7 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
     await screen.begin?.();
     // A scanner is faster than the screen: if the terminal echoed its codes, they would mix with what is said of them.
     const keys = screen.typing && stdin.keys?.();
-    const source = keys && screen.typing ? typedLines(keys, screen.typing) : linesOf(stdin.chunks);
-    for await (const lines of source) {
+    for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
       const taken = counting.take(lines);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
-import { LineEditor } from '../../../../../src/cli/commands/inventory/count/screen.ts';
+import { LineCutter } from '../../../../../src/cli/commands/inventory/count/lines.ts';
 import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, openShop, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, writes } from './count-rig.ts';
@@ -116,20 +116,18 @@ const key = fc.constantFrom(
 
 property(
   'a line is what its keys come to, however they are cut into pieces',
-  [fc.array(key, { maxLength: 20 }), fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 })],
-  (keys, sizes) => {
+  [fc.array(key, { maxLength: 20 }), fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), fc.boolean()],
+  (keys, sizes, hasKeys) => {
     const bytes = Buffer.from(keys.join(''));
-    const whole = new LineEditor().take(bytes);
-    const editor = new LineEditor();
+    const whole = new LineCutter(hasKeys);
+    const cutter = new LineCutter(hasKeys);
     const lines: string[] = [];
-    let rest = '';
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = sizes[index % sizes.length] ?? 1;
-      const typed = editor.take(bytes.subarray(at, at + size));
-      lines.push(...typed.lines);
-      rest = typed.rest;
+      lines.push(...cutter.take(bytes.subarray(at, at + size)).lines);
       at += size;
     }
-    expect({ lines, rest }).toEqual({ lines: whole.lines, rest: whole.rest });
+    expect(lines).toEqual(whole.take(bytes).lines);
+    expect(cutter.rest).toBe(whole.rest);
   },
 );

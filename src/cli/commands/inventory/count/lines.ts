@@ -1,0 +1,77 @@
+/** Characters: longer than any code. Of a longer line the beginning is taken, which is then no code. */
+const longestLine = 1000;
+
+/** Keys that send a sequence, such as the arrows, and what a terminal puts around pasted text. */
+const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
+/** The beginning of one, at the end of a piece. */
+const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
+
+/** Cuts lines out of what is typed or scanned: a line ends in LF, CR or both. */
+export class LineCutter {
+  readonly #decoder = new TextDecoder();
+  #held = '';
+  #rest = '';
+  #afterReturn = false;
+
+  /** @param hasKeys they come from a terminal in raw mode, where nothing is echoed that petstock does not draw: some keys edit the line */
+  constructor(private readonly hasKeys: boolean) {}
+
+  /** What there is of the next line. */
+  get rest(): string {
+    return this.#rest;
+  }
+
+  /** @param chunk undefined: nothing follows. @returns the lines that have ended; `isEnded`: by Ctrl-D at the beginning of a line */
+  take(chunk?: Uint8Array): { readonly lines: readonly string[]; readonly isEnded: boolean } {
+    let text = this.#held + this.#decoder.decode(chunk, { stream: chunk !== undefined });
+    if (this.hasKeys) {
+      text = text.replace(sequences, '');
+      this.#held = openSequence.exec(text)?.[0] ?? '';
+    }
+    const lines: string[] = [];
+    for (const character of text.slice(0, text.length - this.#held.length)) {
+      if (this.hasKeys && character === '\x04' && this.#rest === '') return { lines, isEnded: true };
+      if (character === '\r' || character === '\n') {
+        // The LF of a CRLF ends no line of its own.
+        if (character === '\r' || !this.#afterReturn) lines.push(this.#takeLine());
+      } else this.#edit(character);
+      this.#afterReturn = character === '\r';
+    }
+    return { lines, isEnded: false };
+  }
+
+  #takeLine(): string {
+    const line = this.#rest;
+    this.#rest = '';
+    return line;
+  }
+
+  #edit(character: string): void {
+    const key = this.hasKeys ? character : '';
+    // Backspace; Ctrl-U and Ctrl-W take all of it back. Ctrl-C and Ctrl-D within a line are no text.
+    if (key === '\x7f' || key === '\b') this.#rest = Array.from(this.#rest).slice(0, -1).join('');
+    else if (key === '\x15' || key === '\x17') this.#rest = '';
+    else if (key !== '\x03' && key !== '\x04' && this.#rest.length < longestLine) this.#rest += character;
+  }
+}
+
+/**
+ * Yields lines, those of one piece together: whoever reads them has dealt with them before the next piece is asked for. Without keys the last
+ * one may lack its end; what an interruption cuts off is no line.
+ * @param onKeys the chunks are keys of a terminal: draws what there is of the next line
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  onKeys?: (rest: string, hasLines: boolean) => Promise<void>,
+): AsyncGenerator<readonly string[]> {
+  const cutter = new LineCutter(onKeys !== undefined);
+  for await (const chunk of chunks) {
+    const { lines, isEnded } = cutter.take(chunk);
+    await onKeys?.(cutter.rest, lines.length > 0);
+    if (lines.length > 0) yield lines;
+    if (isEnded) return;
+  }
+  if (onKeys !== undefined) return;
+  cutter.take();
+  if (cutter.rest !== '') yield [cutter.rest];
+}
