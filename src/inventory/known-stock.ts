@@ -3,7 +3,7 @@ import { type Difference, type Stock, StockList } from './stock-list.ts';
 export interface Look {
   readonly list: StockList;
   /** Pets whose stock can't be read. */
-  readonly unreadable: { has(petId: bigint): boolean } & Iterable<{ readonly petId: bigint }>;
+  readonly unreadable: ReadonlyMap<bigint, unknown>;
 }
 
 /** A pet that is not in the last list. */
@@ -23,7 +23,7 @@ export class KnownStock {
 
   /** Takes the first look, which is compared with nothing. */
   begin({ unreadable }: Look): void {
-    for (const { petId } of unreadable) this.#absent.set(petId, { stock: undefined, isReported: false });
+    for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });
   }
 
   /** Returns what has changed, by pet id, in batches. @param before the list of the last look that could be read */
@@ -34,7 +34,7 @@ export class KnownStock {
     }
     const removed = [...this.#removed(unreadable)];
     if (removed.length > 0) yield removed;
-    for (const { petId } of unreadable) {
+    for (const petId of unreadable.keys()) {
       if (!this.#absent.has(petId)) this.#absent.set(petId, { stock: undefined, isReported: false });
     }
   }

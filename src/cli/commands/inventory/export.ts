@@ -10,7 +10,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
 import { requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { scanStock, UnreadablePets } from './stock.ts';
+import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const exportOptions = optionRows(
   ['--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids'],
@@ -54,8 +54,7 @@ export const defineExport = define({
     } else {
       await exportTo(invocation, file, text, { force, done });
     }
-    const error = unreadable.error(invocation.where);
-    if (error) throw error;
+    requireWhole(invocation, unreadable);
   },
 });
 

@@ -31,9 +31,8 @@ export const defineGet = define({
     } else if (first !== undefined) {
       await invocation.results.print(inventoryItemView(first, options));
     }
-    const error = unreadable.error(invocation.where, ({ petId }) => asked.has(petId));
-    const missing = [...asked].filter((petId) => !items.has(petId) && !unreadable.has(petId));
-    requireWhole(invocation, error, missing);
+    const absent = [...asked].filter((petId) => !items.has(petId));
+    requireWhole(invocation, unreadable, absent, ({ petId }) => asked.has(petId));
   },
 });
 

@@ -72,10 +72,7 @@ export const defineList = define({
       const view = inventoryColumnsView(items, { ...viewOptions, page });
       await invocation.results.print(view);
     }
-    const error = unreadable.error(invocation.where, (item) => criteria.every((each) => mayMeet(each, item)));
-    // Unreadable or not: a pet that the answer names is there.
-    const notThere = [...missing].filter((petId) => !unreadable.has(petId));
-    requireWhole(invocation, error, notThere);
+    requireWhole(invocation, unreadable, [...missing], (item) => criteria.every((each) => mayMeet(each, item)));
   },
 });
 

@@ -87,14 +87,18 @@ export function noSuchPets({ where }: Invocation, petIds: readonly bigint[]): No
 }
 
 /**
- * @param leftOut of the pets that are unreadable
- * @throws it, else NotFoundError, if pets are unreadable or not there: one error that names all of them
+ * @param absent pets that were not found: those that are unreadable are there
+ * @param matters as for `UnreadablePets.error`
+ * @throws FailureError, else NotFoundError, if pets are unreadable or not there: one error that names all of them
  */
 export function requireWhole(
   invocation: Invocation,
-  leftOut: PetstockError | undefined,
-  missing: readonly bigint[],
+  unreadable: UnreadablePets,
+  absent: readonly bigint[] = [],
+  matters?: (item: UnreadableItem) => boolean,
 ): void {
+  const leftOut = unreadable.error(invocation.where, matters);
+  const missing = absent.filter((petId) => !unreadable.has(petId));
   const notFound = missing.length > 0 ? noSuchPets(invocation, missing) : undefined;
   // First, since a terminal shows no more than the beginning of many lines.
   if (leftOut && notFound) throw leftOut.with({ lines: [`${notFound.message}.`, ...leftOut.lines] });
@@ -113,31 +117,14 @@ export function lowStockOf({ config }: Invocation): number {
 }
 
 /** The pets that a list can't show as they are: their stock can't be held exactly, or the answer names them twice. */
-export class UnreadablePets {
-  readonly #items = new Map<bigint, UnreadableItem>();
+export class UnreadablePets extends Map<bigint, UnreadableItem> {
   readonly #repeated = new Set<bigint>();
 
-  get size(): number {
-    return this.#items.size;
-  }
-
-  has(petId: bigint): boolean {
-    return this.#items.has(petId);
-  }
-
-  [Symbol.iterator](): Iterator<UnreadableItem> {
-    return this.#items.values();
-  }
-
   /** Takes a pet whose stock can't be read. May be handed on as it is. */
-  readonly add = (item: UnreadableItem): void => {
-    this.#items.set(item.petId, item);
-  };
+  readonly add = (item: UnreadableItem): void => void this.set(item.petId, item);
 
   /** Takes a pet that was there before. May be handed on as it is. */
-  readonly repeat = (petId: bigint): void => {
-    this.#repeated.add(petId);
-  };
+  readonly repeat = (petId: bigint): void => void this.#repeated.add(petId);
 
   /**
    * Returns what a command ends with once the rest is shown; undefined if nothing is wrong.
@@ -145,7 +132,7 @@ export class UnreadablePets {
    * @param matters which of the unreadable ones the list would have had; default: all
    */
   error(where: Where | undefined, matters: (item: UnreadableItem) => boolean = () => true): PetstockError | undefined {
-    const unreadable = Array.from(this).filter(matters);
+    const unreadable = [...this.values()].filter(matters);
     const faults = [
       ...unreadable.map(({ petId, number, fault }) => ({
         sentence: `Pet ${petId} is left out: "quantity" in the answer is ${number}, which is ${fault}`,

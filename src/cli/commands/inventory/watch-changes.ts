@@ -1,9 +1,13 @@
 import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { withoutWords } from '../../../output/error-text.ts';
+import { formatDuration } from '../../../output/time.ts';
 import type { SeenFacts } from '../../../output/watch-view.ts';
 import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { AuthError, PetstockError } from '../../../shared/errors.ts';
+import { sentence } from '../../../shared/parsed.ts';
+import type { Messages } from '../../invocation/messages.ts';
 
 export interface WatchOptions {
   readonly clock: Clock;
@@ -18,13 +22,12 @@ export interface WatchOptions {
   limits(): PaceLimits;
   counts(change: Difference): boolean;
   onBegin(list: StockList): Promise<void>;
-  /** A look failed, and none before it since the last that did not; a fault is over, after so many milliseconds. */
-  onFault(error: PetstockError): Promise<void>;
-  onBack(after: number): Promise<void>;
-  /** Looks are farther apart than was asked for, for the first time: because of the limits, or after a 429. */
-  onSlower(interval: number, why: 'limit' | 'refused'): Promise<void>;
-  /** The limits allow no second look before the end: nothing can be seen. @param wait for it, in milliseconds */
-  onTooShort(wait: number): Promise<void>;
+  readonly messages: Pick<Messages, 'note' | 'warn'>;
+}
+
+/** `1.5 s`; from a minute on in minutes. */
+export function secondsText(ms: number): string {
+  return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
 /** In milliseconds: one that takes longer was delayed by the limit or a retry. */
@@ -66,7 +69,7 @@ class Watch {
   #faultSince: number | undefined;
   /** No look before that, by the monotonic clock. */
   #notBefore = 0;
-  #saidSlower = new Set<string>();
+  readonly #said = new Set<string>();
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -99,13 +102,16 @@ class Watch {
 
   /** @returns undefined after a fault */
   async #read(): Promise<Look | undefined> {
-    const { clock, interrupted, onBack } = this.#options;
+    const { clock, interrupted, messages } = this.#options;
     const ending = this.#ending();
     try {
       const list = await this.#options.look(ending.signal);
       this.#pace.answered();
-      if (this.#faultSince !== undefined) await onBack(clock.monotonic() - this.#faultSince);
+      const since = this.#faultSince;
       this.#faultSince = undefined;
+      if (since !== undefined) {
+        await messages.note(`The service answers again, after ${formatDuration((clock.monotonic() - since) / 1000)}.`);
+      }
       return list;
     } catch (error) {
       interrupted.throwIfAborted();
@@ -137,29 +143,33 @@ class Watch {
   }
 
   async #fault(error: PetstockError): Promise<void> {
-    const { clock, onFault, onSlower } = this.#options;
+    const { clock, messages } = this.#options;
     const wait = (error.retryAfterSeconds ?? 0) * 1000;
     this.#notBefore = clock.monotonic() + wait;
     if (error.status === 429) {
       this.#pace.refused();
-      await this.#sayOnce('refused', () => onSlower(Math.max(wait, this.#pace.interval), 'refused'));
+      await this.#noteSlower(Math.max(wait, this.#pace.interval), 'the service answered 429');
       return;
     }
     if (this.#faultSince !== undefined) return;
     this.#faultSince = clock.monotonic();
-    await onFault(error);
+    const { own, words } = withoutWords(error);
+    await messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
   }
 
   /** Until the next look. @returns whether there is one */
   async pause(): Promise<boolean> {
-    const { clock, limits, onSlower, onTooShort } = this.#options;
+    const { clock, limits, messages } = this.#options;
     if (this.#lookedAt >= this.#end) return false;
     const least = this.#pace.least(limits(), clock.monotonic());
     const wanted = this.#pace.interval;
-    if (least > wanted) await this.#sayOnce('limit', () => onSlower(least, 'limit'));
+    if (least > wanted) await this.#noteSlower(least, 'more would be over a tenth of the rate limit');
     const soonest = Math.max(this.#lookedAt + least, this.#notBefore);
-    if (this.#isFirst && soonest > this.#end) {
-      await this.#sayOnce('short', () => onTooShort(soonest - this.#lookedAt));
+    if (this.#isFirst && soonest > this.#end && this.#isNew('short')) {
+      const wait = secondsText(soonest - this.#lookedAt);
+      await messages.warn(
+        `no change can be seen: --for ends before the next look, which can't leave sooner than ${wait} after the last`,
+      );
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
     // What changed since the last look is worth one more at the end, if the limits allow it.
@@ -182,9 +192,15 @@ class Watch {
     }
   }
 
-  async #sayOnce(what: string, say: () => Promise<void>): Promise<void> {
-    if (this.#saidSlower.has(what)) return;
-    this.#saidSlower.add(what);
-    await say();
+  /** Says once for each reason that looks are farther apart than was asked for. @param interval in milliseconds */
+  async #noteSlower(interval: number, why: string): Promise<void> {
+    if (!this.#isNew(why)) return;
+    await this.#options.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
+  }
+
+  #isNew(what: string): boolean {
+    const isNew = !this.#said.has(what);
+    this.#said.add(what);
+    return isNew;
   }
 }

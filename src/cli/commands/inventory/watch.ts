@@ -2,20 +2,17 @@ import { filtered } from '../../../inventory/filter.ts';
 import { isLow, parsePetStatus, unreadableText } from '../../../inventory/items.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { counted, parsePetId } from '../../../inventory/values.ts';
-import { withoutWords } from '../../../output/error-text.ts';
 import type { Paint } from '../../../output/terminal.ts';
-import { formatDuration } from '../../../output/time.ts';
 import type { Format } from '../../../output/view.ts';
 import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
 import { ChangesFound, FailureError, UsageError } from '../../../shared/errors.ts';
-import { sentence } from '../../../shared/parsed.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
 import { listOf } from '../option-values.ts';
 import { lowStockOf, UnreadablePets } from './stock.ts';
-import { type WatchOptions, watchChanges } from './watch-changes.ts';
+import { secondsText, type WatchOptions, watchChanges } from './watch-changes.ts';
 
 const defaultInterval = 15;
 
@@ -124,14 +121,14 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
   let unreadable = new UnreadablePets();
   let current = connection;
   return {
-    ...{ clock, interrupted, interval, duration, first, now, counts },
+    ...{ clock, interrupted, interval, duration, first, now, counts, messages },
     look: async (signal) => {
       current = await service.connectAgain();
       const found = new UnreadablePets();
       const batches = current.client.scanInventory({ once: true, signal, onUnreadable: found.add });
       const list = await StockList.gather(filtered(batches, [{ petIds }]));
       requireOnce(list);
-      for (const item of found) {
+      for (const item of found.values()) {
         if (unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
         await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
       }
@@ -149,19 +146,6 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const what = `${counted(list.size, 'pet')} of ${whereName(where)}`;
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
-    onFault: (error) => {
-      const { own, words } = withoutWords(error);
-      return messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
-    },
-    onBack: (after) => messages.note(`The service answers again, after ${formatDuration(after / 1000)}.`),
-    onSlower: (slower, why) => {
-      const reason = why === 'limit' ? 'more would be over a tenth of the rate limit' : 'the service answered 429';
-      return messages.note(`Looking every ${secondsText(slower)} at most: ${reason}.`);
-    },
-    onTooShort: (wait) =>
-      messages.warn(
-        `no change can be seen: --for ends before the next look, which can't leave sooner than ${secondsText(wait)} after the last`,
-      ),
   };
 }
 
@@ -180,9 +164,4 @@ function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (chang
     }
     return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
   };
-}
-
-/** `1.5 s`; from a minute on in minutes. */
-function secondsText(ms: number): string {
-  return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }

@@ -329,10 +329,7 @@ async function watched(looks: number, quantitiesAt: (look: number) => readonly n
     limits: () => ({ minute: undefined, day: undefined }),
     counts: () => true,
     onBegin: async () => {},
-    onFault: async () => {},
-    onBack: async () => {},
-    onTooShort: async () => {},
-    onSlower: async () => {},
+    messages: { note: async () => {}, warn: async () => {} },
   });
   for await (const found of changes) seen.push(found);
   return seen;
