@@ -56,7 +56,7 @@ export class CsvRecords {
   /** Returns the first line of the next record, past blank lines and `sep=;`; undefined if there is no whole one. */
   #nextLine(isLast: boolean): string | undefined {
     while (this.#at < this.#text.length) {
-      const end = cellEnd(this.#text, this.#at);
+      const end = lineEnd(this.#text, this.#at);
       if (end === this.#text.length && !isLast) return undefined;
       const line = this.#text.slice(this.#at, end);
       const declared = this.#delimiter === undefined ? declaredDelimiter(line) : undefined;
@@ -134,39 +134,25 @@ function plainRecord(start: number, line: string, delimiter: string): ScannedRec
 function scanRecord(text: string, start: number, delimiter: string): ScannedRecord {
   const cells: string[] = [];
   let misquoted: number | undefined;
+  const rest = `[^\\${delimiter}\r\n]*`;
+  // A quoted cell, with what follows its closing quote; else one without quotes.
+  const pattern = new RegExp(` *"([^"]*(?:""[^"]*)*)"(?!") *(${rest})|${rest}`, 'y');
   for (let at = start; ; at += 1) {
-    const quote = skipBlanks(text, at);
-    if (text[quote] === '"') {
-      const close = closingQuote(text, quote + 1);
-      if (close === -1) return { cells, end: text.length, openQuote: quote };
-      cells.push(text.slice(quote + 1, close).replaceAll('""', '"'));
-      const next = skipBlanks(text, close + 1);
-      at = cellEnd(text, next, delimiter);
-      if (at > next) misquoted ??= cells.length;
-    } else {
-      const end = cellEnd(text, at, delimiter);
-      cells.push(text.slice(at, end));
-      at = end;
+    pattern.lastIndex = at;
+    const [cell = '', inQuotes, after = ''] = pattern.exec(text) ?? [];
+    if (inQuotes === undefined && /^ *"/.test(cell)) {
+      return { cells, end: text.length, openQuote: at + cell.indexOf('"') };
     }
+    cells.push(inQuotes?.replaceAll('""', '"') ?? cell);
+    if (after !== '') misquoted ??= cells.length;
+    at += cell.length;
     if (text[at] !== delimiter) return { cells, end: at, misquoted };
   }
 }
 
-/** Returns where the cell that begins at `start` has ended; without a delimiter, the line. */
-function cellEnd(text: string, start: number, delimiter?: string): number {
-  let at = start;
-  while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at += 1;
-  return at;
-}
-
-function closingQuote(text: string, start: number): number {
-  let at = text.indexOf('"', start);
-  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at;
-}
-
-function skipBlanks(text: string, start: number): number {
-  let at = start;
-  while (text[at] === ' ') at += 1;
-  return at;
+/** Returns where the line ends that has a place in it. */
+function lineEnd(text: string, from: number): number {
+  const lineBreak = /[\r\n]/g;
+  lineBreak.lastIndex = from;
+  return lineBreak.exec(text)?.index ?? text.length;
 }
