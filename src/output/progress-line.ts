@@ -1,6 +1,7 @@
 import { grouped } from '../inventory/values.ts';
 import { barText } from './change-rows.ts';
-import { type Paint, plainPaint } from './terminal.ts';
+import type { Paint } from './terminal.ts';
+import { visibleWidth } from './text-width.ts';
 import { formatDuration, roughDuration } from './time.ts';
 
 export interface ProgressFacts {
@@ -33,27 +34,14 @@ const lengths = { long: 14, short: 8, none: 0 };
 const [wide, longest] = [100, 30];
 type Arrangement = (typeof arrangements)[number];
 
-interface Part {
-  readonly text: string;
-  readonly color?: 'red' | 'yellow';
-  /** The line itself, if it is not the text in its colour. */
-  readonly shown?: string;
-}
-
 /**
  * One line of at most `width` characters, without a line end:
  * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
  */
 export function progressLine(facts: ProgressFacts, width: number, paint: Paint): string {
-  for (const arrangement of arrangements) {
-    const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
-    const parts = [...barPart(facts, bar, paint), ...partsOf(facts, arrangement)];
-    const length = parts.reduce((sum, { text }) => sum + text.length, gap.length * (parts.length - 1));
-    if (length > width) continue;
-    return parts.map(({ text, color, shown }) => shown ?? (color === undefined ? text : paint[color](text))).join(gap);
-  }
+  const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
   // Where not even the count fits, a part of it would be another count.
-  return '';
+  return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 
 /** How far the run has come as a sentence, for a stream that is no terminal. */
@@ -63,23 +51,15 @@ export function progressSentence({ total, done, failed, left }: ProgressFacts): 
   return `${grouped(done)} of ${grouped(total)} done${failures}${time}.`;
 }
 
-const gap = '  ';
-
-function barPart({ total, done }: ProgressFacts, length: number, paint: Paint): Part[] {
-  const share = total === 0 ? 1 : done / total;
-  const bar = (painted: Paint) => `[${barText(share, length, painted, 'cyan')}]`;
-  return length === 0 ? [] : [{ text: bar(plainPaint), shown: bar(paint) }];
-}
-
-function partsOf(facts: ProgressFacts, arrangement: Arrangement): Part[] {
+function partsOf(facts: ProgressFacts, arrangement: Arrangement, width: number, paint: Paint): string[] {
   const { total, done, failed, rate } = facts;
-  const parts: Part[] = [];
-  parts.push({ text: `${grouped(done)}/${grouped(total)}` });
-  if (arrangement.failed && failed > 0) parts.push({ text: `${grouped(failed)} failed`, color: 'red' });
-  if (arrangement.rate && facts.waiting === undefined && rate !== undefined && rate > 0) {
-    parts.push({ text: rateText(rate) });
-  }
-  if (arrangement.time !== 'none') parts.push(...timePart(facts, arrangement.time === 'long'));
+  const parts: string[] = [];
+  const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
+  if (bar > 0) parts.push(`[${barText(total === 0 ? 1 : done / total, bar, paint, 'cyan')}]`);
+  parts.push(`${grouped(done)}/${grouped(total)}`);
+  if (arrangement.failed && failed > 0) parts.push(paint.red(`${grouped(failed)} failed`));
+  if (arrangement.rate && facts.waiting === undefined && rate !== undefined && rate > 0) parts.push(rateText(rate));
+  if (arrangement.time !== 'none') parts.push(...timePart(facts, arrangement.time === 'long', paint));
   return parts;
 }
 
@@ -88,15 +68,15 @@ export function awaited({ waitReason }: Pick<ProgressFacts, 'waitReason'>): stri
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }
 
-function timePart(facts: ProgressFacts, long: boolean): Part[] {
+function timePart(facts: ProgressFacts, long: boolean, paint: Paint): string[] {
   const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
     const wait = formatDuration(waiting / 1000);
-    return [{ text: long ? `… waiting for ${awaited(facts)}: ${wait}` : `waiting ${wait}`, color: 'yellow' }];
+    return [paint.yellow(long ? `… waiting for ${awaited(facts)}: ${wait}` : `waiting ${wait}`)];
   }
   if (left === undefined || done >= total) return [];
   const time = roughDuration(left);
-  return [{ text: long ? `about ${time} left` : time }];
+  return [long ? `about ${time} left` : time];
 }
 
 function rateText(rate: number): string {
