@@ -7,19 +7,6 @@ import type { Column, Row, Scalar } from './view.ts';
  * The words for what becomes of a row: the same in the preview, the report and the history.
  */
 
-const countedWords: Readonly<Record<RowResult, (count: number) => string>> = {
-  planned: (count) => (count === 1 ? 'change' : 'changes'),
-  applied: () => 'applied',
-  unchanged: () => 'unchanged',
-  notEdited: () => 'not edited',
-  skipped: () => 'skipped',
-  failed: () => 'failed',
-  conflict: (count) => (count === 1 ? 'conflict' : 'conflicts'),
-  notAttempted: () => 'not attempted',
-  unknown: () => 'unknown',
-  differs: (count) => (count === 1 ? 'differs' : 'differ'),
-};
-
 const noRows = 'no rows';
 
 /**
@@ -31,7 +18,7 @@ export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: P
   for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
   const parts = rowResults.flatMap((result) => {
     const count = counts.get(result);
-    return count === undefined ? [] : [`${grouped(count)} ${countedWords[result](count)}`];
+    return count === undefined ? [] : [`${grouped(count)} ${resultWord(result, count)}`];
   });
   return parts.length === 0 ? noRows : parts.join(', ');
 }
@@ -45,21 +32,29 @@ interface Look {
   readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
   /** Where it is not the result itself. */
   readonly word?: string;
+  /** For one row, and for several, if that is another word. */
+  readonly counted?: readonly [one: string, several: string];
 }
 
 const looks: Readonly<Record<RowResult | 'pending', Look>> = {
-  planned: { color: 'cyan' },
+  planned: { color: 'cyan', counted: ['change', 'changes'] },
   applied: { color: 'green' },
   unchanged: { color: 'dim' },
   notEdited: { color: 'dim', word: 'not edited' },
   skipped: { color: 'dim' },
   failed: { color: 'red' },
-  conflict: { color: 'yellow' },
+  conflict: { color: 'yellow', counted: ['conflict', 'conflicts'] },
   notAttempted: { color: 'dim', word: 'not attempted' },
   pending: { color: 'dim' },
   unknown: { color: 'yellow' },
-  differs: { color: 'yellow' },
+  differs: { color: 'yellow', counted: ['differs', 'differ'] },
 };
+
+/** Returns the word for so many rows of a result: `conflicts`. */
+export function resultWord(result: RowResult | 'pending', count: number): string {
+  const { word = result, counted } = looks[result];
+  return counted?.[count === 1 ? 0 : 1] ?? word;
+}
 
 export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   const look = (looks as Readonly<Record<string, Look>>)[`${value}`];

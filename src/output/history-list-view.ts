@@ -3,7 +3,7 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { counted, grouped } from '../inventory/values.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
-import { errorJsonOf } from './change-rows.ts';
+import { errorJsonOf, resultWord } from './change-rows.ts';
 import { isoTime, shortTime } from './time.ts';
 import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
@@ -130,21 +130,19 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
   return counts.applied + counts.differs;
 }
 
+const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
+
 /** Returns what became of a run in words, and whether it went as it should. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state } = facts;
-  const { applied, unknown, pending, failed, conflict, differs } = counts;
+  const { applied, unknown, pending, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing applied', whole: false };
   if (undone > 0 && undone >= applied + differs + unknown) return { result: 'taken back', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
     ...some(undone, 'taken back'),
-    ...some(unknown, 'unknown'),
-    ...some(differs, differs === 1 ? 'differs' : 'differ'),
-    ...some(pending, 'pending'),
-    ...some(failed, 'failed'),
-    ...some(conflict, conflict === 1 ? 'conflict' : 'conflicts'),
+    ...faultyResults.flatMap((result) => some(counts[result], resultWord(result, counts[result]))),
   ];
   const done =
     faults.length > 0 && changes > 1
