@@ -171,7 +171,7 @@ export interface MovableClock extends Clock {
 /** Deadlines of requests stay in real time: what a test skips is a wait, not an answer. */
 export function movableClock(base: Clock): MovableClock {
   let ahead = 0;
-  const wakers = new Set<() => void>();
+  let moved = new AbortController();
   const now = () => base.monotonic() + ahead;
   return {
     now: () => base.now() + ahead,
@@ -182,33 +182,16 @@ export function movableClock(base: Clock): MovableClock {
       const until = now() + ms;
       for (let left = ms; left > 0; left = until - now()) {
         signal?.throwIfAborted();
-        await sleepOrWake(base, left, wakers, signal);
+        const ends = signal === undefined ? moved.signal : AbortSignal.any([signal, moved.signal]);
+        // It rejects if the clock was moved, or the sleep was interrupted: both are looked at.
+        await base.sleep(left, ends).catch(() => {});
       }
       signal?.throwIfAborted();
     },
     advance: (ms) => {
       ahead += ms;
-      for (const wake of wakers) wake();
+      moved.abort();
+      moved = new AbortController();
     },
   };
-}
-
-async function sleepOrWake(
-  base: Clock,
-  ms: number,
-  wakers: Set<() => void>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  signal?.addEventListener('abort', end, { once: true });
-  wakers.add(end);
-  try {
-    await base.sleep(ms, ending.signal);
-  } catch {
-    // It was woken, or interrupted: whoever sleeps looks at both.
-  } finally {
-    wakers.delete(end);
-    signal?.removeEventListener('abort', end);
-  }
 }
