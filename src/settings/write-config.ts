@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
-import { sqlite } from '../shared/sqlite-engine.ts';
+import { retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import {
   configFile,
   configOf,
@@ -158,7 +158,7 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
 
 /** In milliseconds. A change takes a few; another process may have been stopped in the middle of one. */
 const maxWait = 30_000;
-const pause = 5;
+const pauses = Array<number>(maxWait / 5).fill(5);
 
 /** Runs `work` while no other process changes the configuration. The lock is SQLite's: the system frees it if its process dies. */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
@@ -166,28 +166,14 @@ async function underLock(folder: string, work: () => Promise<void>): Promise<voi
   closeSync(openSync(file, 'a', 0o600));
   const { DatabaseSync } = sqlite();
   const lock = new DatabaseSync(file, { timeout: 0 });
+  const isBusy = (error: unknown) => sqliteCodeOf(error) === sqliteCodes.busy;
   try {
-    for (let waited = 0; !isTaken(() => lock.exec('BEGIN EXCLUSIVE')); waited += pause) {
-      if (waited >= maxWait) {
-        throw new UnavailableError(
-          `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s. Nothing was changed`,
-        );
-      }
-      await setTimeout(pause);
-    }
+    await retryBusy(() => lock.exec('BEGIN EXCLUSIVE'), pauses, setTimeout, isBusy).catch((error) => {
+      const wait = `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s`;
+      throw isBusy(error) ? new UnavailableError(`${wait}. Nothing was changed`) : error;
+    });
     await work();
   } finally {
     lock.close();
-  }
-}
-
-/** @returns false while another process has the lock */
-function isTaken(take: () => void): boolean {
-  try {
-    take();
-    return true;
-  } catch (error) {
-    if (error instanceof Error && /locked|busy/i.test(error.message)) return false;
-    throw error;
   }
 }
