@@ -1,16 +1,14 @@
+import type { ErrorFault } from '../shared/errors.ts';
 import { quoted } from '../shared/parsed.ts';
 
 /** The unit in which places of a file are counted: its lines, or the items of a JSON list that is written on one line. */
 export type PlaceUnit = 'line' | 'item';
 
-export interface FileFault {
-  /** From 1; every line of the file counts, blank ones too. If the unit is `item`, the number of the item. */
-  readonly line: number;
-  /** The column of the header line, or the field of the JSON object, as the file spells it, but short and harmless. */
-  readonly column?: string | undefined;
-  /** In words for a shop assistant, without the line and without a trailing period. */
-  readonly message: string;
-}
+/**
+ * A fault of a file. Its line counts from 1, blank ones too; if the unit is `item`, it is the number of the item. The column is spelled as in
+ * the file, but short and harmless. The message is for a shop assistant, without the line and without a trailing period.
+ */
+export type FileFault = ErrorFault;
 
 /** How a file can be read all the same: with `--ignore-columns`, or once a question is answered, which is never guessed. */
 export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };

@@ -200,11 +200,6 @@ export class StatusNames {
     return this.#texts.push(text) - 1;
   }
 
-  /** Returns the code of a status that occurred; undefined for another one. */
-  find(text: string): number | undefined {
-    return this.#codes.get(text);
-  }
-
   textOf(code: number): string {
     return this.#texts[code] ?? '';
   }
