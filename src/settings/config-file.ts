@@ -154,8 +154,11 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
     }
     return decoded;
   };
+  const settings = decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown);
+  const misplaced = settingNames.filter((name) => Object.hasOwn(content, name));
+  unknown.push(...misplaced.map((name) => `"${name}" has no effect outside "settings".`));
   return {
-    settings: decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown),
+    settings,
     keys: part('keys', text(parseKey)),
     urls: part('urls', text(parseBaseUrl)),
     keyOrigins: part('keyOrigins', text(parseOrigin)),

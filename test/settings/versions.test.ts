@@ -23,6 +23,7 @@ test('settings and parts of a later petstock are a warning, and survive each cha
     settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
     stores: { north: { settings: { tone: 1 }, notes: { staging: 'x' } } },
     notes: { 'a.b': 1 },
+    'max-changes': 5,
   };
   const { run, text } = await shopWith(later);
   const list = await run('inventory list --limit 1');
@@ -31,6 +32,7 @@ test('settings and parts of a later petstock are a warning, and survive each cha
     expect.stringContaining('"tone" is not a setting and has no effect.'),
     expect.stringContaining('"max_zero" is not a setting and has no effect. Did you mean "max-zero"?'),
     expect.stringContaining('"theme" is not a setting and has no effect.'),
+    expect.stringContaining('"max-changes" has no effect outside "settings".'),
   ]);
   expect(await run('config set low-stock 4')).toMatchObject({ code: 0 });
   expect(await run('config set low-stock 2 --store north')).toMatchObject({ code: 0 });
