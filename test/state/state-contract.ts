@@ -94,11 +94,12 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('keeps what both fold onto the same version', async () => {
-        const refused = { type: 'answer', id: 'a', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
+        const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
-        await theirs.limits.fold('key', [sent('b')]);
+        await theirs.limits.fold('key', [{ type: 'unsent', id: 'a' }]);
+        expect((await latest(ours, 'key')).inFlight.size).toBe(0);
         await Promise.all([ours.limits.fold('new', [start, refused]), theirs.limits.fold('new', [start, sent('b')])]);
         for (const key of ['key', 'new']) expect((await latest(ours, key)).gate.at).toBeGreaterThan(0);
       });
