@@ -1,8 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
-import { FailureError, NotFoundError, type PetstockError, UsageError } from '../../shared/errors.ts';
+import {
+  FailureError,
+  InterruptedError,
+  NotFoundError,
+  type PetstockError,
+  UnavailableError,
+  UsageError,
+} from '../../shared/errors.ts';
 import { singleLine } from '../../shared/sanitize.ts';
+import { classifyFailure } from '../../writes/classify-failure.ts';
 import { readNamedFile } from '../input-file.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { collect, define } from './define.ts';
@@ -33,11 +41,10 @@ export const defineApi = define({
     const method = methodOf(methodText);
     const path = pathOf(pathText);
     const headers = headersOf(header);
-    if (data !== undefined && readingMethods.has(method)) {
-      throw new UsageError(`A ${method} has no body: leave --data out`);
-    }
+    const isRead = readingMethods.has(method);
+    if (data !== undefined && isRead) throw new UsageError(`A ${method} has no body: leave --data out`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
-    const { client } = readingMethods.has(method)
+    const { client } = isRead
       ? await invocation.service.connect()
       : await invocation.service.beginWrite(`Send ${method} ${path}?`);
     const printer = bodyPrinter(invocation);
@@ -48,17 +55,28 @@ export const defineApi = define({
       if (!isHeadShown) await printHead(invocation, head);
       isHeadShown = true;
     };
-    const head = await client.stream({ method, path, body, headers }, async (chunk, facts) => {
+    const told = (error: unknown) => (isRead ? error : unsure(error, `${method} ${path}`));
+    const answer = client.stream({ method, path, body, headers }, async (chunk, facts) => {
       if (!isShown(facts.status)) return;
       await showHead(facts);
       await printer.print(chunk);
     });
+    const head = await answer.catch((error) => {
+      throw told(error);
+    });
     if (isShown(head.status)) await showHead(head);
     await printer.finish();
     if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
-    if (head.failure) throw worded(head.failure);
+    if (head.failure) throw told(worded(head.failure));
   },
 });
+
+/** Says so of a write without an answer that the service may have carried out. */
+function unsure(error: unknown, request: string): unknown {
+  const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
+  if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
+  return error.with({ message: `${error.message}; it is not known whether ${request} was carried out` });
+}
 
 /** Here a 404 is about the path, not about a pet. */
 function worded(failure: PetstockError): PetstockError {

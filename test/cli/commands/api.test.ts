@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
+import { commitThenDrop } from '../../support/scripted-actions.ts';
+import type { Action } from '../../support/scripted-service.ts';
 import { changeFile, errorJson, openShop, sent } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
@@ -170,4 +172,16 @@ test.for([
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
 ] as const)('an empty name is said to be one: %s in %j', async ([what, command], { shop }) => {
   expect(await shop.refused(command)).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
+});
+
+test.for<[string, Action, boolean]>([
+  ['a connection that breaks', commitThenDrop, false],
+  ['a 503', (exchange) => exchange.answer(503), false],
+  ['a refusal', (exchange) => exchange.answer(400), true],
+])('it is said of a write whether its fate is known: %s', async ([, action, isKnown], { till }) => {
+  till.service.next('PATCH', action);
+  const { stderr } = await till.run(['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}']);
+  expect(stderr.includes('; it is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
+  till.service.next('GET', ({ drop }) => drop());
+  expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });
