@@ -1,40 +1,19 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { atEnd, type EsbuildPlugin, licences, oneScript, unused } from './.ci/bundle.ts';
+import { licences, oneScript, replacing, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 
 const sqlite = 'node_modules/@photostructure/sqlite';
 
-/** Puts the native binaries of SQLite beside the program. */
-const prebuilds = atEnd('prebuilds', (outdir) =>
-  cpSync(join(sqlite, 'prebuilds'), join(outdir, 'prebuilds'), { recursive: true }),
-);
-
-/** `man petstock`, beside the bundle, with the day of the commit or of SOURCE_DATE_EPOCH: another build is the same. */
-const manual = atEnd('manual', async (outdir) => {
-  const day = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? committedAt()) * 1000);
-  mkdirSync(join(outdir, 'man'), { recursive: true });
-  writeFileSync(join(outdir, 'man', 'petstock.1'), await manPage(day.toISOString().slice(0, 10)));
-});
-
-/** `node:process` by its global name: for an import by default, esbuild copies all that it has, 4 M instructions at each start. */
-const globalProcess: EsbuildPlugin = {
-  name: 'global-process',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:process$/ }, () => ({ path: 'process', namespace: 'global' }));
-    onLoad({ filter: /./, namespace: 'global' }, () => ({ contents: 'export default process;' }));
-  },
-};
-
 /** Everything is bundled but a package that `pg` can do without. */
 const all = {
   target: 'node20',
   platform: 'node',
   // These builds write here at once, and what is made of them stays.
-  clean: ['!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
+  clean: ['!man/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
   external: ['./complete.cjs'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
   noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],
@@ -44,7 +23,7 @@ const all = {
 
 const commonJs = { ...all, format: 'cjs', splitting: false, outExtension: () => ({ js: '.cjs' }) } satisfies Options;
 
-export default defineConfig(async () => [
+export default defineConfig(async ({ outDir = 'dist' }) => [
   {
     ...commonJs,
     name: 'start',
@@ -58,7 +37,8 @@ export default defineConfig(async () => [
       'import.meta.url': '__filename',
       COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
     },
-    esbuildPlugins: [manual, globalProcess],
+    // By its global name: for an import by default, esbuild copies all that it has, 4 M instructions at each start.
+    esbuildPlugins: [replacing([/^node:process$/, /./, 'export default process;'])],
   },
   {
     ...commonJs,
@@ -66,7 +46,13 @@ export default defineConfig(async () => [
     entry: { program: 'bin/run.ts' },
     format: 'esm',
     splitting: true,
-    esbuildPlugins: [unused, oneScript, prebuilds, licences([sqlite])],
+    esbuildPlugins: [unused, oneScript, licences([sqlite])],
+    // The native binaries of SQLite and the manual stand beside the program.
+    onSuccess: async () => {
+      cpSync(join(sqlite, 'prebuilds'), join(outDir, 'prebuilds'), { recursive: true });
+      mkdirSync(join(outDir, 'man'), { recursive: true });
+      writeFileSync(join(outDir, 'man', 'petstock.1'), await manPage(committedAt()));
+    },
   },
   {
     ...all,

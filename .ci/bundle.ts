@@ -5,32 +5,42 @@ import type { Options } from 'tsup';
 
 export type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
+const undici = /[\\/]node_modules[\\/]undici[\\/]/;
+
 /**
  * Modules that a bundled package loads at once for what petstock never does; an empty one replaces them. Commander starts
  * subcommands that are programs of their own; undici speaks HTTP/2, asks Node's own client for the size of a head, which
  * `src/api/undici.ts` names, and takes a form for a body. Together 3 to 12 ms of CPU.
  */
-export const unused: EsbuildPlugin = {
-  name: 'unused',
-  setup({ onResolve, onLoad }) {
-    const leaveOut = (filter: RegExp, by: RegExp, pluginData = 'module.exports = {};') =>
-      onResolve({ filter }, ({ path, importer }) =>
-        by.test(importer) ? { path, namespace: 'unused', pluginData } : undefined,
-      );
-    leaveOut(/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/);
-    leaveOut(/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici);
-    leaveOut(/^node:assert$/, undici, assertion);
-    leaveOut(/^\.\/tree$/, undici, noTree);
-    onLoad({ filter: /./, namespace: 'unused' }, ({ pluginData }) => ({ contents: pluginData }));
-  },
-};
+export const unused = replacing(
+  [/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/, 'module.exports = {};'],
+  [/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici, 'module.exports = {};'],
+  // All that undici uses of it, which takes 5 M instructions to load.
+  [
+    /^node:assert$/,
+    undici,
+    "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'undici: an assertion failed'); };",
+  ],
+  // undici looks there for the small letters of a header's name, and makes them itself of one that is not there: a tree takes 3 M
+  // instructions to plant.
+  [/^\.\/tree$/, undici, 'module.exports = { tree: { lookup() {} } };'],
+);
 
-const undici = /[\\/]node_modules[\\/]undici[\\/]/;
-/** All that undici uses of `node:assert`, which takes 5 M instructions to load. */
-const assertion =
-  "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'undici: an assertion failed'); };";
-/** undici looks there for the small letters of a header's name, and makes them itself of one that is not there: a tree takes 3 M instructions to plant. */
-const noTree = 'module.exports = { tree: { lookup() {} } };';
+/** Replaces modules. @param rules each has the name of the module, who imports it, and the code in its place */
+export function replacing(
+  ...rules: readonly (readonly [name: RegExp, importer: RegExp, code: string])[]
+): EsbuildPlugin {
+  return {
+    name: 'replacing',
+    setup({ onResolve, onLoad }) {
+      for (const [filter, by, code] of rules)
+        onResolve({ filter }, ({ path, importer }) =>
+          by.test(importer) ? { path, namespace: 'replaced', pluginData: code } : undefined,
+        );
+      onLoad({ filter: /./, namespace: 'replaced' }, ({ pluginData }) => ({ contents: pluginData }));
+    },
+  };
+}
 
 /** Larger pieces stay scripts of their own: without a cache, V8 reads through all of a script. In bytes. */
 const maxPiece = 80_000;
@@ -101,33 +111,20 @@ function scriptOf(pieces: readonly string[]): { readonly text: string; readonly 
  * @param besides the folders of packages that go with it in bundles of their own
  */
 export function licences(besides: readonly string[] = []): EsbuildPlugin {
-  return atEnd('licences', (outdir, inputs) => {
-    const bundled = inputs.flatMap((input) => packageFolder(input) ?? []);
-    // Each begins with the name of its package, whatever folder that is in.
-    const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
-    writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
-  });
-}
-
-/** Does something beside a bundle. @param work is given the folder of the bundle, and the files that are in it */
-export function atEnd(
-  name: string,
-  work: (outdir: string, inputs: readonly string[]) => void | Promise<void>,
-): EsbuildPlugin {
   return {
-    name,
+    name: 'licences',
     setup({ initialOptions: { outdir = '' }, onEnd }) {
       onEnd(({ metafile }) => {
+        const inputs = Object.keys(metafile?.inputs ?? {});
+        // `node_modules/@clack/core`, of a file in it.
+        const bundled = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
+        // Each begins with the name of its package, whatever folder that is in.
+        const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
         mkdirSync(outdir, { recursive: true });
-        return work(outdir, Object.keys(metafile?.inputs ?? {}));
+        writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
       });
     },
   };
-}
-
-/** `node_modules/@clack/core`, of a file in it. */
-function packageFolder(input: string): string | undefined {
-  return /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
 }
 
 function licenceOf(folder: string): string {

@@ -45,9 +45,9 @@ export function changedFiles(): readonly string[] | undefined {
   return fork === undefined ? undefined : fromGit(root, 'diff', '--name-only', fork)?.split('\n');
 }
 
-/** When the commit was made, in seconds: what is built of it carries that time. A tree that is no clone has the time 0. */
-export function committedAt(): number {
-  return Number(fromGit(root, 'log', '-1', '--format=%ct') ?? 0);
+/** The time that what is built carries: SOURCE_DATE_EPOCH, else that of the commit; 1970 in a tree that is no clone. */
+export function committedAt(): Date {
+  return new Date(Number(process.env.SOURCE_DATE_EPOCH ?? fromGit(root, 'log', '-1', '--format=%ct') ?? 0) * 1000);
 }
 
 /** Returns the constants of a build: the commit, such as `8c639f0`, if it is not the one that is tagged as this version. */
@@ -74,10 +74,13 @@ process.once('exit', () => {
 /** The sums of all files of a folder, as `sha256sum` prints them, and takes them with `--check`. */
 export function sumsOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
-  const sum = (name: string) => createHash('sha256').update(readFileSync(join(folder, name)));
+  const sum = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
   return names
     .sort()
-    .map((name) => `${sum(name).digest('hex')}  ${name}\n`)
+    .map((name) => `${sum(name)}  ${name}\n`)
     .join('');
 }
 
@@ -93,12 +96,22 @@ export function fetchPackage(spec: string, integrity: string): string {
   const folder = join(root, 'node_modules/.cache/packages', spec.replace(/[/@]/g, '-'));
   if (existsSync(folder)) return folder;
   const unfinished = newFolder();
-  const [{ filename }] = JSON.parse(npm(unfinished, 'pack', '--json', '--ignore-scripts', spec));
-  const tarball = join(unfinished, filename.replace('@', '').replace('/', '-'));
-  const found = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-  if (found !== integrity) throw new Error(`${spec} is not the pinned one: ${found}`);
-  execFileSync('tar', ['-xzf', tarball, '-C', unfinished]);
+  const [packed] = JSON.parse(npm(unfinished, 'pack', '--json', '--ignore-scripts', spec));
+  if (packed.integrity !== integrity) throw new Error(`${spec} is not the pinned one: ${packed.integrity}`);
+  execFileSync('tar', ['-xzf', packed.filename.replace('@', '').replace('/', '-')], { cwd: unfinished });
   mkdirSync(join(folder, '..'), { recursive: true });
   if (!existsSync(folder)) renameSync(join(unfinished, 'package'), folder);
   return folder;
+}
+
+/** Returns a template of `docs/packaging` with a value in the place of each `{{word}}`. @throws Error that names a word without one */
+export function filled(name: string, words: Readonly<Record<string, string>>): string {
+  return readFileSync(join(root, 'docs/packaging', name), 'utf8').replaceAll(
+    /\{\{([\w.-]+)\}\}/g,
+    (_, word: string) => {
+      const value = words[word];
+      if (value !== undefined) return value;
+      throw new Error(`docs/packaging/${name}: there is no ${word}`);
+    },
+  );
 }

@@ -11,12 +11,12 @@ const sectionNames: Readonly<Record<string, string>> = { 'exit-codes': 'EXIT STA
 
 /**
  * `man petstock`, in the macros of man(7), which every reader of manuals knows.
- * @param date of the manual: `2026-01-15`
+ * @param date of the manual, of which the day is shown
  */
-export async function manPage(date: string): Promise<string> {
+export async function manPage(date: Date): Promise<string> {
   const [program, ...commands] = await allCommands();
   const lines = [
-    `.TH PETSTOCK 1 ${date} "petstock ${version}" "petstock"`,
+    `.TH PETSTOCK 1 ${date.toISOString().slice(0, 10)} "petstock ${version}" "petstock"`,
     '.SH NAME',
     'petstock \\- look at and adjust the stock of a pet store',
     '.SH SYNOPSIS',

@@ -7,16 +7,15 @@ import { licences, unused } from '../bundle.ts';
 import { buildConstants, committedAt, newFolder, root, sumsOf } from '../commands.ts';
 import { completionTable } from '../reference/completion-table.ts';
 import { manPage } from '../reference/man-page.ts';
-import { bunNotice } from './bun-notice.ts';
 import { firstStart } from './first-start.ts';
-import { hostName, runtimeFor, targets } from './runtime.ts';
+import { bunNotice, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
 import { signed } from './sign-macho.ts';
 
 /**
  * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
- * and `petstock-linux-x64.cdx.json` and so on, which say what is inside. Each is started if something here can, those for macOS
- * are signed. `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs
+ * and `petstock-linux-x64.cdx.json` and so on, which say what is inside. Each is started if something here can.
+ * `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs
  * each into a `.tar.gz` besides. The same commit gives the same bytes.
  */
 const { values, positionals } = parseArgs({
@@ -35,11 +34,14 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 for (const place of [folder, out])
   writeFileSync(join(place, 'LICENSES.txt'), `${texts}\n${'-'.repeat(80)}\n\n${bunNotice()}`);
-writeFileSync(join(out, 'petstock.1'), await manPage(new Date(builtAt * 1000).toISOString().slice(0, 10)));
+writeFileSync(join(out, 'petstock.1'), await manPage(builtAt));
 for (const target of positionals.length === 0 ? targets : positionals) {
-  compile(target);
+  const file = join(out, `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`);
+  compile(target, file);
+  const megabytes = (statSync(file).size / 1e6).toFixed(0);
+  process.stdout.write(`binaries: petstock-${target}, ${megabytes} MB; ${firstStart(target, file)}\n`);
   writeFileSync(join(out, `petstock-${target}.cdx.json`), sbomOf(texts, target));
-  if (values.archives) pack(target);
+  if (values.archives) pack(target, file);
 }
 writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
 
@@ -74,9 +76,7 @@ async function bundle(): Promise<void> {
  *
  * Names stay, for the stacks that `--debug` shows: without them it would be 1 % smaller, and no faster.
  */
-function compile(target: string): void {
-  const started = performance.now();
-  const file = fileOf(target);
+function compile(target: string, file: string): void {
   const args = [
     ...['build', '--compile', '--bytecode', '--format=esm', '--splitting', '--minify-whitespace', '--minify-syntax'],
     ...['--compile-jit-policy=10', '--asset=LICENSES.txt', '--external', 'pg-native'],
@@ -89,24 +89,15 @@ function compile(target: string): void {
   const env = { ...process.env, BUN_OPTIONS: '' };
   execFileSync(runtimeFor(hostName()), args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env });
   if (target.startsWith('darwin')) writeFileSync(file, signed(readFileSync(file)));
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const megabytes = (statSync(file).size / 1e6).toFixed(0);
-  process.stdout.write(`binaries: petstock-${target}, ${megabytes} MB, ${seconds} s; ${firstStart(target, file)}\n`);
 }
 
 /** `petstock-linux-x64.tar.gz`: the executable with manual and licences, less than half as large. Takes the tar of GNU. */
-function pack(target: string): void {
-  const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${builtAt}`];
-  const modes = [
-    '--mode=u+rw,go+r,go-w',
-    '--use-compress-program=gzip -n',
+function pack(target: string, file: string): void {
+  const args = [
+    ...['--create', '--format=ustar', '--owner=0', '--group=0', '--numeric-owner', '--sort=name'],
+    ...[`--mtime=${builtAt.toISOString()}`, '--mode=u+rw,go+r,go-w', '--use-compress-program=gzip -n'],
     `--transform=s/^petstock-${target}/petstock/`,
+    ...['--file', join(out, `petstock-${target}.tar.gz`), '-C', out, basename(file), 'petstock.1', 'LICENSES.txt'],
   ];
-  const archive = join(out, `petstock-${target}.tar.gz`);
-  const names = [basename(fileOf(target)), 'petstock.1', 'LICENSES.txt'];
-  execFileSync('tar', ['--create', '--format=ustar', ...owners, ...modes, '--file', archive, '-C', out, ...names]);
-}
-
-function fileOf(target: string): string {
-  return join(out, `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`);
+  execFileSync('tar', args);
 }

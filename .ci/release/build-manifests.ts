@@ -1,28 +1,21 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { description, homepage, version } from '../../package.json';
-import { root } from '../commands.ts';
+import { description, homepage as home, version } from '../../package.json';
+import { filled, root } from '../commands.ts';
 
 /**
  * `npm run build:manifests`: a formula for Homebrew and a manifest for Scoop in `dist/packages`, of the templates in
- * `docs/packaging` and the sums of `dist/binaries/SHA256SUMS`.
+ * `docs/packaging` and the sums of `dist/binaries/SHA256SUMS`: `npm run build:binaries -- --archives` makes all that they name.
  */
-const page = homepage.replace(/#.*$/, '');
+const homepage = home.replace(/#.*$/, '');
 const sums = readFileSync(join(root, 'dist/binaries/SHA256SUMS'), 'utf8').trim().split('\n');
-const words = new Map([
-  ...Object.entries({ version, description, homepage: page, downloads: `${page}/releases/download/v${version}` }),
+const words = {
+  ...{ version, description, homepage, downloads: `${homepage}/releases/download/v${version}` },
   // `petstock-linux-x64.tar.gz` and its sum, and so on.
-  ...sums.map((line) => line.split(/ +/).reverse() as [string, string]),
-]);
-
+  ...Object.fromEntries(sums.map((line) => line.split(/ +/).reverse())),
+};
 mkdirSync(join(root, 'dist/packages'), { recursive: true });
 for (const name of ['petstock.rb', 'petstock.json']) {
-  const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
-  const text = template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {
-    const value = words.get(word);
-    if (value !== undefined) return value;
-    throw new Error(`dist/binaries has no ${word}: npm run build:binaries -- --archives makes all of them`);
-  });
-  writeFileSync(join(root, 'dist/packages', name), text);
+  writeFileSync(join(root, 'dist/packages', name), filled(name, words));
   process.stdout.write(`manifests: dist/packages/${name}\n`);
 }

@@ -43,32 +43,21 @@ const runners: Readonly<Record<string, Runner>> = {
  * @throws Error if it does not do what it should
  */
 export function firstStart(target: string, file: string): string {
-  const { needs, words = [], compile, env } = runners[target] ?? { needs: undefined };
-  if (needs === undefined) return 'not started: nothing here runs it';
+  const { needs = ['such system'], words = [], compile, env } = runners[target] ?? {};
   const paths = (process.env.PATH ?? '').split(delimiter);
   const missing = needs.filter((need) => !paths.some((folder) => existsSync(resolve(folder, need))));
   if (missing.length > 0) return `not started: no ${missing.join(', no ')} here`;
-  const folder = newFolder(tmpdir());
-  const executable = join(folder, basename(file));
+  const cwd = newFolder(tmpdir());
+  const executable = join(cwd, basename(file));
   copyFileSync(file, executable);
-  const own = {
-    PETSTOCK_STATE_DIR: folder,
-    PETSTOCK_CONFIG_DIR: folder,
-    WINEPREFIX: join(folder, 'wine'),
-    BUN_OPTIONS: '',
-  };
-  const run = ([program = '', ...args]: readonly string[]) =>
-    execFileSync(program, args, {
-      cwd: folder,
-      env: { ...process.env, ...env, ...own },
-      encoding: 'utf8',
-      stdio: 'pipe',
-      timeout: 120_000,
-    });
-  if (compile !== undefined) run(['sh', '-c', compile]);
-  const version = run([...words, executable, '--version']).trim();
-  const set = run([...words, executable, ...'--env sandbox --json inventory set 4 12'.split(' ')]);
-  const { petId, quantity } = JSON.parse(set);
+  const own = { PETSTOCK_STATE_DIR: cwd, PETSTOCK_CONFIG_DIR: cwd, WINEPREFIX: join(cwd, 'wine'), BUN_OPTIONS: '' };
+  const options = { cwd, env: { ...process.env, ...env, ...own }, timeout: 120_000 } as const;
+  const run = (...[program = '', ...args]: readonly string[]) =>
+    execFileSync(program, args, { ...options, encoding: 'utf8', stdio: 'pipe' });
+  if (compile !== undefined) run('sh', '-c', compile);
+  const version = run(...words, executable, '--version').trim();
+  const written = run(...words, executable, ...'--env sandbox --json inventory set 4 12'.split(' '));
+  const { petId, quantity } = JSON.parse(written);
   if (!/^\d+\.\d+\.\d+/.test(version) || petId !== 4 || quantity !== 12)
     throw new Error(`${file} wrote something else`);
   rmSync(executable);

@@ -22,7 +22,5 @@ writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)
 execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
 mkdirSync(out, { recursive: true });
 process.stdout.write(npm(folder, 'pack', '--json', '--ignore-scripts', '--pack-destination', out));
-writeFileSync(
-  join(out, `petstock-${own.version}.tgz.cdx.json`),
-  sbomOf(readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8')),
-);
+const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
+writeFileSync(join(out, `petstock-${own.version}.tgz.cdx.json`), sbomOf(licences));

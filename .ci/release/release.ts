@@ -14,6 +14,7 @@ import { notesOf, releasedChangelog, requireNextVersion } from './versions.ts';
  * commit gives the same tarball.
  */
 const root = process.cwd();
+const textIn = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8');
 
 // Modes are in what is made.
 process.umask(0o022);
@@ -25,23 +26,28 @@ try {
 }
 
 function main(): void {
-  const flag = { type: 'boolean' } as const;
-  const options = { 'dry-run': flag, tagged: flag, 'no-binaries': flag };
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({ options: { 'dry-run': flag, tagged: flag }, allowPositionals: true });
   const [version, ...others] = positionals;
   if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
-  requireReleasable(version, values.tagged === true);
-  const folder = newFolder(tmpdir());
-  const [clone, out, released] = [join(folder, 'clone'), join(folder, 'out'), join(root, 'dist', 'release')];
-  mkdirSync(out);
+  requireReleasable(version, values.tagged);
+  const clone = join(newFolder(tmpdir()), 'clone');
   git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
   git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
-  const notes = values.tagged ? notesOf(textIn(clone, 'CHANGELOG.md'), version) : commitIn(clone, version);
-  writeFileSync(join(out, 'NOTES.md'), notes);
-  build(clone, out, values['no-binaries'] !== true);
+  if (!values.tagged) commitIn(clone, version);
+  npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
+  for (const script of ['build', 'build:package']) npm(clone, 'run', script);
+  for (const script of ['build:binaries -- --archives', 'build:deb', 'build:manifests'])
+    process.stderr.write(npm(clone, 'run', '--silent', ...script.split(' ')));
+  const out = join(root, 'dist', 'release');
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  // The executables themselves are in the archives, and all sums are made anew.
+  for (const folder of ['binaries', 'packages'])
+    for (const name of readdirSync(join(clone, 'dist', folder)))
+      if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
+  writeFileSync(join(out, 'NOTES.md'), notesOf(textIn(clone, 'CHANGELOG.md'), version));
   writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
-  rmSync(released, { recursive: true, force: true });
-  cpSync(out, released, { recursive: true });
   let next = 'Nothing was committed or tagged.';
   if (!values.tagged && !values['dry-run']) {
     // The commit and the tag come here in the end, when nothing can fail any more.
@@ -49,7 +55,7 @@ function main(): void {
     git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
     next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
   }
-  process.stdout.write(`${textIn(released, 'SHA256SUMS')}\n${released}\n${next}\n`);
+  process.stdout.write(`${textIn(out, 'SHA256SUMS')}\n${out}\n${next}\n`);
 }
 
 /** @throws Error that says what to do first */
@@ -68,37 +74,14 @@ function requireReleasable(version: string, isTagged: boolean): void {
   }
 }
 
-function textIn(folder: string, name: string): string {
-  return readFileSync(join(folder, name), 'utf8');
-}
-
-/** Puts the version into a clone, and commits and tags it there. @returns the notes */
-function commitIn(clone: string, version: string): string {
+/** Puts the version into a clone, and commits and tags it there. */
+function commitIn(clone: string, version: string): void {
   const changelog = textIn(clone, 'CHANGELOG.md');
   const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');
   writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, day));
   npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
   for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key));
-  const notes = notesOf(changelog);
+  const tagged = `petstock ${version}\n\n${notesOf(changelog)}`;
   git(clone, 'commit', '--quiet', '--all', '--message', `Release ${version}`);
-  git(clone, 'tag', '--annotate', `v${version}`, '--message', `petstock ${version}\n\n${notes}`, '--cleanup=verbatim');
-  return notes;
-}
-
-/** Makes what is published. The executables themselves are in the archives, and all sums are made anew. */
-function build(clone: string, out: string, withBinaries: boolean): void {
-  npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
-  const run = (...words: readonly string[]) => process.stderr.write(npm(clone, 'run', '--silent', ...words));
-  run('build');
-  npm(clone, 'run', 'build:package');
-  if (withBinaries) {
-    run('build:binaries', '--', '--archives');
-    run('build:deb');
-    run('build:manifests');
-  }
-  for (const folder of withBinaries ? ['binaries', 'packages'] : ['packages']) {
-    const made = readdirSync(join(clone, 'dist', folder));
-    for (const name of made.filter((name) => /\.(t?gz|json|txt|1|deb|rb)$/.test(name)))
-      cpSync(join(clone, 'dist', folder, name), join(out, name));
-  }
+  git(clone, 'tag', '--annotate', `v${version}`, '--message', tagged, '--cleanup=verbatim');
 }

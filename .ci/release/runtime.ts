@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fetchPackage } from '../commands.ts';
+import { fetchPackage, filled } from '../commands.ts';
 
 /** Of bun, which the executables are made with and run on. */
 export const bunVersion = '1.4.4';
@@ -44,4 +45,19 @@ export function hostName(): string {
   const { header } = process.report.getReport() as unknown as { readonly header: { glibcVersionRuntime?: string } };
   const isMusl = system === 'linux' && header.glibcVersionRuntime === undefined;
   return `${system}-${process.arch}${isMusl ? '-musl' : ''}`;
+}
+
+/** By the names of SPDX: the licences that `bun-notice.txt` names; the exception of LLVM only takes duties away. */
+const licences =
+  'MIT LGPL-2.0-only LGPL-2.1-only Apache-2.0 BSD-2-Clause BSD-3-Clause ISC OpenSSL ICU Unicode-3.0 IJG Zlib';
+const texts = 'sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ==';
+
+/** Returns what goes with bun, since its package brings no licences: what it is made of, by its repository, and their texts. */
+export function bunNotice(): string {
+  const folder = fetchPackage('spdx-license-list@6.12.0', texts);
+  const parts = licences.split(' ').map((name) => {
+    const { licenseText } = JSON.parse(readFileSync(join(folder, 'licenses', `${name}.json`), 'utf8'));
+    return `${name}\n\n${licenseText.trim()}\n`;
+  });
+  return [filled('bun-notice.txt', { version: bunVersion }), ...parts].join(`\n${'='.repeat(80)}\n\n`);
 }

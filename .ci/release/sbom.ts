@@ -23,31 +23,28 @@ interface Component {
  */
 export function sbomOf(licences: string, target?: string): string {
   const [, ...texts] = licences.split(`\n${'-'.repeat(80)}\n\n`);
-  const packages = new Set(texts.map((text) => text.slice(0, text.indexOf('\n')).replace(' ', '@')));
+  const packages = texts.map((text) => text.slice(0, text.indexOf('\n')).replace(' ', '@'));
   const all: Sbom = JSON.parse(npm(root, 'sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'));
   const own = all.metadata.component;
-  const inside = all.components.filter((each) => packages.has(each['bom-ref']));
-  const missing = [...packages].filter((ref) => inside.every((each) => each['bom-ref'] !== ref));
-  if (missing.length > 0) throw new Error(`npm sbom does not know of ${missing.join(', ')}`);
+  const inside = all.components.filter((each) => packages.includes(each['bom-ref']));
+  if (inside.length < packages.length) throw new Error(`npm sbom does not know all of ${packages.join(', ')}`);
   const runtime = target === undefined ? [] : [bunFor(target)];
-  const refs = new Set([own, ...inside, ...runtime].map((each) => each['bom-ref']));
+  const refs = [own, ...inside, ...runtime].map((each) => each['bom-ref']);
   const below = (ref: string) => (ref === own['bom-ref'] ? runtime.map((each) => each['bom-ref']) : []);
   const sbom = {
     ...all,
     // npm names it after the folder, and takes all that it is built with for something to leave out.
     metadata: {
       ...all.metadata,
-      timestamp: new Date(committedAt() * 1000).toISOString(),
+      timestamp: committedAt().toISOString(),
       lifecycles: [{ phase: 'build' }],
       component: { ...own, name: 'petstock', type: 'application' },
     },
     components: [...inside.map(({ properties: _, ...rest }) => ({ ...rest, scope: 'required' })), ...runtime],
-    dependencies: all.dependencies
-      .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn = [] }) => ({
-        ref,
-        dependsOn: [...dependsOn, ...below(ref)].filter((other) => refs.has(other)),
-      })),
+    dependencies: all.dependencies.flatMap(({ ref, dependsOn = [] }) => {
+      const used = [...dependsOn, ...below(ref)].filter((other) => refs.includes(other));
+      return refs.includes(ref) ? [{ ref, dependsOn: used }] : [];
+    }),
     serialNumber: undefined as string | undefined,
   };
   // A UUID (RFC 9562, version 8) of the content.
@@ -57,12 +54,9 @@ export function sbomOf(licences: string, target?: string): string {
 }
 
 function bunFor(target: string) {
-  const name = bunPackage(target);
-  const ref = `${name}@${bunVersion}`;
-  return {
-    'bom-ref': ref,
-    ...{ type: 'platform', name, version: bunVersion, scope: 'required' },
-    purl: `pkg:npm/${ref.replace('@', '%40')}`,
-    licenses: [{ license: { id: 'MIT' } }],
-  };
+  const [name, version] = [bunPackage(target), bunVersion];
+  const ref = `${name}@${version}`;
+  const licenses = [{ license: { id: 'MIT' } }];
+  const purl = `pkg:npm/${ref.replace('@', '%40')}`;
+  return { 'bom-ref': ref, type: 'platform', name, version, scope: 'required', purl, licenses };
 }

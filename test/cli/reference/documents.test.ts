@@ -5,7 +5,7 @@ import { allCommands, pathOf, textParts, usagesOf } from '../../../.ci/reference
 import { test } from '../../support/shop.ts';
 
 test('both documents have every command, with its options and the examples of its help', async ({ shop }) => {
-  const [markdown, manual] = [await commandsDocument(), unescaped(await manPage('2026-01-15'))];
+  const [markdown, manual] = [await commandsDocument(), unescaped(await manPage(new Date('2026-01-15')))];
   for (const command of await allCommands()) {
     const path = pathOf(command);
     if (path === '' || usagesOf(command).length === 0) continue;
@@ -38,7 +38,7 @@ test('the links of the document lead to its headings', async () => {
 });
 
 test('a manual is ASCII, has short lines, and nothing in a text becomes a request', async () => {
-  const manual = await manPage('2026-01-15');
+  const manual = await manPage(new Date('2026-01-15'));
   expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
   expect(manual).toMatch(/^[\n -~]*$/);
   const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi|B|I|RI)( |$)).*$/gm);
