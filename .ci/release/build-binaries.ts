@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
 import { licences, unused } from '../bundle.ts';
-import { buildConstants, committedAt, newFolder, root, sumsOf } from '../commands.ts';
+import { buildConstants, committedAt, fetchPackage, newFolder, root, sumsOf } from '../commands.ts';
 import { completionTable } from '../reference/completion-table.ts';
 import { manPage } from '../reference/man-page.ts';
 import { firstStart } from './first-start.ts';
 import { bunNotice, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
-import { signed } from './sign-macho.ts';
 
 /**
  * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
@@ -88,7 +88,17 @@ function compile(target: string, file: string): void {
   // bun itself has to run here, whatever the target.
   const env = { ...process.env, BUN_OPTIONS: '' };
   execFileSync(runtimeFor(hostName()), args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env });
-  if (target.startsWith('darwin')) writeFileSync(file, signed(readFileSync(file)));
+  if (target === 'darwin-x64') removeSignature(file);
+}
+
+/**
+ * bun 1.4.4 signs what it makes for macOS on arm64, which starts nothing else. In what it makes for x64, which needs no signature,
+ * it leaves its own: that is wrong by then (3,325 pages of it), and macOS would end the program.
+ */
+function removeSignature(file: string): void {
+  const integrity = 'sha512-YkIVGFnpVHJMMwfy4bHo79Vy05ddVk/PZGSCmmiCT4zepx+FMP/JAt9hOoXuc31s2bbcOtnzznOGca5fRhgZOg==';
+  const { unsign } = createRequire(import.meta.url)(fetchPackage('macho-unsign@2.0.6', integrity));
+  writeFileSync(file, Buffer.from(unsign(readFileSync(file))));
 }
 
 /** `petstock-linux-x64.tar.gz`: the executable with manual and licences, less than half as large. Takes the tar of GNU. */
