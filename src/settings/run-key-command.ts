@@ -37,19 +37,22 @@ const maxLine = 500;
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {
   const { interrupted, hint } = options;
   interrupted.throwIfAborted();
-  const fail = (words: string, cause?: unknown) =>
+  const fail: Fail = (words, cause) =>
     new AuthError(`The key command ${words}: ${key.command}. Nothing was sent`, { hint, cause });
-  const end = await finished(start(key, options, fail), options);
-  if (interrupted.aborted) throw interrupted.reason;
-  if (end.fault !== undefined) throw fail(end.fault, end.cause);
-  const parsed = parseKey(end.output);
+  const output = await outputOf(start(key, options, fail), options, fail).catch((error) => {
+    throw interrupted.aborted ? interrupted.reason : error;
+  });
+  const parsed = parseKey(output);
   if (!parsed.ok) throw fail(`printed something that is not a key (${parsed.fault})`);
   return parsed.value;
 }
 
+/** Returns the failure of the command: `ended with exit code 1`. */
+type Fail = (words: string, cause?: unknown) => AuthError;
+
 const missing = 'names a program that does not exist';
 
-function start(key: KeyCommand, { env }: KeyCommandOptions, fail: (words: string) => AuthError): ChildProcess {
+function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildProcess {
   const folders = absoluteFolders(env);
   const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
@@ -91,14 +94,8 @@ function findProgram(name: string, folders: readonly string[], env: Environment)
   });
 }
 
-interface CommandEnd {
-  readonly output: string;
-  /** `ended with exit code 1`; undefined: it went well. */
-  readonly fault?: string;
-  readonly cause?: unknown;
-}
-
-function finished(child: ChildProcess, options: KeyCommandOptions): Promise<CommandEnd> {
+/** Returns what the command has printed, once it has ended well. */
+async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: Fail): Promise<string> {
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -119,21 +116,21 @@ function finished(child: ChildProcess, options: KeyCommandOptions): Promise<Comm
     if (bytes > maxBytes) stop('printed more than a key can have');
   });
   const endMessages = showMessages(child, options);
-  return new Promise((resolve) => {
-    const ended = (end: Partial<CommandEnd>) => {
-      deadline.clear();
-      interrupted.removeEventListener('abort', onInterrupt);
-      endMessages();
-      resolve({ output: Buffer.concat(pieces).toString('utf8'), ...end });
-    };
+  const ended = new Promise<string>((resolve, reject) => {
     child.on('error', (cause: NodeJS.ErrnoException) =>
-      ended({ fault: cause.code === 'ENOENT' ? missing : 'could not be started', cause }),
+      reject(fail(cause.code === 'ENOENT' ? missing : 'could not be started', cause)),
     );
     child.on('close', (code, signal) => {
       const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
       const words = fault ?? exit;
-      ended(words === undefined ? {} : { fault: words });
+      if (words === undefined) resolve(Buffer.concat(pieces).toString('utf8'));
+      else reject(fail(words));
     });
+  });
+  return ended.finally(() => {
+    deadline.clear();
+    interrupted.removeEventListener('abort', onInterrupt);
+    endMessages();
   });
 }
 
