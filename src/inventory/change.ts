@@ -90,22 +90,17 @@ export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
   return row.result !== 'applied' && row.result !== 'planned' && !isIdle(row);
 }
 
-export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>): BulkCounts {
+/** @param uncounted counts of rows that are not there */
+export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): BulkCounts {
   const counts = {
     ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
     ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0 },
+    ...uncounted,
   };
   for (const { result } of rows) if (result !== 'planned') counts[result] += 1;
   return counts;
 }
 
-export function countReport({ rows, uncounted = {} }: Pick<BulkReport, 'rows' | 'uncounted'>): BulkCounts {
-  const { unchanged = 0, skipped = 0, notEdited = 0 } = uncounted;
-  const counts = countRows(rows);
-  return {
-    ...counts,
-    unchanged: counts.unchanged + unchanged,
-    skipped: counts.skipped + skipped,
-    notEdited: counts.notEdited + notEdited,
-  };
+export function countReport({ rows, uncounted }: Pick<BulkReport, 'rows' | 'uncounted'>): BulkCounts {
+  return countRows(rows, uncounted);
 }
