@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts';
+import { orInterrupted } from '../shared/or-interrupted.ts';
 import { withoutCommand } from './runs.ts';
 
 /** One call under way. */
@@ -79,7 +80,7 @@ export class PetTurns {
   /** @throws the reason of the signal if it is aborted before the turn has come: nothing was sent then */
   async take<T>(petId: bigint, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(petId);
-    const turn = comes(before, signal).then(work);
+    const turn = orInterrupted(Promise.resolve(before), signal).then(work);
     const over = Promise.allSettled([before, turn]);
     this.#last.set(petId, over);
     void over.then(() => {
@@ -87,13 +88,4 @@ export class PetTurns {
     });
     return turn;
   }
-}
-
-/** @param signal of one call, so the listener goes with it */
-function comes(before: Promise<unknown> | undefined, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    void (before ?? Promise.resolve()).then(resolve);
-  });
 }

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { orInterrupted } from './or-interrupted.ts';
 
 /** In bytes. */
 const pieceSize = 256 * 1024;
@@ -12,23 +13,13 @@ export async function* readInput(path: string, interrupted: AbortSignal): AsyncG
   interrupted.throwIfAborted();
   const stream = createReadStream(path, { highWaterMark: pieceSize });
   const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  let stop = (): void => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(interrupted.reason);
-  });
-  stopped.catch(() => {});
-  interrupted.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
-      const next = pieces.next();
-      // It may fail once nobody waits for it.
-      next.catch(() => {});
-      const { done, value } = await Promise.race([next, stopped]);
+      const { done, value } = await orInterrupted(pieces.next(), interrupted);
       if (done) return;
       yield value;
     }
   } finally {
-    interrupted.removeEventListener('abort', stop);
     stream.destroy();
   }
 }

@@ -4,6 +4,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { UsageError } from '../../shared/errors.ts';
+import { orInterrupted } from '../../shared/or-interrupted.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
 import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -78,19 +79,11 @@ export async function exportTo(
 ): Promise<void> {
   await confirmReplacing(invocation, file, options);
   const writing = writeFileAtomically(file, text);
-  await (statSync(file, { throwIfNoEntry: false })?.isFIFO() ? orInterrupted(writing, invocation) : writing);
+  // The system lets nobody open a pipe before it has a reader.
+  const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO();
+  await (isPipe ? orInterrupted(writing, invocation.context.interrupted) : writing);
   await rememberWritten(invocation, file);
   await invocation.messages.note(done?.() ?? `Written to ${file}.`);
-}
-
-/** Waits for `writing`, or for Ctrl-C: the system lets nobody open a pipe before it has a reader. */
-function orInterrupted(writing: Promise<void>, { context: { interrupted } }: Invocation): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(interrupted.reason);
-    interrupted.addEventListener('abort', stop, { once: true });
-    if (interrupted.aborted) stop();
-    writing.then(resolve, reject).finally(() => interrupted.removeEventListener('abort', stop));
-  });
 }
 
 /** @throws UsageError for no name, or for one that promises something else: `apply` would believe it */

@@ -1,0 +1,12 @@
+/**
+ * Waits for `work`, or for an interruption: `work` then goes on, and nobody waits for it.
+ * @throws what `work` fails with; the reason of the interruption
+ */
+export function orInterrupted<T>(work: Promise<T>, interrupted: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(interrupted.reason);
+    interrupted.addEventListener('abort', stop, { once: true });
+    if (interrupted.aborted) stop();
+    work.then(resolve, reject).finally(() => interrupted.removeEventListener('abort', stop));
+  });
+}
