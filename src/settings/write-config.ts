@@ -24,7 +24,7 @@ export interface ConfigPlace {
 }
 
 export interface RemotePlace extends ConfigPlace {
-  readonly environment: RemoteEnvironmentName;
+  readonly env: RemoteEnvironmentName;
 }
 
 /**
@@ -55,7 +55,7 @@ export function setKey(
 ): Promise<void> {
   const credential =
     typeof key === 'string' ? { keys: key, keyCommands: undefined } : { keys: undefined, keyCommands: key };
-  return edit(place, place.environment, () => ({
+  return edit(place, place.env, () => ({
     ...credential,
     keyOrigins: originOf(url),
     ...(storesUrl && { urls: url }),
@@ -63,7 +63,7 @@ export function setKey(
 }
 
 export function unsetKey(place: RemotePlace): Promise<void> {
-  return edit(place, place.environment, () => ({ keys: undefined, keyCommands: undefined, keyOrigins: undefined }));
+  return edit(place, place.env, () => ({ keys: undefined, keyCommands: undefined, keyOrigins: undefined }));
 }
 
 /**
@@ -72,17 +72,16 @@ export function unsetKey(place: RemotePlace): Promise<void> {
  * @throws AuthError if the stored key belongs to another origin
  */
 export function setUrl(place: RemotePlace, url: string): Promise<void> {
-  const { environment } = place;
-  return edit(place, environment, (config) => {
-    requireUrlOfKey(environment, url, config);
-    return { urls: url, keyOrigins: hasKey(environment, config) ? originOf(url) : undefined };
+  const { env } = place;
+  return edit(place, env, (config) => {
+    requireUrlOfKey(env, url, config);
+    return { urls: url, keyOrigins: hasKey(env, config) ? originOf(url) : undefined };
   });
 }
 
 /** Removes a URL. The stored key stays bound to the origin that it had. */
 export function unsetUrl(place: RemotePlace): Promise<void> {
-  const { environment } = place;
-  return edit(place, environment, (config) => ({ urls: undefined, keyOrigins: originOfKey(environment, config) }));
+  return edit(place, place.env, (config) => ({ urls: undefined, keyOrigins: originOfKey(place.env, config) }));
 }
 
 function originOf(url: string | undefined): string | undefined {

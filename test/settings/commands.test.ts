@@ -74,8 +74,8 @@ describe('config set-key', () => {
 
 describe('config unset-key', () => {
   test('removes one, and says so', async ({ folder }) => {
-    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
-    await setKey({ folder, store: undefined, environment: 'production' }, secret);
+    await setKey({ folder, store: undefined, env: 'staging' }, secret);
+    await setKey({ folder, store: undefined, env: 'production' }, secret);
     const outcome = await runConfig(['config', 'unset-key', '-e', 'production'], { folder });
     expect(outcome).toMatchObject({
       code: 0,
@@ -185,8 +185,8 @@ describe('config get', () => {
   ])('%s %j', async (name, args, stdout) => {
     const folder = newFolder();
     await setSetting({ folder, store: undefined }, 'max-zero', 0);
-    await setUrl({ folder, store: undefined, environment: 'production' }, 'https://a.example/v1');
-    await setKey({ folder, store: undefined, environment: 'staging' }, secret);
+    await setUrl({ folder, store: undefined, env: 'production' }, 'https://a.example/v1');
+    await setKey({ folder, store: undefined, env: 'staging' }, secret);
     expect(await runConfig(['config', 'get', name, ...args], { folder })).toMatchObject({ code: 0, stdout });
   });
 
@@ -207,8 +207,8 @@ describe('config unset', () => {
 
   test.each([[['url.staging']], [['url', '--env', 'staging']]])('a URL: %j', async (args) => {
     const folder = newFolder();
-    await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
-    await setUrl({ folder, store: undefined, environment: 'production' }, 'https://b.example/v1');
+    await setUrl({ folder, store: undefined, env: 'staging' }, 'https://a.example/v1');
+    await setUrl({ folder, store: undefined, env: 'production' }, 'https://b.example/v1');
     expect(await runConfig(['config', 'unset', ...args], { folder })).toMatchObject({ code: 0, stdout: '' });
     expect(read(folder).urls).toEqual({ production: 'https://b.example/v1' });
   });
@@ -222,7 +222,7 @@ describe('config unset', () => {
 
 test('config list shows every name; keys masked; what is hidden on stderr', async ({ folder }) => {
   await setSetting({ folder, store: undefined }, 'low-stock', 3);
-  await setKey({ folder, store: undefined, environment: 'staging' }, secret);
+  await setKey({ folder, store: undefined, env: 'staging' }, secret);
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
   const outcome = await runConfig(['config', 'list', '--json'], { folder, env });
   expect(JSON.parse(outcome.stdout)).toEqual([

@@ -80,7 +80,7 @@ test('a folder that others can write to is neither read nor changed', async ({ f
 describe('writing', () => {
   test('makes the folder and the file, for us alone', async () => {
     const folder = path.join(newFolder(), 'new', 'petstock');
-    await setKey({ folder, store: undefined, environment: 'staging' }, 'psk_abcdef');
+    await setKey({ folder, store: undefined, env: 'staging' }, 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
@@ -88,8 +88,8 @@ describe('writing', () => {
   test('changes one value and keeps the others, unknown ones too', async ({ folder }) => {
     write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
     await setSetting({ folder, store: undefined }, 'default-env', 'production');
-    await setUrl({ folder, store: undefined, environment: 'staging' }, 'https://a.example/v1');
-    await unsetKey({ folder, store: undefined, environment: 'production' });
+    await setUrl({ folder, store: undefined, env: 'staging' }, 'https://a.example/v1');
+    await unsetKey({ folder, store: undefined, env: 'production' });
     expect(JSON.parse(fs.readFileSync(configFile(folder), 'utf8'))).toEqual({
       later: { 'a.b': 1 },
       settings: { 'low-stock': 3, 'default-env': 'production' },
@@ -130,10 +130,9 @@ describe('writing', () => {
   test('a folder that cannot be made is a failure that names it', async () => {
     const file = path.join(newFolder(), 'occupied');
     fs.writeFileSync(file, '');
-    const error = await setKey(
-      { folder: path.join(file, 'in'), store: undefined, environment: 'staging' },
-      'psk_secret',
-    ).catch((thrown: unknown) => thrown);
+    const error = await setKey({ folder: path.join(file, 'in'), store: undefined, env: 'staging' }, 'psk_secret').catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toBeInstanceOf(FailureError);
     expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in')) });
     expect(String(error)).not.toContain('psk_secret');
@@ -148,13 +147,13 @@ describe('writing', () => {
     async (secret, name, number, host) => {
       const folder = newFolder();
       const url = `https://${host}/v1`;
-      await setKey({ folder, store: undefined, environment: name }, secret);
+      await setKey({ folder, store: undefined, env: name }, secret);
       await setSetting({ folder, store: undefined }, 'max-changes', number);
-      await setUrl({ folder, store: undefined, environment: name }, url);
+      await setUrl({ folder, store: undefined, env: name }, url);
       expect(read(folder).keys).toEqual({ [name]: secret });
       expect(read(folder).settings).toEqual({ 'max-changes': number });
-      await unsetKey({ folder, store: undefined, environment: name });
-      await unsetUrl({ folder, store: undefined, environment: name });
+      await unsetKey({ folder, store: undefined, env: name });
+      await unsetUrl({ folder, store: undefined, env: name });
       await setSetting({ folder, store: undefined }, 'max-changes', undefined);
       expect(read(folder)).toEqual(emptyConfig);
     },
@@ -170,7 +169,7 @@ test('concurrent writers lose nothing and never show a broken file, even if one 
     const [folder, writer, rounds] = process.argv.slice(1);
     for (let n = 0; n < Number(rounds); n++) {
       const store = 's' + writer + '-' + n;
-      await setUrl({ folder, store, environment: 'staging' }, 'https://' + store + '.example/v1');
+      await setUrl({ folder, store, env: 'staging' }, 'https://' + store + '.example/v1');
     }`;
   const start = (writer: number, count: number) =>
     spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, folder, `${writer}`, `${count}`], {

@@ -36,7 +36,7 @@ export interface ConnectionUse {
 /** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
 export interface Connection {
   readonly client: Client;
-  readonly environment: EnvironmentName;
+  readonly env: EnvironmentName;
   /** One of several stores; undefined: the one without a name. */
   readonly store: string | undefined;
   readonly baseUrl: string;
@@ -94,7 +94,7 @@ export async function connect(options: ConnectOptions, place: ChosenPlace, use: 
     const { transport, seenHead } = transportFor(options, target.network);
     const { clock, interrupted, random } = options.context;
     const store = place.store?.value;
-    const known = { environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout, retries };
+    const known = { env: environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout, retries };
     const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<Connection> => {
       const state = await openStateFor({ ...options, ...place }, need);
       const governor = governorFor(options, place, use, { state, scope });

@@ -118,10 +118,11 @@ export class ServiceAccess {
     return connect(this.#options, place, use);
   }
 
-  async #showBanner({ environment, store, baseUrl }: Connection, options = { always: false }): Promise<void> {
-    const where = whereName({ store, env: environment });
+  async #showBanner(connection: Connection, options = { always: false }): Promise<void> {
+    const { env, baseUrl } = connection;
+    const where = whereName(connection);
     const banner = (paint: Paint) => {
-      const name = environment === 'production' ? paint.bold(paint.red(where)) : paint.bold(where);
+      const name = paint.bold(env === 'production' ? paint.red(where) : where);
       return [`${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`];
     };
     await this.#options.messages.show(banner, options);
@@ -136,15 +137,15 @@ export class ServiceAccess {
     const { context, messages } = this.#options;
     const { isTerminal } = context.stderr;
     const all = await this.#opened();
-    for (const { environment, store, governor } of all) {
-      const seen = governor.lastSeen;
+    for (const connection of all) {
+      const seen = connection.governor.lastSeen;
       if (seen === undefined) continue;
       const { rateLimitLine } = await import('../../output/rate-limit-text.ts');
       const { limit, remaining } = seen;
       const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
       const facts = { limit, remaining, resetInSeconds: Math.ceil(resetIn / 1000) };
       const line = rateLimitLine(facts, isTerminal ? grouped : String);
-      const text = all.length === 1 ? line : `${whereName({ store, env: environment })}: ${line}`;
+      const text = all.length === 1 ? line : `${whereName(connection)}: ${line}`;
       // It is worth a look once little is left.
       const isPlenty = remaining * 4n > limit;
       await messages.show((paint, width) =>

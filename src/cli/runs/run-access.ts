@@ -74,14 +74,11 @@ export function requireSamePlace(run: RunRecord, where: Where, command: string):
 }
 
 /** @throws UsageError if a run was made at another service */
-export function requireSameService(
-  run: RunRecord,
-  { environment, store, ...connection }: Connection,
-  command: string,
-): void {
-  if (run.service === connection.service) return;
-  const now = `${whereName({ store, env: environment })} is now ${connection.baseUrl}`;
-  const variable = environment === 'sandbox' ? '' : `${urlVariable(environment, store)}=${shellWord(run.baseUrl)} `;
+export function requireSameService(run: RunRecord, connection: Connection, command: string): void {
+  const { env, store, baseUrl, service } = connection;
+  if (run.service === service) return;
+  const now = `${whereName(connection)} is now ${baseUrl}`;
+  const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
     hint: `${variable}${command} ${whereOptions(run)}`,
   });

@@ -63,21 +63,19 @@ const setKeyOf = define({
 async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise<void> {
   const { context, config, messages } = invocation;
   const place = remotePlace(invocation, 'key');
-  const { store, environment } = place;
   const address =
     options.url === undefined
       ? undefined
       : requireBaseUrl(options.url, commandAgain(place, { ...options, url: 'https://host/v1' }));
   const credential = commandOf(options) ?? (await typedKey(context, place, options));
-  const inForce = address ?? resolveBaseUrl(environment, context.env, config)?.value;
+  const inForce = address ?? resolveBaseUrl(place.env, context.env, config)?.value;
   if (options.check) await requireAcceptance(invocation, place, credential, inForce, options);
   await setKey(place, credential, inForce, address !== undefined);
   const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
-  const where = whereName({ store, env: environment });
-  await messages.note(`Stored ${what} of ${where} in ${configFile(place.folder)}${whose}`);
+  await messages.note(`Stored ${what} of ${whereName(place)} in ${configFile(place.folder)}${whose}`);
   for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
-    const shadow = describeShadow(thing, environment, context.env, store);
+    const shadow = describeShadow(thing, place.env, context.env, place.store);
     if (shadow !== undefined) await messages.warn(shadow);
   }
 }
@@ -94,8 +92,8 @@ async function requireAcceptance(
   address: string | undefined,
   options: SetKeyOptions,
 ): Promise<void> {
-  const { store, environment } = place;
-  const variable = keySource(environment, context.env, store);
+  const { store, env } = place;
+  const variable = keySource(env, context.env, store);
   if (variable !== undefined) {
     throw new UsageError(`${variable} is set, and its key would be checked instead: unset it. Nothing was stored`);
   }
@@ -103,10 +101,10 @@ async function requireAcceptance(
   const origin = address === undefined ? undefined : new URL(address).origin;
   const candidate: StoredConfig = {
     ...config,
-    urls: address === undefined ? config.urls : { ...config.urls, [environment]: address },
-    keys: isKey ? { ...config.keys, [environment]: credential } : {},
-    keyCommands: isKey ? {} : { [environment]: credential },
-    keyOrigins: origin === undefined ? {} : { [environment]: origin },
+    urls: address === undefined ? config.urls : { ...config.urls, [env]: address },
+    keys: isKey ? { ...config.keys, [env]: credential } : {},
+    keyCommands: isKey ? {} : { [env]: credential },
+    keyOrigins: origin === undefined ? {} : { [env]: origin },
   };
   try {
     const { client } = await service.connectWith(candidate);
@@ -123,13 +121,13 @@ async function requireAcceptance(
 }
 
 function commandAgain(
-  { store, environment }: { readonly store?: string | undefined; readonly environment?: string | undefined },
+  { store, env }: { readonly store?: string | undefined; readonly env?: string | undefined },
   { url, command, shell, check }: SetKeyOptions,
 ): string {
   const words = [
     'petstock config set-key',
     store !== undefined && `--store ${shellWord(store)}`,
-    environment !== undefined && `--env ${shellWord(environment)}`,
+    env !== undefined && `--env ${shellWord(env)}`,
     url !== undefined && `--url ${shellWord(url)}`,
     command !== undefined && `--command ${shellWord(command)}`,
     shell && '--shell',
@@ -153,18 +151,17 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
 }
 
 async function typedKey(context: Invocation['context'], place: RemotePlace, options: SetKeyOptions): Promise<string> {
-  const { store, environment } = place;
-  const key = parseKey(await readSecret(context, `API key for ${whereName({ store, env: environment })}`));
+  const key = parseKey(await readSecret(context, `API key for ${whereName(place)}`));
   if (key.ok) return key.value;
   throw new UsageError(`Nothing was stored: ${key.fault}.`, { hint: commandAgain(place, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {
-  const { env: environment, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
+  const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
   return new UsageError(
     'config set-key takes no key as an argument: a key on the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
-    { hint: commandAgain({ store, environment }, { ...(url !== undefined && { url }), ...(check && { check }) }) },
+    { hint: commandAgain({ store, env }, { ...(url !== undefined && { url }), ...(check && { check }) }) },
   );
 }
 
@@ -175,9 +172,9 @@ export const defineUnsetKey = define({
   action: async (invocation) => {
     const { context, config, messages } = invocation;
     const place = remotePlace(invocation, 'key');
-    const { store, environment } = place;
-    const where = whereName({ store, env: environment });
-    const [key, command] = [config.keys[environment], config.keyCommands[environment]];
+    const { store, env } = place;
+    const where = whereName(place);
+    const [key, command] = [config.keys[env], config.keyCommands[env]];
     const file = configFile(place.folder);
     if (key === undefined && command === undefined) {
       await messages.note(`No key of ${where} is stored in ${file}`);
@@ -186,7 +183,7 @@ export const defineUnsetKey = define({
       const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
       await messages.note(`Removed ${what} of ${where} from ${file}`);
     }
-    const source = keySource(environment, context.env, store);
+    const source = keySource(env, context.env, store);
     if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
   },
 });

@@ -116,8 +116,8 @@ async function forgetSetting(invocation: Invocation, name: SettingName): Promise
 async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
   const { config, context, messages } = invocation;
   const store = invocation.store?.value;
-  const place = { folder: context.folders.config, store, environment };
-  const [file, where] = [configFile(place.folder), whereName({ store, env: environment })];
+  const place = { folder: context.folders.config, store, env: environment };
+  const [file, where] = [configFile(place.folder), whereName(place)];
   if (config.urls[environment] === undefined) {
     await messages.note(`No URL of ${where} is stored in ${file}`);
   } else {
@@ -143,13 +143,10 @@ export const defineSetUrl = define({
   ],
   action: async (invocation, _options, text) => {
     const place = remotePlace(invocation, 'URL');
-    const { folder, store, environment } = place;
-    const where = whereOptions({ store, env: environment });
-    const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${where}`);
+    const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${whereOptions(place)}`);
     await setUrl(place, url);
-    const name = whereName({ store, env: environment });
-    await invocation.messages.note(`Stored the URL ${url} of ${name} in ${configFile(folder)}`);
-    const shadow = describeShadow('URL', environment, invocation.context.env, store);
+    await invocation.messages.note(`Stored the URL ${url} of ${whereName(place)} in ${configFile(place.folder)}`);
+    const shadow = describeShadow('URL', place.env, invocation.context.env, place.store);
     if (shadow !== undefined) await invocation.messages.warn(shadow);
   },
 });

@@ -55,7 +55,7 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
  */
 export function remotePlace({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemotePlace {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
-  if (remote !== undefined) return { folder: context.folders.config, store: store?.value, environment: remote };
+  if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
   const words = `The sandbox makes its own ${thing}: there is nothing to set. Name another environment with --env`;
   throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
 }

@@ -76,13 +76,13 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
 
 function requireSameService({ connection }: RunAccess, choice: Choice, { words }: CountOptions): void {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
-  const { environment: env, store, baseUrl, service } = connection;
+  const { baseUrl, service } = connection;
   for (const session of counted) {
     const { head } = session;
     if (head.service === service) continue;
     throw new UsageError(
-      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName({ store, env })} is now ${baseUrl}; nothing was sent`,
-      { hint: commandFor(' --new', words, whereOptions({ store, env })) },
+      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
+      { hint: commandFor(' --new', words, whereOptions(connection)) },
     );
   }
 }
@@ -101,7 +101,7 @@ async function openChosen(
   const { invocation, connection } = run;
   const ofShop = async () => given ?? (await openShopCodes(invocation)) ?? noBarCodes;
   if (choice.kind === 'new') {
-    const { environment: env, store, service, baseUrl } = connection;
+    const { env, store, service, baseUrl } = connection;
     const about = { mode: choice.mode, env, store, service, baseUrl, merged: [] };
     const codes = await ofShop();
     const isKept = !dryRun || invocation.context.stdin.isTerminal;
