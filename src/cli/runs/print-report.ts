@@ -6,6 +6,7 @@ import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import { statusMeaning } from '../../shared/http-status.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import { noteUndoOf } from './run-access.ts';
 
 /** Lines on a screen beside the table: counts, how to undo it, the rate limit, an error and its hint, a prompt. */
 const otherLines = 8;
@@ -54,12 +55,6 @@ export async function printReportBefore(
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
   if (run !== null && applied + differs > 0) await noteUndoOf(invocation, run);
-}
-
-export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
-  const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
-  const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
-  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
 }
 
 export function isTableForPerson({ context, results }: Invocation): boolean {

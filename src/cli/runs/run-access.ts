@@ -83,3 +83,10 @@ export function requireSameService(run: RunRecord, connection: Connection, comma
     hint: `${variable}${command} ${whereOptions(run)}`,
   });
 }
+
+/** Says how a run is undone. */
+export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
+  const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
+  const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
+  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
+}

@@ -8,8 +8,7 @@ import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { noteUndoOf, printReport } from './print-report.ts';
-import { openRunAccess, type RunAccess } from './run-access.ts';
+import { noteUndoOf, openRunAccess, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
   /** Reads the stock first; a delta does in any case. */
@@ -43,6 +42,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   });
   const error = end.error && worded(invocation, write, end.error);
   if (options.printsRun) {
+    const { printReport } = await import('./print-report.ts');
     await printReport(invocation, end.report, { changedOnly: false, names: await invocation.petNames() });
   } else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;

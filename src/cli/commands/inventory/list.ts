@@ -3,7 +3,6 @@ import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
-import { summarize } from '../../../inventory/summary.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields } from '../../../output/view.ts';
@@ -56,6 +55,7 @@ export const defineList = define({
     ];
     const found = filtered(withoutFound(scanned, missing), criteria);
     if (options.summary) {
+      const { summarize } = await import('../../../inventory/summary.ts');
       await invocation.results.print(summaryView(await summarize(found)));
     } else {
       const { fields } = selection;
