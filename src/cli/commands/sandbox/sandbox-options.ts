@@ -18,25 +18,8 @@ const day = 86_400;
 
 type Read<Value> = (text: string, option: string) => Value;
 
-interface One<Value> {
-  /** Its name in help. */
-  readonly value: string;
-  readonly about: string;
-  readonly read: Read<Value>;
-}
-
-interface Many<Value> extends One<Value> {
-  /** Between the values in a variable. */
-  readonly separator: RegExp;
-}
-
-function one<Value>(value: string, about: string, read: Read<Value>): One<Value> {
-  return { value, about, read };
-}
-
-function many<Value>(value: string, about: string, read: Read<Value>, separator = /[\s,]+/): Many<Value> {
-  return { value, about: `${about}; may be given again`, read, separator };
-}
+/** Its value in help, what it is, and how a value is read; of one that may be given again also what is between values in a variable. */
+export type ValueOption = readonly [value: string, about: string, read: Read<unknown>, separator?: RegExp];
 
 function whole(least: number, most = unlimited): Read<number> {
   return (text, option) => {
@@ -53,6 +36,8 @@ const word =
     oneOf(option, given, words);
 const text: Read<string> = (given) => given;
 const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
+/** Between the values of a variable. */
+const blankOrComma = /[\s,]+/;
 const file: Read<string> = (given, option) => {
   requireFileName(given, option);
   return given;
@@ -63,76 +48,74 @@ const file: Read<string> = (given, option) => {
  * `PETSTOCK_SERVE_ADMIN_PORT` as a variable. One that is a text alone takes no value.
  */
 export const options = {
-  file: one(
+  file: [
     'path',
     'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
     file,
-  ),
-  database: one(
+  ],
+  database: [
     'url',
     'a PostgreSQL instead of a file, for several servers: postgres://user@host:5432/name',
     readDatabase,
-  ),
-  import: one('file', 'stock of a new store: CSV or JSON, as `sandbox import` reads it', file),
-  pets: one('n', 'how many pets a new stock has (default: 24)', whole(0, 100_000_000)),
-  seed: one('n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)),
-  ids: one(
+  ],
+  import: ['file', 'stock of a new store: CSV or JSON, as `sandbox import` reads it', file],
+  pets: ['n', 'how many pets a new stock has (default: 24)', whole(0, 100_000_000)],
+  seed: ['n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)],
+  ids: [
     'kind',
     'large: some ids are beyond 2^53; small: none is, for tools that keep 53 bits (default: large)',
     word('large', 'small'),
-  ),
-  key: one(
+  ],
+  key: [
     'value',
     'the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: that of the sandbox)',
     readSecret,
-  ),
-  keyFile: one('file', 'file of the key, made if it is missing; the key is then shown nowhere', file),
-  minQuantity: one('n', 'smallest quantity that is accepted (default: none)', quantity),
-  maxQuantity: one('n', 'largest quantity that is accepted (default: none)', quantity),
-  plan: one('plan', `${plans.join(', ')} (default: business)`, word(...plans)),
-  limitMinute: one('n', 'requests per minute, for an enterprise key', whole(0)),
-  limitDay: one('n', 'requests per day, for an enterprise key', whole(0)),
-  windowSeconds: one('n', 'length of a minute, for tests (default: 60)', whole(1, day)),
+  ],
+  keyFile: ['file', 'file of the key, made if it is missing; the key is then shown nowhere', file],
+  minQuantity: ['n', 'smallest quantity that is accepted (default: none)', quantity],
+  maxQuantity: ['n', 'largest quantity that is accepted (default: none)', quantity],
+  plan: ['plan', `${plans.join(', ')} (default: business)`, word(...plans)],
+  limitMinute: ['n', 'requests per minute, for an enterprise key', whole(0)],
+  limitDay: ['n', 'requests per day, for an enterprise key', whole(0)],
+  windowSeconds: ['n', 'length of a minute, for tests (default: 60)', whole(1, day)],
   noBan: 'never ban a key',
-  banStrikes: one('n', 'refused requests in a minute before a ban (default: 10)', whole(0)),
-  banSeconds: one('n', 'length of a ban (default: 300)', whole(1)),
-  addressLimit: one('n', 'requests without a valid key per minute and address (default: 600)', whole(0)),
+  banStrikes: ['n', 'refused requests in a minute before a ban (default: 10)', whole(0)],
+  banSeconds: ['n', 'length of a ban (default: 300)', whole(1)],
+  addressLimit: ['n', 'requests without a valid key per minute and address (default: 600)', whole(0)],
   noAddressLimit: 'answer 401 to any number of them',
-  port: one('n', `port; 0 takes a free one (default: ${defaultPort})`, whole(0, 65_535)),
-  host: one('address', 'address to listen on (default: 127.0.0.1)', text),
+  port: ['n', `port; 0 takes a free one (default: ${defaultPort})`, whole(0, 65_535)],
+  host: ['address', 'address to listen on (default: 127.0.0.1)', text],
   expose: 'allow a --host or --admin-host that other machines reach',
-  tlsCert: one('file', 'certificate with its chain, PEM; read again at SIGHUP', file),
-  tlsKey: one('file', 'its key, PEM', file),
-  trustProxy: many('cidr', 'network whose X-Forwarded-For is believed', readNetwork),
-  keepAlive: one('seconds', 'how long an idle connection is kept (default: 75)', whole(1, maxSeconds)),
-  cors: many('origin', 'web page that may call it, or *', readOrigin),
-  adminPort: one('n', 'a port for probes, metrics, stock and keys; 0 takes a free one', whole(0, 65_535)),
-  adminHost: one('address', 'address of that port (default: loopback)', text),
-  adminToken: one('token', 'bearer token of that port (default: a new one)', readSecret),
-  metricsToken: one(
+  tlsCert: ['file', 'certificate with its chain, PEM; read again at SIGHUP', file],
+  tlsKey: ['file', 'its key, PEM', file],
+  trustProxy: ['cidr', 'network whose X-Forwarded-For is believed; may be given again', readNetwork, blankOrComma],
+  keepAlive: ['seconds', 'how long an idle connection is kept (default: 75)', whole(1, maxSeconds)],
+  cors: ['origin', 'web page that may call it, or *; may be given again', readOrigin, blankOrComma],
+  adminPort: ['n', 'a port for probes, metrics, stock and keys; 0 takes a free one', whole(0, 65_535)],
+  adminHost: ['address', 'address of that port (default: loopback)', text],
+  adminToken: ['token', 'bearer token of that port (default: a new one)', readSecret],
+  metricsToken: [
     'token',
     'bearer token of its /metrics (default: none on loopback, else that of the port)',
     readSecret,
-  ),
-  drain: one('seconds', 'how long /readyz fails before it stops listening (default: 0)', whole(0, 3_600)),
+  ],
+  drain: ['seconds', 'how long /readyz fails before it stops listening (default: 0)', whole(0, 3_600)],
   log: 'one JSON line per request and event on stderr; never the key',
-  fault: many('spec', 'a fault to inject, for people who test clients', text, /\n/),
+  fault: ['spec', 'a fault to inject, for people who test clients; may be given again', text, /\n/],
   testControls:
     'let --admin-port change faults and the clock and show the requests, for people who test clients; it is then never ready for a balancer',
-} as const;
+} as const satisfies Readonly<Record<string, string | ValueOption>>;
 
 type Options = typeof options;
 export type Name = keyof Options;
 
 /** The value of each option; absent if nothing sets it. */
 export type Values = {
-  readonly [Each in Name]?: Options[Each] extends string
-    ? true
-    : Options[Each] extends Many<infer Value>
-      ? readonly Value[]
-      : Options[Each] extends One<infer Value>
-        ? Value
-        : never;
+  readonly [Each in Name]?: Options[Each] extends readonly [string, string, Read<infer Value>, RegExp]
+    ? readonly Value[]
+    : Options[Each] extends readonly [string, string, Read<infer Value>]
+      ? Value
+      : true;
 };
 
 export const optionNames = Object.keys(options) as Name[];
@@ -151,10 +134,10 @@ export function sandboxOptions(
     const option = options[name];
     const flag = flagOf(name);
     if (typeof option === 'string') return [flag, abouts[name] ?? option];
-    const read: Read<unknown> = option.read;
+    const [value, about, read, separator]: ValueOption = option;
     const readFlag = (given: string, earlier: unknown): unknown =>
-      'separator' in option ? [earlier ?? [], read(given, flag)].flat() : read(given, flag);
-    return [`${flag} <${option.value}>`, abouts[name] ?? option.about, readFlag];
+      separator === undefined ? read(given, flag) : [earlier ?? [], read(given, flag)].flat();
+    return [`${flag} <${value}>`, abouts[name] ?? about, readFlag];
   });
 }
 

@@ -1,6 +1,15 @@
 import type { ServiceOptions } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { defaultPort, flagOf, limitsOf, type Name, optionNames, options, type Values } from './sandbox-options.ts';
+import {
+  defaultPort,
+  flagOf,
+  limitsOf,
+  type Name,
+  optionNames,
+  options,
+  type ValueOption,
+  type Values,
+} from './sandbox-options.ts';
 
 const hint = 'petstock sandbox serve --help';
 
@@ -74,9 +83,9 @@ function variableOf(name: Name): string {
 function readVariable(variable: string, name: Name, text: string): unknown {
   const option = options[name];
   if (typeof option !== 'string') {
-    const read: (text: string, option: string) => unknown = option.read;
-    if (!('separator' in option)) return read(text, flagOf(name));
-    const parts = text.split(option.separator).filter((part) => part !== '');
+    const [, , read, separator]: ValueOption = option;
+    if (separator === undefined) return read(text, flagOf(name));
+    const parts = text.split(separator).filter((part) => part !== '');
     return parts.map((part) => read(part, flagOf(name)));
   }
   if (/^(true|1|yes|on)$/i.test(text)) return true;
