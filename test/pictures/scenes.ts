@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpResponse } from '../../src/api/transport.ts';
+import { createLiveLine } from '../../src/cli/progress/live-line.ts';
 import { createProgress } from '../../src/cli/progress/progress.ts';
 import { createPaint } from '../../src/output/terminal.ts';
 import { startService } from '../../src/service/index.ts';
@@ -107,10 +108,10 @@ async function progress(): Promise<string> {
       written += Buffer.from(chunk).toString('utf8');
     },
   };
-  const line = createProgress(
-    { clock, env: {}, stderr },
-    { total: 1200, note: () => {}, paint: await createPaint(true), limitSeconds: (rows) => rows / 10 },
-  );
+  const line = createProgress(clock, createLiveLine({ clock, stderr }), {
+    ...{ total: 1200, note: () => {}, paint: await createPaint(true) },
+    limitSeconds: (rows) => rows / 10,
+  });
   for (let done = 0; done <= 512; done += 8) {
     line.update({ done, failed: done > 200 ? 2 : 0 });
     clock.advance(800);

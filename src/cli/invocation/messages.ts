@@ -122,8 +122,9 @@ export class Messages {
 
   /** To be called before something is written to stdout: takes away what is drawn on the last line of the terminal. */
   async clear(): Promise<void> {
-    await this.#line?.stop();
-    await this.#progress?.wipe();
+    // How far a run is comes back with its next change.
+    if (this.#progress !== undefined) await this.#line?.wipe();
+    else await this.#line?.stop();
   }
 
   /**
@@ -134,7 +135,8 @@ export class Messages {
     if (this.#options.quiet) return silentProgress;
     const { createProgress } = await import('../progress/progress.ts');
     const note = (line: string) => void this.note(line);
-    const shown = createProgress(this.#context, { total, note, paint: await this.#options.paint(), limitSeconds });
+    const options = { total, note, paint: await this.#options.paint(), limitSeconds };
+    const shown = createProgress(this.#context.clock, this.#line, options);
     this.#progress = shown;
     return {
       ...shown,
@@ -176,4 +178,4 @@ function waitText(ms: number, reason: WaitReason, now: number): string {
   return `${why}: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
 }
 
-const silentProgress: Progress = { update: () => {}, waiting: () => {}, wipe: async () => {}, stop: async () => {} };
+const silentProgress: Progress = { update: () => {}, waiting: () => {}, stop: async () => {} };

@@ -4,11 +4,9 @@ import type { Context } from '../context.ts';
 
 /** The last line of the terminal, drawn again and again in its place. */
 export interface LiveLine {
-  /** Shows another text instead of the one before. */
+  /** Shows a text instead of the one before, or the same once it has changed. Costs next to nothing while a drawing is due anyway. */
   show(text: LiveText): void;
-  /** To be called when the text has changed. Costs next to nothing while a drawing is due anyway. */
-  changed(): void;
-  /** Takes the line away, so that something else can be written; the next change brings it back. */
+  /** Takes the line away, so that something else can be written; `show` brings it back. */
   wipe(): Promise<void>;
   /** Takes the line away until another text is shown. */
   stop(): Promise<void>;
@@ -25,8 +23,8 @@ export interface LiveText {
 const drawEvery = 100;
 const countEvery = 1000;
 
-export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stderr'>, initial?: LiveText): LiveLine {
-  let shown = initial;
+export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stderr'>): LiveLine {
+  let shown: LiveText | undefined;
   let stopped = new AbortController();
   let drawnAt = Number.NEGATIVE_INFINITY;
   /** Columns that the drawn line takes; undefined: there is none. */
@@ -74,20 +72,15 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
     await stderr.write(before);
   };
 
-  const changed = (): void => {
-    stale = true;
-    if (drawing || shown === undefined) return;
-    drawing = true;
-    // Being stopped ends it, and a terminal that is gone: neither needs a report.
-    keepDrawn(stopped.signal).catch(() => {});
-  };
-
   return {
     show: (text) => {
       shown = text;
-      changed();
+      stale = true;
+      if (drawing) return;
+      drawing = true;
+      // Being stopped ends it, and a terminal that is gone: neither needs a report.
+      keepDrawn(stopped.signal).catch(() => {});
     },
-    changed,
     wipe,
     stop: async () => {
       shown = undefined;

@@ -1,11 +1,11 @@
 import { awaited, type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
-import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
+import { type Paint, plainPaint } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
-import type { Context } from '../context.ts';
-import { createLiveLine, type LiveLine } from './live-line.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { LiveLine, LiveText } from './live-line.ts';
 
-export interface Progress extends Pick<LiveLine, 'wipe'> {
+export interface Progress {
   /** To be called as often as something has changed: it costs next to nothing. */
   update(count: ProgressCount): void;
   /** Nothing is sent for so many milliseconds. Replaces a wait that is still on. */
@@ -34,9 +34,8 @@ const sayEvery = 10_000;
 /** A wait shorter than this is not worth a sentence that stays. */
 const shortWait = 1000;
 
-/** On a terminal that can draw, a line that is drawn again and again; elsewhere a sentence now and then. */
-export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'>, options: ProgressOptions): Progress {
-  const { clock } = context;
+/** On a terminal that can draw, a line that is drawn again and again; elsewhere a sentence now and then. @param line undefined: it can't draw */
+export function createProgress(clock: Clock, line: LiveLine | undefined, options: ProgressOptions): Progress {
   const { total, limitSeconds, note, paint = plainPaint } = options;
   const meter = createRateMeter(clock.monotonic());
   let count: ProgressCount = { done: 0, failed: 0 };
@@ -52,13 +51,16 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
     return { total, ...count, rate, left, waiting: meter.pauseLeft(at), waitReason };
   };
 
-  const line = drawsLive(context)
-    ? createLiveLine(context, {
-        text: (width) => progressLine(facts(), width, paint),
-        countsFor: () => meter.pauseLeft(clock.monotonic()),
-      })
-    : undefined;
+  const text: LiveText = {
+    text: (width) => progressLine(facts(), width, paint),
+    countsFor: () => meter.pauseLeft(clock.monotonic()),
+  };
   let saidAt = clock.monotonic();
+  let hasEnded = false;
+
+  const draw = (): void => {
+    if (!hasEnded) line?.show(text);
+  };
 
   const say = (sentence: string): void => {
     saidAt = clock.monotonic();
@@ -70,7 +72,7 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
       const at = clock.monotonic();
       count = latest;
       meter.record(at, latest.done);
-      if (line !== undefined) line.changed();
+      if (line !== undefined) draw();
       else if (at - saidAt >= sayEvery) say(progressSentence(facts()));
     },
     waiting: (ms, reason) => {
@@ -78,11 +80,13 @@ export function createProgress(context: Pick<Context, 'clock' | 'stderr' | 'env'
       waitReason = reason;
       const known = meter.pauseLeft(at) ?? 0;
       meter.pause(at, ms);
-      if (line !== undefined) line.changed();
+      if (line !== undefined) draw();
       else if (ms - known >= shortWait) say(waitSentence(facts(), ms, clock.now()));
     },
-    wipe: async () => line?.wipe(),
-    stop: async () => line?.stop(),
+    stop: async () => {
+      hasEnded = true;
+      await line?.stop();
+    },
   };
 }
 

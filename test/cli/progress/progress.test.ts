@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import { createLiveLine, type LiveLine } from '../../../src/cli/progress/live-line.ts';
 import { createProgress, type Progress, type ProgressOptions } from '../../../src/cli/progress/progress.ts';
 import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
 
@@ -19,7 +20,7 @@ interface Rig extends Partial<ProgressOptions> {
   readonly taken?: Promise<void>;
 }
 
-function start({ columns, taken, ...options }: Rig = {}): Progress {
+function start({ columns, taken, ...options }: Rig = {}): Progress & Partial<LiveLine> {
   const mine = writes;
   const stderr = {
     isTerminal: columns !== undefined,
@@ -30,9 +31,10 @@ function start({ columns, taken, ...options }: Rig = {}): Progress {
     },
   };
   const note = (line: string) => notes.push(line);
-  const progress = createProgress({ clock, stderr, env: {} }, { total: 1200, note, ...options });
+  const line = columns === undefined ? undefined : createLiveLine({ clock, stderr });
+  const progress = createProgress(clock, line, { total: 1200, note, ...options });
   onTestFinished(() => progress.stop());
-  return progress;
+  return { ...line, ...progress };
 }
 
 /** What is on the last line of the terminal. */
@@ -118,16 +120,16 @@ describe('on a terminal', () => {
   it('makes room for something else, and comes back', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
-    await progress.wipe();
+    await progress.wipe?.();
     expect(shown()).toBe('');
     const before = writes.length;
-    await progress.wipe();
+    await progress.wipe?.();
     await clock.sleep(5000);
     expect(writes.length).toBe(before);
     progress.update({ done: 2, failed: 0 });
     expect(shown()).toContain('2/1,200');
     await clock.sleep(200);
-    await progress.wipe();
+    await progress.wipe?.();
     progress.update({ done: 3, failed: 0 });
     expect(shown(), 'somebody is writing').toBe('');
     await clock.sleep(100);
@@ -240,7 +242,7 @@ test('a window that becomes narrower leaves nothing of the line that it broke', 
     write: async (text: string | Uint8Array) => void texts.push(`${text}`),
   };
   const texts: string[] = [];
-  const progress = createProgress({ clock, stderr, env: {} }, { total: 1200, note: () => {} });
+  const progress = createProgress(clock, createLiveLine({ clock, stderr }), { total: 1200, note: () => {} });
   progress.update({ done: 1, failed: 0 });
   await clock.sleep(200);
   const width = (texts[0] ?? '').replace('\r\x1b[K', '').length;

@@ -77,12 +77,8 @@ function pipeScreen(
   show: CountShow & { readonly draws: boolean },
 ): CountScreen {
   const { context } = invocation;
-  const line = show.draws
-    ? createLiveLine(context, {
-        text: (width) => sumText(sum(), show.mode).slice(0, width),
-        countsFor: () => undefined,
-      })
-    : undefined;
+  const line = show.draws ? createLiveLine(context) : undefined;
+  const text = (width: number) => sumText(sum(), show.mode).slice(0, width);
   const seen = new Set<string>();
   const isNews = (event: CountEvent): boolean => {
     if (event.kind !== 'unknown' || seen.has(event.code)) return false;
@@ -96,7 +92,7 @@ function pipeScreen(
         await line?.wipe();
         await showEvents(invocation, news, sum(), show);
       }
-      line?.changed();
+      line?.show({ text, countsFor: () => undefined });
     },
     stop: async () => line?.stop(),
   };
