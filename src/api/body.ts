@@ -49,6 +49,11 @@ export class HeldBytes {
     return this.#room.subarray(0, this.#length);
   }
 
+  /** Its bytes are overwritten by those that come next. */
+  clear(): void {
+    this.#length = 0;
+  }
+
   add(chunk: Uint8Array): void {
     const needed = this.#length + chunk.length;
     if (needed > this.#room.length) {
@@ -126,14 +131,15 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   if (first.done) return;
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
-  const feeding = pipeline(chained(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
+  const feeding = pipeline(copies(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
   // It fails too when the reader stops early. Where the body or the decoder failed, reading it fails.
   feeding.catch(() => {});
   yield* decoder;
   await feeding;
 }
 
-async function* chained(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* others;
+/** A decoder asks for more before it is done with a chunk. */
+async function* copies(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first.slice();
+  for await (const chunk of others) yield chunk.slice();
 }

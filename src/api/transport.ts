@@ -18,7 +18,7 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; a header that came more than once is an array. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The bytes as they came, still encoded as `content-encoding` says. */
+  /** The bytes as they came, still encoded as `content-encoding` says. Each chunk is valid until the next is asked for. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The whole body, in place of `body`, if all of it has come; undefined if it has not, and nothing is taken then. */
   takeWhole?(): Uint8Array | undefined;

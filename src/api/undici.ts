@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
 import { BodyQueue } from './body-queue.ts';
+import { handOverDirectly, intoOneBuffer } from './direct-reading.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
 /** Without it undici would load `node:http` to ask for Node's own. */
@@ -33,7 +34,7 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     // public interface `inventory list` takes 184 ms of CPU, with these parts 116 (Node 20.20, November 2026, median of 20 runs).
     const { default: buildConnector } = await import('undici/lib/core/connect.js');
     const { default: Client } = await import('undici/lib/dispatcher/client.js');
-    const connect = buildConnector({ timeout: 0, ...tls });
+    const connect = buildConnector({ timeout: 0, ...tls, ...intoOneBuffer() });
     return dispatchOver((origin) => {
       const connector = new Connector();
       return { connector, client: new Client(origin, { ...timeouts, connect: connector.over(connect) }) };
@@ -84,6 +85,7 @@ function dispatchOver(open: (origin: string) => Connection): Dispatch {
     const connection = ofOrigin.pop() ?? open(origin);
     handler.onOver = () => ofOrigin.push(connection);
     connection.connector.signal = signal;
+    connection.connector.bodyNow = () => handler.body;
     connection.client.dispatch(options, handler);
   };
 }
@@ -95,6 +97,8 @@ function dispatchOver(open: (origin: string) => Connection): Dispatch {
 class Connector {
   /** That of the request that may open a connection now. */
   signal: AbortSignal | undefined;
+  /** Returns the body that what comes now is part of; undefined: none. */
+  bodyNow = (): BodyQueue | undefined => undefined;
 
   /** @param isTunnel the connection is of use only once the proxy has answered: until its request ends, it can be given up */
   over(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
@@ -107,6 +111,7 @@ class Connector {
         if (!isTunnel) signal?.removeEventListener('abort', giveUp);
         callback(...result);
       });
+      if (!isTunnel) handOverDirectly(socket, () => this.bodyNow());
       signal?.addEventListener('abort', giveUp);
       if (signal?.aborted) giveUp();
     };
@@ -143,7 +148,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #controller: Controller | undefined;
   /** Called once the connection has nothing to do with the request any more. */
   onOver: (() => void) | undefined;
-  #body: BodyQueue | undefined;
+  /** From the head to the end of the answer. */
+  body: BodyQueue | undefined;
 
   constructor(request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>) {
     this.#request = request;
@@ -171,29 +177,29 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     // 100 to 199 only announce the answer.
     if (status < 200) return;
     const body = new BodyQueue(controller);
-    this.#body = body;
+    this.body = body;
     this.#resolve(new UndiciResponse(status, headers, body, this));
   }
 
   onResponseData(_controller: Controller, chunk: Uint8Array): void {
-    this.#body?.push(chunk);
+    this.body?.push(chunk);
   }
 
   onResponseEnd(): void {
     this.#end();
-    this.#body?.end();
-    this.#body = undefined;
+    this.body?.end();
+    this.body = undefined;
   }
 
   onResponseError(_controller: Controller, error: unknown): void {
     this.#end();
-    this.#body?.fail(error);
-    this.#body = undefined;
+    this.body?.fail(error);
+    this.body = undefined;
     this.#reject(error);
   }
 
   discard(): void {
-    if (this.#body === undefined) return;
+    if (this.body === undefined) return;
     this.#isOver();
     this.#controller?.abort(new Error('The answer is not read to its end'));
   }

@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import process from 'node:process';
+import type { BodyQueue } from './body-queue.ts';
+
+/** How much is taken from a connection at a time, in bytes: four times what a stream of Node takes. */
+const readSize = 256 * 1024;
+
+/** bun 1.4 does not say which socket has read. */
+const isPossible = process.versions.bun === undefined;
+
+/** Returns the option that has sockets read into one buffer, again and again: a stream takes new memory for whatever comes. */
+export function intoOneBuffer() {
+  if (!isPossible) return {};
+  const buffer = Buffer.allocUnsafeSlow(readSize);
+  // Sockets can share it: it is filled and handed over at once.
+  const callback = function (this: Socket, length: number): boolean {
+    return this.push(buffer.subarray(0, length));
+  };
+  return { onread: { buffer, callback } };
+}
+
+/**
+ * Hands undici the bytes of a body where they were read, so that a body of 57 MB takes 15 ms of CPU in place of 115 (Node 20.20). All else is
+ * copied into the stream: a head, whose parts undici keeps until all of it has come, and what comes while nobody reads.
+ */
+export function handOverDirectly(socket: Socket, bodyNow: () => BodyQueue | undefined): void {
+  if (!isPossible) return;
+  const { push, read, unshift } = socket;
+  /** While bytes are handed over: those that undici has not taken. */
+  let direct: { rest: Buffer | null } | undefined;
+  socket.push = (chunk: Buffer | null) => {
+    let rest = chunk;
+    const body = bodyNow();
+    if (chunk !== null && body?.isPaused === false && socket.readableLength === 0) {
+      direct = { rest };
+      socket.emit('readable');
+      ({ rest } = direct);
+      direct = undefined;
+      if (rest === null || rest.length === 0) return !body.isPaused;
+    }
+    return push.call(socket, rest && Buffer.from(rest));
+  };
+  socket.read = (size) => {
+    if (direct === undefined) return read.call(socket, size);
+    const { rest } = direct;
+    direct.rest = null;
+    return rest;
+  };
+  socket.unshift = (chunk: Buffer) => {
+    if (direct === undefined) unshift.call(socket, chunk);
+    else direct.rest = chunk;
+  };
+}

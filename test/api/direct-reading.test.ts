@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import { createUndiciTransport } from '../../src/api/undici.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
+import { turns, until } from './server.ts';
+
+const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}.pem`, import.meta.url), 'utf8');
+
+const { signal } = new AbortController();
+
+/** Gives each request what it is to be answered with, in pieces. */
+async function openService(isTls: boolean, onRequest: (socket: Socket) => Promise<void>) {
+  const connections: Socket[] = [];
+  const serve = (socket: Socket) => {
+    connections.push(socket);
+    socket.setNoDelay().on('error', () => {});
+    socket.on('data', () => void onRequest(socket));
+  };
+  const server: Server = isTls
+    ? createTlsServer({ cert: pem('server'), key: pem('server-key') }, serve)
+    : createServer(serve);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca: [pem('authority')] });
+  const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const close = () => {
+    server.close();
+    for (const socket of connections) socket.destroy();
+  };
+  return { connections, close, get: () => transport({ method: 'GET', url, headers: {}, signal }) };
+}
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Bytes of which no two stretches are the same. */
+function bodyOf(size: number): Buffer {
+  const body = Buffer.alloc(size + 4);
+  for (let at = 0; at < size; at += 4) body.writeUInt32LE(Math.imul(at + 1, 0x9e3779b1) >>> 0, at);
+  return body.subarray(0, size);
+}
+
+const framings: Readonly<Record<string, (body: Buffer) => readonly [header: string, framed: Buffer]>> = {
+  length: (body) => [`content-length: ${body.length}`, body],
+  chunked: (body) => {
+    const [first, rest] = [body.subarray(0, 70_000), body.subarray(70_000)];
+    const frames = [first, rest].filter(({ length }) => length > 0);
+    const framed = frames.flatMap((frame) => [
+      Buffer.from(`${frame.length.toString(16)}\r\n`),
+      frame,
+      Buffer.from('\r\n'),
+    ]);
+    return ['transfer-encoding: chunked', Buffer.concat([...framed, Buffer.from('0\r\nx-trailer: t\r\n\r\n')])];
+  },
+};
+
+const sizes = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(65_536, 262_144, 700_000, 1_500_000));
+const answers = fc.array(
+  fc.record({
+    size: sizes,
+    framing: fc.constantFrom(...Object.keys(framings)),
+    /** Where the head and the beginning of the body are cut. */
+    cuts: fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 5 }),
+    /** Turns of the event loop that the reader takes for a chunk. */
+    slow: fc.constantFrom(0, 1, 5),
+    hint: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+property(
+  'a head and a body come as they were sent, however they are cut and however slow their reader is',
+  [fc.boolean(), answers],
+  { numRuns: 40, testTimeout: 60_000 },
+  async (isTls, wanted) => {
+    let answered = 0;
+    const service = await openService(isTls, async (socket) => {
+      const { size, framing, cuts, hint } = wanted[answered++] ?? { size: 0, framing: 'length', cuts: [], hint: false };
+      const [header, framed] = framings[framing]?.(bodyOf(size)) ?? [];
+      const early = hint ? 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n' : '';
+      const head = `${early}HTTP/1.1 200 OK\r\nx-one: first value\r\n${header}\r\nx-two: second value\r\n\r\n`;
+      const bytes = Buffer.concat([Buffer.from(head), framed ?? Buffer.alloc(0)]);
+      let from = 0;
+      for (const cut of [...cuts].sort((a, b) => a - b)) {
+        socket.write(bytes.subarray(from, cut));
+        from = Math.min(cut, bytes.length);
+        await turns(3);
+      }
+      socket.write(bytes.subarray(from));
+    });
+    try {
+      for (const { size, slow } of wanted) {
+        const { status, headers, body } = await service.get();
+        expect([status, headers['x-one'], headers['x-two']]).toEqual([200, 'first value', 'second value']);
+        const chunks: Buffer[] = [];
+        for await (const chunk of body) {
+          await turns(slow);
+          chunks.push(Buffer.from(chunk));
+        }
+        expect(hashOf(Buffer.concat(chunks))).toBe(hashOf(bodyOf(size)));
+      }
+      expect(service.connections).toHaveLength(1);
+    } finally {
+      service.close();
+    }
+  },
+);
+
+test.each([
+  ['HTTP', false],
+  ['HTTPS', true],
+])('%s: the end of a connection is noticed after a body that had to wait for its reader', async (_name, isTls) => {
+  const body = bodyOf(3_000_000);
+  const service = await openService(isTls, async (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+  });
+  onTestFinished(service.close);
+  for (let request = 1; request <= 2; request += 1) {
+    let length = 0;
+    for await (const chunk of (await service.get()).body) {
+      await turns(20);
+      length += chunk.length;
+    }
+    expect(length).toBe(body.length);
+    // Half-closed: the other half ends once the transport has seen it.
+    const [socket] = service.connections.slice(-1);
+    socket?.end();
+    await until(() => socket?.destroyed === true);
+    expect(service.connections).toHaveLength(request);
+  }
+});
+
+test('a connection is not read on while the reader of a body does nothing', async () => {
+  const body = bodyOf(64 * 1024 * 1024);
+  const service = await openService(false, async (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+  });
+  onTestFinished(service.close);
+  const response = await service.get();
+  const [socket] = service.connections;
+  const unsent = () => socket?.writableLength ?? 0;
+  const before = process.memoryUsage().arrayBuffers;
+  let [last, same] = [-1, 0];
+  while (same < 200) {
+    await turns(5);
+    same = unsent() === last ? same + 1 : 0;
+    last = unsent();
+  }
+  // What is on its way is kept by the system.
+  expect(unsent()).toBeGreaterThan(0);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 1024 * 1024);
+  response.discard();
+});
