@@ -1,15 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { cut, faultsOf, read, readChunks } from './reading.ts';
+import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
-const change = {
-  line: 1,
-  petId: 42n,
-  quantity: 7,
-  delta: undefined,
-  expected: undefined,
-  reason: undefined,
-  ref: undefined,
-};
+const change = { ...blank, line: 1, petId: 42n, quantity: 7 };
 
 describe('JSON', () => {
   test.each([

@@ -7,6 +7,9 @@ type ReadFile =
   | Exclude<ChangeFile, { readonly ok: true }>
   | (Extract<ChangeFile, { readonly ok: true }> & { readonly changes: readonly Change[] });
 
+/** What a change may have, and lacks. */
+export const blank = { quantity: undefined, delta: undefined, expected: undefined, reason: undefined, ref: undefined };
+
 /** Reads a file whose whole content is given. */
 export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ReadFile> {
   return readChunks([typeof content === 'string' ? Buffer.from(content) : content], options);

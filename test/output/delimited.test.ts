@@ -35,12 +35,9 @@ describe('csv', () => {
   });
 
   test.each([
-    ['plain', 'plain'],
     ['', ''],
     ['a,b', '"a,b"'],
     ['say "no"', '"say ""no"""'],
-    ['two\nlines', '"two\nlines"'],
-    ['a\r', '"a\r"'],
     [' x\t', ' x\t'],
     [null, ''],
     [false, 'false'],
@@ -88,8 +85,6 @@ describe('tsv', () => {
   test.each([
     ['a\tb', 'a\\tb'],
     ['a\r\nb', 'a\\r\\nb'],
-    ['\\t', '\\\\t'],
-    ['"quoted"', '"quoted"'],
     [null, ''],
   ])('writes %j as %j', async (value, text) => {
     expect(await render('tsv', rowsView([[{ value, n: 1 }]]))).toBe(`${text}\t1\n`);

@@ -9,22 +9,12 @@ import { visible } from './render.ts';
 
 describe('formatDuration', () => {
   test.each([
-    [0, '0 s'],
     [-5, '0 s'],
     [0.2, '1 s'],
-    [42, '42 s'],
     [59.5, '1 min'],
-    [60, '1 min'],
     [200, '3 min 20 s'],
-    [3541, '59 min 1 s'],
     [3599.5, '1 h'],
-    [3601, '1 h 1 min'],
-    [33_120, '9 h 12 min'],
-    [82_801, '23 h 1 min'],
-    [86_340, '23 h 59 min'],
     [86_399, '1 d'],
-    [86_400, '1 d'],
-    [183_600, '2 d 3 h'],
     [Number.NaN, 'an unknown time'],
     [Number.POSITIVE_INFINITY, 'an unknown time'],
   ])('%d seconds: %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
