@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { AuthError, FailureError, NotFoundError, type PetstockError, RejectedError } from '../../src/shared/errors.ts';
+import { AuthError, FailureError, NotFoundError } from '../../src/shared/errors.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 import { createClientRig, key, openClient } from './client-rig.ts';
 import { answer, item, openServer, stock } from './server.ts';
@@ -79,26 +79,6 @@ describe('against the service', () => {
     const { client, governor } = visit(await openShop({ plan: 'free' }));
     await client.probe();
     expect(governor.lastSeen).toMatchObject({ limit: 60n, remaining: 59n, resetIn: 40_000 });
-  });
-
-  interface Wrong {
-    readonly key?: string;
-    readonly petId?: bigint;
-    readonly quantity?: number;
-  }
-
-  test.each<[string, Wrong, new (message: string) => PetstockError, number, string]>([
-    ['another key', { key: 'psk_wrong' }, AuthError, 401, 'invalid_api_key'],
-    ['no such pet', { petId: 424_242n }, NotFoundError, 404, 'pet_not_found'],
-    ['a quantity out of bounds', { quantity: 101 }, RejectedError, 400, 'invalid_quantity'],
-  ])('%s', async (_what, { key, petId, quantity }, type, status, code) => {
-    const shop = await openShop({ quantityBounds: { max: 100n } });
-    const { client, sentAt, clock } = visit(shop, key === undefined ? {} : { key });
-    const error = await client.updateInventory(petId ?? 9007199254740993n, quantity ?? 1).catch((reason) => reason);
-    expect(error).toBeInstanceOf(type);
-    expect(error).toMatchObject({ status, service: { code, status } });
-    expect(sentAt()).toHaveLength(1);
-    expect(clock.sleeps).toEqual([]);
   });
 
   test('without the rate limit headers it goes on', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
-import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import {
   type Answerer,
@@ -207,13 +206,6 @@ describe('a 429', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('that asks for longer than the command may wait: at once', async () => {
-    const { server, list, clock } = await openClient([answer(429, '', { 'retry-after': '50400' }), ok], { random: 0 });
-    await expect(list()).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 50_400 });
-    expect(server.requests).toHaveLength(1);
-    expect(clock.sleeps).toEqual([]);
-  });
-
   test('with a body that never ends is over with the time-out, and the gate holds', async () => {
     const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
     const { server, list, clock, sentAt } = await openClient([endless, ok], { random: 0 });
@@ -230,27 +222,6 @@ describe('a 429', () => {
     const down = answer(503);
     const { list } = await openClient([down, down, refusal, down, down, ok]);
     expect(await list()).toHaveLength(1);
-  });
-});
-
-describe('against the service', () => {
-  test('a limit of 3 a minute: 10 requests, and the service refuses none', async () => {
-    const { service, clock } = await openShop({ limits: { minute: 3, day: 1000 } });
-    const { client } = createClientRig({ url: service.url, key: service.key, clock, maxWait: 600_000 });
-    for (let request = 1; request <= 10; request += 1) await client.probe();
-    expect(service.journal().map(({ status }) => status)).not.toContain(429);
-    expect(service.journal()).toHaveLength(10);
-  });
-
-  test('a spent day is refused at once, and the service is not asked again', async () => {
-    const { service, clock } = await openShop({ limits: { minute: 100, day: 2 } });
-    const { client } = createClientRig({ url: service.url, key: service.key, clock });
-    await client.probe();
-    await client.probe();
-    // With what two clocks may drift apart until then.
-    const twelveHours = 43_180 + 9;
-    await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: twelveHours });
-    expect(service.journal()).toHaveLength(2);
   });
 });
 
