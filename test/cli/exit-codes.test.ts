@@ -21,6 +21,7 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['', 'inventory set 1 5 --expect 123456', 'conflict'],
   ['', 'inventory get 4242', 'not-found'],
   ['', 'inventory set 4242 5', 'not-found'],
+  ['', 'pets get 4242', 'not-found'],
   ['*:status=400', 'inventory set 1 5', 'rejected'],
   ['*:status=403', 'inventory list', 'rejected'],
 ];

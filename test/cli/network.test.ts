@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { type Answerer, openServer } from '../api/server.ts';
 import { test } from '../support/shop.ts';
 
 test('a service that is down: exit 5, after five tries', async ({ shop }) => {
@@ -11,17 +10,6 @@ test('a service that is down: exit 5, after five tries', async ({ shop }) => {
   expect(stderr.match(/^< failed GET /gm)).toHaveLength(5);
   // Four waits of at most 0.5, 1, 2 and 4 s.
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
-});
-
-test('a redirect to another origin never carries the key', async ({ shop }) => {
-  const redirect: Answerer = (response) => {
-    response.writeHead(307, { location: `${shop.service.url}/inventory`, 'content-length': 0 }).end();
-  };
-  const { url } = await openServer(redirect);
-  const { code, stderr } = await shop.run('inventory list', { env: { PETSTOCK_URL_STAGING: url } });
-  expect(code).toBe(1);
-  expect(stderr).toContain('redirects to another address');
-  expect(shop.service.journal()).toEqual([]);
 });
 
 test('an address that speaks no TLS is named in words, and not in those of OpenSSL', async ({ shop }) => {

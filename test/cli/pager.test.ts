@@ -1,9 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, vi } from 'vitest';
 import { answering, listening } from '../support/answering.ts';
-import { anyText } from '../support/any-text.ts';
 import { createTestPager, type TestPagerOptions } from '../support/pager.ts';
-import fc from '../support/seeded-fast-check.ts';
 import { openShop, type ShopRunOptions, test } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -180,24 +178,6 @@ test('a fault in the middle is said behind the pager', async ({ shop }) => {
   expect(code).toBe(1);
   expect(pager.text().split('\n').length).toBeGreaterThan(1000);
   expect(stderr).toContain('The list is not whole.');
-});
-
-test('a pager gets colours, and nothing else that a terminal would obey', async ({ shop }) => {
-  await fc.assert(
-    fc.asyncProperty(anyText({ minLength: 1, maxLength: 40 }), async (status) => {
-      const pager = createTestPager();
-      const body = JSON.stringify(Array.from({ length: 30 }, (_, petId) => ({ petId, quantity: 0, status })));
-      await shop.run('inventory list --color always', {
-        ...{ terminal: 80, rows: 24, openPager: pager.openPager },
-        env: { PETSTOCK_URL_STAGING: await answering(200, body) },
-      });
-      expect(pager.text()).toContain('\x1b[1mPet ID');
-      expect(pager.text()).toMatch(
-        /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/,
-      );
-    }),
-    { numRuns: 30 },
-  );
 });
 
 test('the report of what was written is not paged, that of a dry run is', async ({ shop }) => {

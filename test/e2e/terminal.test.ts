@@ -53,15 +53,6 @@ test.each([
   expect(() => readFileSync(join(home.config, 'config.json'))).toThrow('ENOENT');
 });
 
-test('Ctrl-Z at a prompt does nothing: what is typed next stays hidden', async () => {
-  const home = temporaryHome();
-  const program = startProgram('config set-key --env staging', { home, terminal: 80 });
-  await program.until('stdout', 'API key for staging');
-  program.type(`${key.slice(0, 5)}\x1a${key.slice(5)}\r`);
-  expect((await program.result).code).toBe(0);
-  expect(JSON.parse(readFileSync(join(home.config, 'config.json'), 'utf8'))).toEqual({ keys: { staging: key } });
-});
-
 /** Every run of four characters but the last, which may be shown. */
 function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));

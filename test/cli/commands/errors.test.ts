@@ -1,29 +1,12 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answering } from '../../support/answering.ts';
 import { answers } from '../../support/scripted-actions.ts';
 import { errorJson, openShop, sent } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 describe('with --json an error is all that stderr has', () => {
-  test.each([
-    ['inventory set 4242 1', []],
-    ['api PATCH /inventory/4242 --data {"quantity":1}', []],
-    ['inventory adjust 4 +1', ['PATCH /inventory/4:status=400']],
-    ['inventory get 4', ['*:first=1:status=429:retry-after=1', '*:status=404']],
-    ['pets get 4242', []],
-  ])('%s', async (command, faults) => {
-    const shop = await openShop({ faults });
-    const { code, stdout, stderr } = await shop.run(`${command} --json`);
-    expect(code).toBeGreaterThan(1);
-    expect(stdout).toBe('');
-    const { error } = errorJson(stderr);
-    expect(error.exitCode).toBe(code);
-    expect(exitCodes[error.kind as ExitCodeName]).toBe(code);
-  });
-
   test('a bad file has its first thousand faults, and how many there are', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
     const { code, stderr } = await shop.run('inventory apply - --yes --json', { stdin });
@@ -73,22 +56,6 @@ describe('a 429 that asks to wait for longer than the command may', () => {
       expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
     },
   );
-});
-
-test('a key that the service repeats is shown and kept nowhere', async ({ shop }) => {
-  const { key } = shop.service;
-  const body = JSON.stringify({ code: 'bad_key', message: `Your key Bearer ${key} is bad`, status: 401 });
-  const env = { PETSTOCK_URL_STAGING: await answering(401, body, { location: `/${key}` }) };
-  for (const command of ['inventory set 4 1 --debug', 'inventory list --json', 'api GET /inventory --json']) {
-    const { code, stdout, stderr } = await shop.run(command, { env });
-    expect(code).toBe(4);
-    expect(stdout + stderr).not.toContain(key);
-    expect(stderr).toContain('Your key Bearer [key] is bad');
-  }
-  expect((await shop.run('history export')).stdout).toContain('Your key Bearer [key] is bad');
-  const files = readdirSync(shop.folders.state);
-  expect(files).toContain('state.db');
-  for (const name of files) expect(readFileSync(join(shop.folders.state, name), 'latin1')).not.toContain(key);
 });
 
 test('an error of any length is a line', async ({ shop }) => {

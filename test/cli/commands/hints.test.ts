@@ -97,25 +97,15 @@ test('status says the limit once', async ({ shop }) => {
 
 test.for([
   ['inventory list --jsn', /"--jsn"/],
-  ['inventory lst', /"lst"/],
-  ['inventory list --status lost', /"lost"/],
   ['inventory list --color red', /"red"/],
   ['inventory get 1.5', /"1\.5"/],
-  ['inventory set 4 1e3', /"1e3"/],
   ['inventory list --fields name', /"name"/],
   ['inventory list --header=yes', /"--header"|"yes"/],
-  ['inventory adjust 4 x', /"x"/],
-  ['inventory aply x.csv', /"aply"/],
-  ['inventory list --output xml', /"xml"/],
   ['inventory list --limit', /"--limit"|--limit/],
   ['inventory get', /petId/],
-  ['inventory get 4 --env moon', /"moon"/],
   ['history list --state lost', /"lost"/],
-  ['history list --since yesterdy', /"yesterdy"/],
   ['config set max-zero many', /max-zero/],
-  ['config set shop 3', /"shop"/],
   ['sandbox serve --fault *:explode', /"explode"/],
-  ['sandbox serve --plan gold', /"gold"/],
   ['api GE/T /inventory', /GE\/T/],
 ] as const)('%s: one kind of quotes', async ([command, quote], { shop }) => {
   const stderr = await shop.refused(command);

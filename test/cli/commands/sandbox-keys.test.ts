@@ -102,23 +102,20 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test.for([
-    '--limit-minute 7 --limit-day 100',
-    '--plan free',
-    '--pets 5 --seed 3',
-    '--ban-strikes 0',
-    '--window-seconds 4',
-  ])('is its own, and so is the stock: `sandbox serve %s` leaves both', async (options, { shop }) => {
-    await shop.run('-e sandbox inventory set 1 99');
-    const seen: string[] = [];
-    await served(shop, options, async (line) => {
-      seen.push((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout);
-      seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
-    });
-    expect(seen).toEqual([expect.stringMatching(/^1\t3\t/), expect.stringContaining('998 of 1000 left')]);
-    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
-    expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
-  });
+  test.for(['--limit-minute 7 --limit-day 100', '--plan free', '--pets 5 --seed 3'])(
+    'is its own, and so is the stock: `sandbox serve %s` leaves both',
+    async (options, { shop }) => {
+      await shop.run('-e sandbox inventory set 1 99');
+      const seen: string[] = [];
+      await served(shop, options, async (line) => {
+        seen.push((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout);
+        seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
+      });
+      expect(seen).toEqual([expect.stringMatching(/^1\t3\t/), expect.stringContaining('998 of 1000 left')]);
+      expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
+      expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
+    },
+  );
 
   test('is business again after a reset, with nothing used; other keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');

@@ -142,19 +142,12 @@ test.for([
 });
 
 test.for([
-  [
-    'copied, then read',
-    '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"quantity":9,"petId":1,"status":"sold"}',
-  ],
-  [
-    'read, then copied',
-    '{"quantity":3,"petId":1,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
-  ],
-  [
-    'copied twice',
-    '{"petId":1,"quantity":3,"status":"sold"},{"petId":-5,"quantity":4,"status":"sold"},{"petId":1,"quantity":9,"status":"sold"}',
-  ],
-] as const)('a pet that stands twice is shown once, however it is spelled: %s', async ([_how, items], { till }) => {
+  ['copied, then read', '"petId":1,"quantity":3', '"quantity":9,"petId":1'],
+  ['read, then copied', '"quantity":3,"petId":1', '"petId":1,"quantity":9'],
+  ['copied twice', '"petId":1,"quantity":3', '"petId":1,"quantity":9'],
+] as const)('a pet that stands twice is shown once, however it is spelled: %s', async ([_how, ...twice], { till }) => {
+  const [first, second] = twice.map((fields) => `{${fields},"status":"sold"}`);
+  const items = `${first},{"petId":-5,"quantity":4,"status":"sold"},${second}`;
   till.service.next('GET', ({ answer }) => answer(200, `[${items}]`));
   const result = await till.run('inventory list');
   expect(result).toMatchObject({ code: 1, stdout: '1\t3\tsold\n-5\t4\tsold\n' });
