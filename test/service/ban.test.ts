@@ -58,13 +58,6 @@ test('a ban is the key’s own, and lasts over a restart', async ({ file }) => {
   expect(await outcomes(other, 1)).toEqual(['200']);
 });
 
-test('Retry-After of a ban is never before the end of a day that is used up', async () => {
-  const service = await start({ limits: { minute: 9, day: 1 }, ban: { strikes: 0, seconds: 300 } });
-  await afterTheGrace(service);
-  const banned = await service.get('/inventory');
-  expect([outcome(banned), banned.headers['retry-after']]).toEqual(['429 key_banned', String(12 * 3600 - 1)]);
-});
-
 test('without bans, asking on is only refused', async () => {
   const service = await start({ limits: ONE_A_MINUTE, ban: false });
   await afterTheGrace(service);

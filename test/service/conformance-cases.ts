@@ -166,4 +166,5 @@ export const CASES: readonly Case[] = [
   update('a banned key', afterGrace, '429 key_banned', { 'retry-after': '300' }, BANNED),
   list('an injected 500', get('/inventory'), '500 injected_fault', {}, { faults: ['*:status=500'] }),
   update('an injected 503', patch(SET), '503 injected_fault', {}, { faults: ['*:status=503'] }),
+  pet('an injected 503 of a pet', get('/pets/1'), '503 injected_fault', OLD, { faults: ['*:status=503'] }),
 ];

@@ -32,16 +32,6 @@ test.each([
   expect([...text.matchAll(/"petId":(\d+)/g)].map(([, id]) => id)).toEqual(ids);
 });
 
-test('an id beyond 2^53 is exact everywhere; its neighbour is another pet', async ({ service }) => {
-  const neighbour = /\{"petId":9007199254740992,[^}]*\}/;
-  const before = (await service.get('/inventory')).text.match(neighbour)?.[0];
-  const updated = await service.patch('/inventory/9007199254740993', '{"quantity":9007199254740995}');
-  expect(updated.text).toMatch(/^\{"petId":9007199254740993,"quantity":9007199254740995,"status":"\w+"\}$/);
-  const after = await service.get('/inventory');
-  expect(after.text).toContain(updated.text);
-  expect(after.text.match(neighbour)?.[0]).toBe(before);
-});
-
 test('a client that goes away in the middle of a list leaves no snapshot behind', async ({ file }) => {
   const service = await start({ file, pets: 60_000 });
   const headers = { Authorization: `Bearer ${service.key}` };
@@ -54,11 +44,4 @@ test('a client that goes away in the middle of a list leaves no snapshot behind'
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
   await expect.poll(() => checkpoint.get().busy).toBe(0);
   database.close();
-});
-
-test('each answer has an X-Request-Id of its own', async ({ service }) => {
-  const ids = [await service.get('/inventory'), await service.get('/nowhere')].map(
-    (one) => one.headers['x-request-id'],
-  );
-  expect(new Set(ids).size).toBe(2);
 });

@@ -43,16 +43,6 @@ test('the file is its owner’s alone', async ({ file }) => {
   for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
 });
 
-test('inspectDatabase tells how many pets a file has, served or not', async ({ file }) => {
-  expect(inspectDatabase(file)).toBeNull();
-  expect(existsSync(file)).toBe(false);
-  expect(inspectDatabase(':memory:')).toBeNull();
-  const service = await start({ file, pets: 30 });
-  expect(inspectDatabase(file)).toEqual({ pets: 30 });
-  await service.close();
-  expect(inspectDatabase(file)).toEqual({ pets: 30 });
-});
-
 test('a file that is no database is neither served nor changed', async () => {
   const file = temporaryFile('notes.txt');
   writeFileSync(file, 'Feed the cats. '.repeat(100));
@@ -71,14 +61,6 @@ test('a file that cannot be created or opened is a StorageError', async ({ file 
 test('a fault that cannot be read keeps the service from starting, and leaves no file', async ({ file }) => {
   await expect(start({ file, faults: ['*:nonsense'] })).rejects.toThrow(FaultSpecError);
   expect(existsSync(file)).toBe(false);
-});
-
-test('a port in use is an error, and the service can start elsewhere', async ({ file }) => {
-  const service = await start({ file });
-  const port = Number(new URL(service.url).port);
-  await expect(start({ file, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  await expect(start({ file, adminPort: port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  expect(await outcomes(await start({ file }), 1)).toEqual(['200']);
 });
 
 test('closing ends idle connections at once, whether they have sent a request or not', async ({ service }) => {

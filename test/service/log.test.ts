@@ -50,6 +50,7 @@ test('names the route and an id, and never what else is in a path: it may be a k
   await service.get('/pets/9007199254740993');
   for (const key of ['psk_wrong', null]) await service.get('/inventory', { key });
   await logged(8);
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(8);
   const seen = JSON.stringify([entries, service.journal()]);
   for (const secret of [service.key.slice(4), '%70', 'h7Qk', 'wrong']) expect(seen).not.toContain(secret);
   expect(entries.map(({ route, petId, status }) => `${status} ${route} ${petId}`)).toEqual([

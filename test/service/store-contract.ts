@@ -272,6 +272,17 @@ export function describeStore(kind: Kind): void {
         expect((await read(store)).join().match(/123456/g)).toHaveLength(3);
       });
 
+      test('is the one before if the stock is replaced while it is read, and the one after next time', async () => {
+        const { store } = await open(5_000);
+        const before = await read(store);
+        const slow = store.inventory();
+        const pages = [(await slow.next()).value];
+        await store.replace(seededStock({ pets: 10 }), { forgetsUsage: false });
+        for await (const page of slow) pages.push(page);
+        expect(pages.join() === before.join()).toBe(true);
+        expect(JSON.parse(`[${await read(store)}]`)).toHaveLength(10);
+      });
+
       test('can be left in the middle, by more readers than are usual', async () => {
         const { store } = await open(5_000);
         const readers = Array.from({ length: 8 }, () => store.inventory());
