@@ -20,7 +20,7 @@ const forms: readonly (readonly [name: string, json: string])[] = [
   ['with invisible characters', [...key].join('\\u200b')],
 ];
 
-/** No form of the key is left in a text: decoded in every way, it does not have it. */
+/** No form of the key is left in a text: decoded in every way, it does not have it, nor its first half. */
 function expectNoKey(text: string): void {
   let decoded = text;
   for (let round = 0; round < 3; round += 1) {
@@ -31,12 +31,13 @@ function expectNoKey(text: string): void {
       .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
       .replaceAll('\\', '')
       .replaceAll('\u200b', '');
-    expect(decoded.toLowerCase()).not.toContain(key.toLowerCase());
+    expect(decoded.toLowerCase()).not.toContain(key.toLowerCase().slice(0, 10));
   }
 }
 
 test.for(forms)('a key that the service repeats %s is shown nowhere', async ([_name, json], { shop }) => {
-  const body = `{"code":"bad ${json}","message":"${'x'.repeat(960)} The key ${json} is bad","status":401}`;
+  // The message is cut after 1,000 characters, in the middle of the key.
+  const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
   const all = [
     [401, 'inventory list --debug'],
     [500, 'inventory set 2 5 --json'],
