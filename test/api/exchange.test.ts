@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { portOf } from '../support/answering.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, openServer, stock, turns, until } from './server.ts';
 
@@ -148,11 +149,5 @@ async function openSilentServer(): Promise<{ url: string; opened(): number; open
     });
     socket.resume();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return { url: `https://127.0.0.1:${port}/v1`, opened: () => opened, open: () => open };
+  return { url: `https://127.0.0.1:${await portOf(server)}/v1`, opened: () => opened, open: () => open };
 }

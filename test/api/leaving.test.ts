@@ -1,30 +1,15 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import { type Governor, OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
+import { answer, openServer } from './server.ts';
 
 async function listen() {
-  let requests = 0;
-  let connections = 0;
-  const server = createServer((_request, response) => {
-    requests += 1;
-    response.end('{}');
-  });
-  server.on('connection', () => {
-    connections += 1;
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return { url, seen: () => ({ requests, connections }) };
+  const { url, requests, connections } = await openServer(answer(200, '{}'));
+  return { url, seen: () => ({ requests: requests.length, connections: connections.opened }) };
 }
 
 const { signal } = new AbortController();

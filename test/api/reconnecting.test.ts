@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { type AddressInfo, createServer as createFront } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { createServer as createFront } from 'node:net';
+import { expect, test } from 'vitest';
 import { createUndiciTransport } from '../../src/api/undici.ts';
+import { portOf } from '../support/answering.ts';
 import { turns, until } from './server.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}.pem`, import.meta.url), 'utf8');
@@ -30,12 +31,7 @@ async function openService() {
     });
     socket.resume();
   });
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    front.close();
-  });
-  return { url: `https://127.0.0.1:${(front.address() as AddressInfo).port}/v1`, seen };
+  return { url: `https://127.0.0.1:${await portOf(front)}/v1`, seen };
 }
 
 test.each([

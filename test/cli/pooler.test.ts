@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, vi } from 'vitest';
 import { startService } from '../../src/service/index.ts';
+import { portOf } from '../support/answering.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, test } from '../support/shop.ts';
 
@@ -27,10 +27,7 @@ async function poolerOf(url: string): Promise<string> {
       near.pipe(far);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `postgresql://postgres@127.0.0.1:${(server.address() as AddressInfo).port}${path}?sslmode=disable`;
+  return `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`;
 }
 
 /** As a server says it: `E`, a length, fields with a letter each. */

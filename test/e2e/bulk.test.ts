@@ -5,15 +5,6 @@ import { type ProgramOptions, runProgram, serve, startProgram, temporaryHome } f
 
 const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
 
-test('adjustments of one pet at once add up', async () => {
-  const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=20']);
-  const options = { home: temporaryHome(), env: served.env };
-  const adjusting = Array.from({ length: 8 }, (_, index) => runProgram(`inventory adjust 4 +${index + 1}`, options));
-  for (const { code } of await Promise.all(adjusting)) expect(code).toBe(0);
-  expect((await stock(options)).get('4')).toBe(39 + 36);
-  expect((await served.journal()).length).toBe(2 * 8 + 1);
-});
-
 test('a terminal is asked, and shown how far it has come', async () => {
   const served = await serve([...noLimit, '--fault', 'PATCH /inventory/*:delay=100']);
   const options = { home: temporaryHome(), env: served.env };

@@ -1,7 +1,7 @@
-import { type AddressInfo, createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { runProgram, serve, startProgram } from '../support/program.ts';
+import { openClosingPort } from '../support/tls.ts';
 
 test('Ctrl-C ends the tries', async () => {
   const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
@@ -12,17 +12,10 @@ test('Ctrl-C ends the tries', async () => {
 });
 
 test('proxies in the environment are ignored', async () => {
-  let connections = 0;
-  const proxy = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close());
-  const { port } = proxy.address() as AddressInfo;
+  const { host, connections } = await openClosingPort();
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
-  const proxies = Object.fromEntries(names.map((name) => [name, `http://127.0.0.1:${port}`]));
+  const proxies = Object.fromEntries(names.map((name) => [name, `http://${host}`]));
   const { env } = await serve();
   const { code } = await runProgram('inventory list', { env: { ...env, ...proxies, NODE_USE_ENV_PROXY: '1' } });
-  expect({ code, connections }).toEqual({ code: 0, connections: 0 });
+  expect([code, connections()]).toEqual([0, 0]);
 });

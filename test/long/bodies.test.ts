@@ -1,8 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listening } from '../support/answering.ts';
 import { errorJson, openShop, sent } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -16,12 +17,7 @@ async function served(write: (response: ServerResponse, method: string) => void,
     response.on('error', () => {});
     write(response, request.method ?? '');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return listening(server);
 }
 
 /** What it begins with, and then one letter without end. */
@@ -193,9 +189,7 @@ describe('a body in tiny chunks is held by its bytes, and not by what came with 
           .pipe(socket);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    return listening(server);
   }
 
   test.each([

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { reportOf } from '../support/petstock.ts';
 import { type Home, type ProgramOptions, runProgram, type Served, serve, temporaryHome } from '../support/program.ts';
+import { stateSql } from '../support/state-sql.ts';
 
 /*
  * What a run holds of its rows, whatever the machine is busy with: V8 gives up where what is held does not fit, and where it
@@ -70,12 +70,9 @@ async function changes({ env }: Served, options: ProgramOptions & { readonly hom
 
 /** The run has written all of its rows, and left the stock that is there. */
 async function asIfWritten({ state }: Home): Promise<void> {
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(state, 'state.db'));
-  try {
-    database.exec(`UPDATE rows SET result = 'applied', after = before, before = after, quantity = before`);
-    database.exec('UPDATE runs SET applied = changes, pending = 0, unknown = 0, failed = 0');
-  } finally {
-    database.close();
-  }
+  await stateSql(
+    state,
+    `UPDATE rows SET result = 'applied', after = before, before = after, quantity = before`,
+    'UPDATE runs SET applied = changes, pending = 0, unknown = 0, failed = 0',
+  );
 }

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { openShop, test } from '../support/shop.ts';
+import { stateSql } from '../support/state-sql.ts';
 
 /** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
 async function shopWith(added: object) {
@@ -63,15 +63,9 @@ test('a file in a later format is neither used nor changed, and stops only what 
 
 test('a state of a later petstock stops what needs it, and is not changed', async ({ shop: { run, folders } }) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
-  const file = join(folders.state, 'state.db');
-  const { DatabaseSync } = await loadEngine();
-  const become = (version: number) => {
-    const database = new DatabaseSync(file);
-    database.exec(`PRAGMA user_version = ${version}`);
-    database.close();
-  };
+  const become = (version: number) => stateSql(folders.state, `PRAGMA user_version = ${version}`);
   const history = await run('history list --json');
-  become(99);
+  await become(99);
   const reads = ['inventory list', 'limits', 'history list', 'history show latest', 'history export', 'state info'];
   const writes = ['inventory set 4 2', 'inventory adjust 4 +1', 'undo --last --yes', 'history prune --keep 0 --yes'];
   for (const command of [...reads, ...writes, 'state check', 'inventory watch']) {
@@ -84,7 +78,7 @@ test('a state of a later petstock stops what needs it, and is not changed', asyn
     expect([command, (await run(command)).code]).toEqual([command, 0]);
   const status = await run('status');
   expect([status.code, status.stdout + status.stderr]).toEqual([1, expect.stringContaining('later version')]);
-  become(4);
+  await become(4);
   expect((await run('history list --json')).stdout).toBe(history.stdout);
   expect(await run('undo --last --yes')).toMatchObject({ code: 0 });
 });

@@ -8,6 +8,7 @@ import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
+import { stateSql } from '../support/state-sql.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service } from './rig.ts';
 
 interface Opening {
@@ -176,18 +177,11 @@ describe('what SQLite keeps beside a state', () => {
     const state = await opened(opening(folder).options);
     const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
     await log.intend([intentOf({ row: 1, petId: 1n }, 9999)], undefined);
-    await runSql(folder, 'UPDATE sequence SET last = 0');
+    await stateSql(folder, 'UPDATE sequence SET last = 0');
     const intending = log.intend([intentOf({ row: 2, petId: 2n }, 9999)], undefined);
     await expect(intending).rejects.toMatchObject({ message: expect.stringContaining('lost what it had confirmed') });
   });
 });
-
-async function runSql(folder: string, sql: string): Promise<void> {
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(folder, 'state.db'));
-  database.exec(sql);
-  database.close();
-}
 
 it.each([
   [99, 'later version', 'npm install'],
@@ -195,7 +189,7 @@ it.each([
 ])('a file of another version is left alone if this one can’t read it: %i', async (version, message, hint) => {
   const folder = newFolder();
   await closed(folder);
-  await runSql(folder, `PRAGMA user_version = ${version}`);
+  await stateSql(folder, `PRAGMA user_version = ${version}`);
   const before = readFileSync(join(folder, 'state.db'));
   const failure = await openState(opening(folder).options).catch((error) => error);
   expect(failure).toMatchObject({ kind: 'failure', message: expect.stringContaining(message) });
@@ -249,7 +243,7 @@ describe('a file that can’t be used', () => {
   });
 
   it('of another program is neither read nor moved', async ({ folder }) => {
-    await runSql(folder, 'CREATE TABLE birds (name TEXT)');
+    await stateSql(folder, 'CREATE TABLE birds (name TEXT)');
     await expect(openState(opening(folder).options)).rejects.toMatchObject({
       kind: 'failure',
       message: expect.stringContaining('not a state of petstock'),

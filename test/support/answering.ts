@@ -1,5 +1,5 @@
-import { createServer, type OutgoingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** A service that answers every request the same, whatever it is. @returns its base URL */
@@ -10,12 +10,19 @@ export async function answering(status: number, body: string, headers: OutgoingH
   return listening(server);
 }
 
-/** On a free port, until the test is finished. @returns its base URL */
+/** As `portOf`. @returns its base URL */
 export async function listening(server: Server): Promise<string> {
+  return `http://127.0.0.1:${await portOf(server)}/v1`;
+}
+
+/** Lets it listen on the loopback until the test is finished; then its connections are cut, too. @returns its port, a free one */
+export async function portOf(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
-    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return (server.address() as AddressInfo).port;
 }

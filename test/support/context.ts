@@ -5,6 +5,7 @@ import type { Context, Input, Output, Pager, PagerCommand, Prompts } from '../..
 import { main } from '../../src/cli/main.ts';
 import type { Folders } from '../../src/settings/folders.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A request as it left, without the headers that are the same on all. */
 export interface RecordedRequest {
@@ -49,6 +50,8 @@ export interface RunOptions {
   /** Answers to questions; without it every question is a failure of the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
+  /** Ctrl-C, once stderr is told something like this or a request leaves that it is true of. */
+  readonly ctrlCAt?: RegExp | ((request: RecordedRequest) => boolean) | undefined;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
@@ -67,13 +70,23 @@ const transport = createUndiciTransport();
 /** Runs a command line in this process, against real files and real sockets. */
 export async function runMain(argv: readonly string[], options: RunOptions): Promise<RunResult> {
   const requests: RecordedRequest[] = [];
+  const ctrlC = new AbortController();
+  const interrupt = () => ctrlC.abort(new InterruptedError('Interrupted'));
+  const { ctrlCAt } = options;
   const { terminal, terminals = ['stdin', 'stdout', 'stderr'] } = options;
   const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => terminal !== undefined && terminals.includes(name);
   const stdout = {
     ...collector(isTerminal('stdout'), terminal, options.onStdout),
     rows: options.rows,
   };
-  const stderr = collector(isTerminal('stderr'), terminal, options.onStderr);
+  const stderr = collector(isTerminal('stderr'), terminal, (text) => {
+    options.onStderr?.(text);
+    if (ctrlCAt instanceof RegExp && ctrlCAt.test(text)) interrupt();
+  });
+  const onSent = (request: RecordedRequest) => {
+    options.onSent?.(request);
+    if (typeof ctrlCAt === 'function' && ctrlCAt(request)) interrupt();
+  };
   const context: Context = {
     argv,
     // Limits that another run has left in the runtime folder of this machine are none of the test's business.
@@ -87,7 +100,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     stderr,
     sharesOutput: () => options.sharesOutput ?? false,
     clock: options.clock,
-    openTransport: (network) => recording(requests, options, transportOf(network)),
+    openTransport: (network) => recording(requests, { ...options, onSent }, transportOf(network)),
     openPager: async (command) => {
       if (options.openPager === undefined) throw new Error(`the test did not expect a pager: ${command.command}`);
       return options.openPager(command);
@@ -99,7 +112,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
       isStopped: () => false,
     },
     prompts: { password: unasked, confirm: unasked, text: unasked, ...options.prompts },
-    interrupted: options.interrupted ?? new AbortController().signal,
+    interrupted: options.interrupted ?? ctrlC.signal,
     onHangup: () => {},
     random: options.random ?? (() => 0.5),
     licences: async () => options.licences ?? '',

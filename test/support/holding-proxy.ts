@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { portOf } from './answering.ts';
 
 /** In front of a service: holds back what a test wants to be on its way, so that no run is over too soon on a slow machine. */
 export interface HoldingProxy {
@@ -47,12 +47,7 @@ export async function holdingProxy(
       if ((await Promise.race([released, isGone])) === 'gone') return;
     }
     forward(incoming, outgoing);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-    agent.destroy();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${target.pathname}`, held, release };
+  onTestFinished(() => agent.destroy());
+  return { url: `http://127.0.0.1:${await portOf(server)}${target.pathname}`, held, release };
 }

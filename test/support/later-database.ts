@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { freePort } from './free-port.ts';
 
 /** A way to a database on which nobody listens at first. */
 export async function laterDatabase(database: string) {
@@ -8,10 +9,10 @@ export async function laterDatabase(database: string) {
   const server = createServer((client) =>
     client.pipe(connect(`${searchParams.get('host')}/.s.PGSQL.5432`)).pipe(client),
   );
-  const listen = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   onTestFinished(() => void server.close());
-  return { stateUrl: `postgresql://postgres@127.0.0.1:${port}${pathname}`, listen: () => listen(port) };
+  return {
+    stateUrl: `postgresql://postgres@127.0.0.1:${port}${pathname}`,
+    listen: () => once(server.listen(port, '127.0.0.1'), 'listening'),
+  };
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { portOf } from './answering.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 /** A way to a PostgreSQL that a test can spoil: on a port of loopback. */
@@ -50,8 +50,7 @@ export async function postgresProxy(first: PostgresServer): Promise<PostgresProx
       if (!silent.has(client) && !unanswered.has(client)) client.write(bytes);
     });
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
+  const port = await portOf(listener);
   const atMessage = (text: string, act: (client: Socket) => void) =>
     new Promise<void>((resolve) => {
       awaited = {
@@ -68,12 +67,9 @@ export async function postgresProxy(first: PostgresServer): Promise<PostgresProx
       server.destroy();
     }
   };
-  onTestFinished(() => {
-    listener.close();
-    cut();
-  });
+  onTestFinished(cut);
   return {
-    url: `postgresql://postgres@127.0.0.1:${(listener.address() as AddressInfo).port}/postgres`,
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     open: () => pairs.size,
     swallow: () => {
       for (const [client] of pairs) silent.add(client);

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import {
-  type AddressInfo,
-  connect,
-  createServer as createTcpServer,
-  type Socket,
-  type Server as TcpServer,
-} from 'node:net';
+import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { portOf } from './answering.ts';
 
 const folder = join(import.meta.dirname, 'certificates');
 
@@ -34,7 +28,7 @@ export async function openTlsFront(targetUrl: string): Promise<TlsFront> {
     connections += 1;
   });
   server.on('secureConnection', (socket) => joinSockets(socket, connect(target, '127.0.0.1')));
-  return { port: await listen(server), connections: () => connections };
+  return { port: await portOf(server), connections: () => connections };
 }
 
 /** A proxy that makes tunnels, and what it was asked for. */
@@ -55,7 +49,7 @@ export async function openProxy(port: number | undefined): Promise<TestProxy> {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     return joinSockets(socket, connect(port, '127.0.0.1'));
   });
-  const host = `127.0.0.1:${await listen(server)}`;
+  const host = `127.0.0.1:${await portOf(server)}`;
   return { url: `http://${host}`, host, asked };
 }
 
@@ -66,22 +60,11 @@ export async function openClosingPort(): Promise<{ readonly host: string; connec
     connections += 1;
     socket.destroy();
   });
-  return { host: `127.0.0.1:${await listen(server)}`, connections: () => connections };
+  return { host: `127.0.0.1:${await portOf(server)}`, connections: () => connections };
 }
 
 function joinSockets(one: Socket, other: Socket): void {
   one.pipe(other).pipe(one);
   one.on('error', () => other.destroy());
   other.on('error', () => one.destroy());
-}
-
-async function listen(server: Server | TcpServer): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { portOf } from './answering.ts';
 
 /** A connection to the server, and the client whose transaction it is in. */
 interface Backend {
@@ -12,13 +12,16 @@ interface Backend {
 export async function transactionPooler(url: string): Promise<string> {
   const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(url) ?? [];
   const idle: Backend[] = [];
-  const open: Socket[] = [];
+  const backends: Socket[] = [];
+  onTestFinished(() => {
+    for (const socket of backends) socket.destroy();
+  });
   const owned = new Map<Socket, Backend>();
   const backend = async (startup: Buffer): Promise<Backend> => {
     const known = idle.pop();
     if (known !== undefined) return known;
     const socket = connect(`${decodeURIComponent(folder)}/.s.PGSQL.5432`).on('error', () => {});
-    open.push(socket);
+    backends.push(socket);
     socket.write(startup);
     const made: Backend = { socket, client: null };
     await new Promise<void>((resolve) => {
@@ -37,7 +40,7 @@ export async function transactionPooler(url: string): Promise<string> {
     return made;
   };
   const server = createServer((client) => {
-    open.push(client.on('error', () => {}));
+    client.on('error', () => {});
     client.once('data', (startup) => {
       // Welcome, a process id of its own, ready.
       client.write(Buffer.from('520000000800000000' + '4b0000000c7f0000017f000001' + '5a0000000549', 'hex'));
@@ -53,13 +56,7 @@ export async function transactionPooler(url: string): Promise<string> {
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of open) socket.destroy();
-  });
-  return `postgresql://postgres@127.0.0.1:${(server.address() as AddressInfo).port}${path}?sslmode=disable`;
+  return `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`;
 }
 
 /** A letter, a length that counts itself, and the rest. */

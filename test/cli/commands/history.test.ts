@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun, useState } from '../../support/recorded-runs.ts';
 import { changeFile, noCounts, openShop, type Shop, test } from '../../support/shop.ts';
+import { stateSql } from '../../support/state-sql.ts';
 
 interface ListedRun {
   readonly run: string;
@@ -359,10 +359,7 @@ describe('history prune', () => {
     }));
     await recordRun(shop, rows);
     await recordRun(shop, [applied(4n, 1, 2)]);
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-    database.exec(`PRAGMA auto_vacuum = ${vacuum}; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)`);
-    database.close();
+    await stateSql(shop.folders.state, `PRAGMA auto_vacuum = ${vacuum}`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)');
     const bytes = async () => (await shop.json('state info --json')).bytes as number;
     const full = await bytes();
     await shop.run('history prune --keep 1 --yes');
@@ -416,13 +413,8 @@ describe('state', () => {
   test('check of a state that is damaged inside says so, and a write what to do', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(file);
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    const [page] = database
-      .prepare("SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'")
-      .all();
-    database.close();
+    const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";
+    const [page] = await stateSql(shop.folders.state, 'PRAGMA wal_checkpoint(TRUNCATE)', place);
     // The pages that the tables are declared in are sound, so the file opens.
     const start = Number(page?.start);
     writeFileSync(file, readFileSync(file).fill('x', start, start + 4096));

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-values.ts';
 import { startService } from '../../../src/service/index.ts';
 import { GRANTS } from '../../../src/service/store/postgres/session.ts';
+import { portOf } from '../../support/answering.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/hosting');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -54,11 +54,9 @@ test.each([false, true])('its health check looks where the service is; over TLS:
   let status = 200;
   const answer: RequestListener = ({ url }, response) => response.writeHead(url === '/healthz' ? status : 404).end();
   const server = isTls ? createTlsServer(tls, answer) : createServer(answer);
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
   const env = {
     PATH: process.env.PATH,
-    PETSTOCK_SERVE_ADMIN_PORT: `${(server.address() as AddressInfo).port}`,
+    PETSTOCK_SERVE_ADMIN_PORT: `${await portOf(server)}`,
     ...(isTls ? { PETSTOCK_SERVE_TLS_CERT: '/run/secrets/cert.pem' } : {}),
   };
   const check = async () => (await once(spawn('sh', ['-c', command], { env }), 'close'))[0];

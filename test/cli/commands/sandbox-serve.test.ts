@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
+import { portOf } from '../../support/answering.ts';
 import { envOf, get, type ServeLine, served } from '../../support/served-shop.ts';
 import { openShop, test } from '../../support/shop.ts';
 
@@ -139,11 +140,8 @@ test('--file with another number of pets is refused, with how to start again', a
 });
 
 test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option, { shop }) => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => holder.once('listening', resolve));
-  const { port } = holder.address() as { port: number };
+  const port = await portOf(createServer());
   const { code, stderr } = await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`);
-  holder.close();
   expect(code).toBe(2);
   expect(stderr).toBe(
     `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve ${option} 0\n`,

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import { type Shop, test } from '../../support/shop.ts';
+import { stateSql } from '../../support/state-sql.ts';
 
 /** Everything beside and below the folders of a shop, but for what SQLite and the rate limit keep there. */
 function filesOf({ folders }: Shop): string[] {
@@ -19,10 +19,7 @@ test.for(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd']
       { petId: 5n, before: 1, after: 2, result: 'pending' },
       { petId: 6n, before: 1, after: 2, result: 'applied' },
     ]);
-    const { DatabaseSync } = await loadEngine();
-    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-    database.exec(`UPDATE runs SET run = '${id}'`);
-    database.close();
+    await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
     const before = filesOf(shop);
     for (const named of [id, 'abcd']) {
       for (const command of [

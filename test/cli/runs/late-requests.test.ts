@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { InterruptedError } from '../../../src/shared/errors.ts';
 import { answers, commitThenAnswer, commitThenDrop, commitThenHang } from '../../support/scripted-actions.ts';
 import type { Action, Exchange } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
@@ -27,13 +26,7 @@ describe('a resume speaks for the process before it, too', () => {
   test('Ctrl-C while a request of it may still arrive: it has sent nothing more', async ({ till }) => {
     await killAt(till, commitThenHang, `${apply(till)} --timeout 90`);
     till.service.sell(1, 3);
-    const interrupt = new AbortController();
-    const { code, stderr } = await till.run('inventory apply --resume latest --yes', {
-      interrupted: interrupt.signal,
-      onStderr: (text) => {
-        if (text.includes('may still arrive')) interrupt.abort(new InterruptedError('Interrupted'));
-      },
-    });
+    const { code, stderr } = await till.run('inventory apply --resume latest --yes', { ctrlCAt: /may still arrive/ });
     expect(code).toBe(130);
     expect(stderr).not.toMatch(certain);
     expect(stderr).toContain('Interrupted; nothing more was sent');
@@ -54,7 +47,6 @@ describe('a resume speaks for the process before it, too', () => {
 });
 
 test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known', async ({ till }) => {
-  const interrupt = new AbortController();
   till.service.next('PATCH', async (exchange) => {
     exchange.commit();
     till.service.sell(1, 43);
@@ -62,10 +54,7 @@ test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is 
   });
   till.service.always('PATCH', answers(429, { 'Retry-After': '60' }));
   const { code, stderr } = await till.run('inventory set 1 50', {
-    interrupted: interrupt.signal,
-    onSent: () => {
-      if (till.service.seen('PATCH').length === 2) interrupt.abort(new InterruptedError('Interrupted'));
-    },
+    ctrlCAt: () => till.service.seen('PATCH').length === 2,
   });
   expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 130, stock: 7 });
   expect(stderr).not.toMatch(certain);

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
 import { machineTime } from '../../../src/shared/machine-time.ts';
-import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { slowly } from '../../support/scripted-actions.ts';
 import { tenEach } from '../../support/scripted-service.ts';
+import { stateSql } from '../../support/state-sql.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
 // They wait in real time, on a machine that may be busy.
@@ -73,9 +73,6 @@ test('beside others who use the key rows are admitted in groups, as many as ther
 
 /** Returns how often the limits were written: each admission is one of these. */
 async function writesOfLimits(beside: string): Promise<number> {
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(beside, '..', 'state', 'state.db'));
-  const [limits] = database.prepare('SELECT version FROM limits').all();
-  database.close();
+  const [limits] = await stateSql(join(beside, '..', 'state'), 'SELECT version FROM limits');
   return Number(limits?.version);
 }

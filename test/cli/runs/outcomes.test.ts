@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { InterruptedError } from '../../../src/shared/errors.ts';
 import {
   answers,
   commitThenAnswer,
@@ -60,14 +59,8 @@ describe('"nothing was written" is said only where it is certain: all rows commi
     till.service.next('GET', normally);
     till.service.always('PATCH', commitThenDrop);
     till.service.always('GET', action);
-    const interrupt = new AbortController();
-    const onSent = () => {
-      if (what === 'Ctrl-C' && till.service.seen('GET').length === 2)
-        interrupt.abort(new InterruptedError('Interrupted'));
-    };
     const { code, stdout, stderr } = await till.run(apply(till, '1,51', '2,52', '3,53'), {
-      onSent,
-      interrupted: interrupt.signal,
+      ctrlCAt: () => what === 'Ctrl-C' && till.service.seen('GET').length === 2,
     });
     expect(code).toBe(exit);
     expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
@@ -163,20 +156,14 @@ describe('only 200 with the item is taken for written, and only what was refused
 
 test('Ctrl-C in the pause before another try ends it at once', async ({ till }) => {
   till.service.always('PATCH', answers(503));
-  const interrupt = new AbortController();
-  const onStderr = (text: string) => {
-    if (text.includes('looking') || text.includes('reading its stock') || text.includes('trying again'))
-      interrupt.abort(new InterruptedError('Interrupted'));
-  };
   /** Nothing but a signal ends a pause. */
   const sleep: typeof till.clock.sleep = (_ms, signal) =>
     new Promise((_resolve, reject) => {
       if (signal?.aborted) reject(signal.reason);
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
-  const { code } = await till.run(apply(till, '1,51'), {
-    ...{ onStderr, interrupted: interrupt.signal, clock: { ...till.clock, sleep } },
-  });
+  const ctrlCAt = /looking|reading its stock|trying again/;
+  const { code } = await till.run(apply(till, '1,51'), { ctrlCAt, clock: { ...till.clock, sleep } });
   expect(code).toBe(130);
 });
 

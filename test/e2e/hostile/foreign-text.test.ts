@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { visibleWidth } from '../../../src/output/text-width.ts';
-import { loadEngine } from '../../../src/state/sqlite/engine.ts';
 import { answering } from '../../support/answering.ts';
 import type { RunResult } from '../../support/context.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
+import { stateSql } from '../../support/state-sql.ts';
 
 /** Words of a stranger, long enough to be wrapped at any width; each can be told by its `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
@@ -113,16 +113,11 @@ test.each(widths)('the history that others have written forges no line in %i col
     { petId: 5n, before: 1, after: 2, result: 'pending', reason: forged },
     { petId: 6n, before: 1, after: 2, result: 'applied', ref: forged },
   ]);
-  const { DatabaseSync } = await loadEngine();
-  const change = (sql: string) => {
-    const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-    database.exec(sql);
-    database.close();
-  };
+  const change = (sql: string) => stateSql(shop.folders.state, sql);
   const identity = JSON.stringify({ host: forged, namespace: '', boot: 'other', pid: forged, startedAt: forged });
-  change(`UPDATE runs SET os_user = '${forged}', host = '${forged}', file = '${forged}', reason = '${forged}',
+  await change(`UPDATE runs SET os_user = '${forged}', host = '${forged}', file = '${forged}', reason = '${forged}',
     command = '${forged}', store = '${forged}', base_url = 'https://x/${forged}', undone_by = '["${forged}"]', undoes = '${forged}'`);
-  change(`INSERT INTO presence (id, identity, os_user, command, since, boot, expires, lasts)
+  await change(`INSERT INTO presence (id, identity, os_user, command, since, boot, expires, lasts)
     VALUES ('1', '${identity}', '${forged}', '${forged}', 0, '${shop.clock.boot()}', 1e15, 15000)`);
   const looks = [
     'history list',
@@ -133,7 +128,7 @@ test.each(widths)('the history that others have written forges no line in %i col
     'history prune --keep 0',
   ];
   for (const command of looks) await attack(shop, command, { terminal });
-  change(`UPDATE runs SET store = NULL, undoes = NULL, undone_by = '[]', base_url = '${shop.service.url}'`);
+  await change(`UPDATE runs SET store = NULL, undoes = NULL, undone_by = '[]', base_url = '${shop.service.url}'`);
   const writes = [`undo ${run} --dry-run`, 'undo --last', `inventory apply --resume ${run}`, 'inventory adjust 4 1'];
   for (const command of [...looks, ...writes]) await attack(shop, command, { terminal });
 });

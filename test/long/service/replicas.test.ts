@@ -187,23 +187,3 @@ test('a status that administration sets undoes no quantity that a client sets in
   expect(await (await answer).json()).toEqual({ petId: 1, quantity: 4711, status: 'sold' });
   expect((await ask(service, 'GET', '/inventory')).text).toContain('{"petId":1,"quantity":4711,"status":"sold"}');
 });
-
-test('a connection that is lost in the middle of a change: 503, and it is said that the outcome is unknown', {
-  timeout: 60_000,
-}, async () => {
-  const database = await temporaryDatabase();
-  const service = await startService({ database, clock: Date, windowSeconds: 86_400 });
-  onTestFinished(() => service.close());
-  const holder = new pg.Client({ connectionString: database });
-  holder.on('error', () => {});
-  await holder.connect();
-  onTestFinished(() => holder.end());
-  await holder.query('BEGIN; SELECT * FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
-  const answer = ask(service, 'PATCH', '/inventory/1', { quantity: 4711 });
-  const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(() => runSql(database, `SELECT 1 ${waiting}`)).toHaveLength(1);
-  await runSql(database, `SELECT pg_terminate_backend(pid) ${waiting}`);
-  expect((await answer).outcome).toBe('503 outcome_unknown');
-  await holder.query('ROLLBACK');
-  expect((await ask(service, 'PATCH', '/inventory/1', { quantity: 4712 })).outcome).toBe('200');
-});

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { portOf } from '../../support/answering.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
 
@@ -22,10 +23,10 @@ async function countingDatabase() {
       from.pipe(to);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { readonly port: number };
-  return { url: `postgresql://postgres@127.0.0.1:${port}${path}?sslmode=disable`, questions: () => questions };
+  return {
+    url: `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`,
+    questions: () => questions,
+  };
 }
 
 /** A till that has added 1 to each of 150 pets, twice. */

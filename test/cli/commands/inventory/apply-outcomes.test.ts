@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { apply, changeFile, errorJson, openShop, sent, stockOf, test, withReport } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
@@ -67,14 +66,9 @@ test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was w
 
 describe('Ctrl-C', () => {
   test('finishes what is in flight, and --resume sends what is left and no more', async ({ shop }) => {
-    const interrupt = new AbortController();
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
-      interrupted: interrupt.signal,
-      onSent: ({ method }) => {
-        patches += method === 'PATCH' ? 1 : 0;
-        if (patches === 9) interrupt.abort(new InterruptedError('Interrupted'));
-      },
+      ctrlCAt: ({ method }) => method === 'PATCH' && ++patches === 9,
     });
     expect(stopped.code).toBe(130);
     const { applied = 0, notAttempted = 0 } = stopped.report.counts;
@@ -92,14 +86,10 @@ describe('Ctrl-C', () => {
 
   test('says at once that it stops, and how to go on', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
-    const interrupt = new AbortController();
     const file = changeFile(shop, csv);
     const said: string[] = [];
     const stopped = await shop.run(['inventory', 'apply', file, '--yes'], {
-      interrupted: interrupt.signal,
-      onSent: ({ method }) => {
-        if (method === 'PATCH') interrupt.abort(new InterruptedError('Interrupted'));
-      },
+      ctrlCAt: ({ method }) => method === 'PATCH',
       onStderr: (text) => said.push(text),
     });
     expect(stopped.code).toBe(130);
@@ -110,15 +100,7 @@ describe('Ctrl-C', () => {
 
   test('during a wait for the rate limit leaves nothing open', async () => {
     const shop = await openShop({ limits: { minute: 12, day: 1000 } });
-    const interrupt = new AbortController();
-    const stopped = await apply(shop, csv, [], {
-      interrupted: interrupt.signal,
-      terminal: 100,
-      terminals: ['stderr'],
-      onStderr: (text) => {
-        if (text.includes('rate limit')) interrupt.abort(new InterruptedError('Interrupted'));
-      },
-    });
+    const stopped = await apply(shop, csv, [], { ctrlCAt: /rate limit/, terminal: 100, terminals: ['stderr'] });
     expect(stopped.code).toBe(130);
     expect(stopped.stderr.indexOf('Stopping after')).toBeLessThan(stopped.stderr.indexOf(' not attempted.'));
     const shown = await shop.json(['history', 'show', stopped.report.run, '--json']);

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { confirming, errorJson, openShop, type Shop, sent, test } from '../../../support/shop.ts';
 
 test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
@@ -105,24 +104,15 @@ describe('Ctrl-C', () => {
   test('while waiting for the rate limit says that nothing was set', async () => {
     const shop = await openShop({ limits: { minute: 1, day: 1000 } });
     await shop.run('inventory get 4');
-    const interrupt = new AbortController();
-    const running = shop.run('inventory set 4 3', {
-      interrupted: interrupt.signal,
-      onStderr: (text) => {
-        if (text.startsWith('Rate limited')) interrupt.abort(new InterruptedError('Interrupted'));
-      },
-    });
-    expect(await running).toMatchObject({ code: 130, requests: [] });
-    expect((await running).stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
+    const result = await shop.run('inventory set 4 3', { ctrlCAt: /^Rate limited/ });
+    expect(result).toMatchObject({ code: 130, requests: [] });
+    expect(result.stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
   });
 
   test('while the request is on its way waits for its answer, and says what became of it', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
-    const interrupt = new AbortController();
-    const onSent = () => interrupt.abort(new InterruptedError('Interrupted'));
     const result = await shop.run('inventory set 4 3', {
-      interrupted: interrupt.signal,
-      onSent,
+      ctrlCAt: () => true,
       // The time-out of the request passes.
       onStderr: (text) => {
         if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());

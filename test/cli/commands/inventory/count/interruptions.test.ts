@@ -1,19 +1,11 @@
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
-import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
 import { openShop, type Shop, stockOf, test } from '../../../../support/shop.ts';
+import { stateSql } from '../../../../support/state-sql.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
-  const abort = new AbortController();
-  const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', {
-    ...person,
-    interrupted: abort.signal,
-    onStderr: (text) => {
-      if (text.includes('4: 2')) abort.abort(new InterruptedError('Interrupted'));
-    },
-  });
+  const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', { ...person, ctrlCAt: /4: 2/ });
   expect(stopped.code).toBe(130);
   const name = await sessionIn(shop);
   const [, units = ''] =
@@ -26,14 +18,7 @@ test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
 });
 
 test('Ctrl-C before the first scan keeps no session', async ({ shop }) => {
-  const abort = new AbortController();
-  const stopped = await count(shop, '\n\n\n', '', {
-    ...person,
-    interrupted: abort.signal,
-    onStderr: (text) => {
-      if (text.includes('Scan, or type')) abort.abort(new InterruptedError('Interrupted'));
-    },
-  });
+  const stopped = await count(shop, '\n\n\n', '', { ...person, ctrlCAt: /Scan, or type/ });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toMatch(/Error: Interrupted; nothing was counted\.\n$/);
   expect(await statesIn(shop)).toEqual(['discarded']);
@@ -86,10 +71,7 @@ test.for([
   const stock = (await stockOf(shop)).get('4') ?? 0;
   const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
   shop.clock.advance(60_000);
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-  if (!knows) database.exec('UPDATE counts SET ended = NULL');
-  database.close();
+  if (!knows) await stateSql(shop.folders.state, 'UPDATE counts SET ended = NULL');
   expect((await count(shop, '8\n', '--new --add --yes --max-changes 0')).code).toBe(2);
   const [other] = (await sessionsIn(shop)).filter((name) => name !== session);
   const merged = await count(shop, '', `--merge ${session} ${other} --yes`);

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
-import { InterruptedError } from '../../../../../src/shared/errors.ts';
-import { loadEngine } from '../../../../../src/state/sqlite/engine.ts';
 import { openShop, test } from '../../../../support/shop.ts';
+import { stateSql } from '../../../../support/state-sql.ts';
 import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
 
 test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
@@ -79,11 +77,7 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
   const failed = await count(shop, '5\n', merge);
   expect(failed.code).toBe(5);
   expect(failed.stderr).toContain(hint);
-  const abort = new AbortController();
-  const stopped = await count(shop, 'foo\n4\n4\n', merge, {
-    interrupted: abort.signal,
-    onStderr: (text) => text.includes('foo') && abort.abort(new InterruptedError('Interrupted')),
-  });
+  const stopped = await count(shop, 'foo\n4\n4\n', merge, { ctrlCAt: /foo/ });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions are as');
   expect(stopped.stderr).toContain(hint);
@@ -141,10 +135,7 @@ test.for([
 ])('a damaged session is named and left as it is, and can be removed: %s', async (damage, { shop }) => {
   await count(shop, '4 x2\n', '--yes --max-changes 0');
   const name = await sessionIn(shop);
-  const { DatabaseSync } = await loadEngine();
-  const database = new DatabaseSync(join(shop.folders.state, 'state.db'));
-  database.exec(`UPDATE ${damage}`);
-  database.close();
+  await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
   expect(named).toMatchObject({ code: 1, requests: [] });
   expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);

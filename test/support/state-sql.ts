@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
+
+/** Runs statements on the state of a folder, one after the other. @returns the rows of the last */
+export async function stateSql(folder: string, ...statements: readonly string[]) {
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  try {
+    return statements.map((sql) => database.prepare(sql).all()).at(-1) ?? [];
+  } finally {
+    database.close();
+  }
+}
