@@ -99,6 +99,11 @@ describe('to another origin: never followed, and the key is never sent there', (
     expect(other.connections.opened).toBe(0);
   });
 
+  test('nor is it in the error, though it is the name of that origin', async () => {
+    const { list } = await openClient([redirect(302, `https://${key}.example/v1`)]);
+    await expect(list()).rejects.toThrow('The service redirects to another address, https://[key].example.');
+  });
+
   test('nor after one to the same origin', async () => {
     const other = await openServer(answer(200, stock));
     const server = await openServer(redirect(302, '/v1/stock'), redirect(302, `${other.url}/inventory`));
