@@ -85,6 +85,13 @@ function reportOf(rows: readonly RowWrite[], { settled, unknown, unwritten }: Pr
   return { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows: reported };
 }
 
+/** Writes so many rows of a shop of their own, with these options instead of the shop's. */
+async function written(count: number, optionsOf: (shop: Shop) => Partial<WriteOptions>) {
+  const rows = rowsOf(count);
+  const shop = simulatedShop(rows);
+  return { shop, ...(await writeRows(rows, { ...shop.options, ...optionsOf(shop) })) };
+}
+
 describe('a plain set, which relies on no stock', () => {
   const plain: RowWrite[] = [{ row: 1, petId: 1n, before: undefined, after: 12 }];
 
@@ -124,25 +131,18 @@ test('what the service wrote otherwise is said, with its quantity', async () => 
 });
 
 describe('the run stops', () => {
-  const stopping = (error: Error) => {
-    const rows = rowsOf(40);
-    const shop = simulatedShop(rows);
-    const { updateInventory } = shop.options.client;
-    let answers = 0;
-    const client: WriteOptions['client'] = {
-      updateInventory: async (...args) => {
-        answers += 1;
-        if (answers > 5) throw error;
-        return updateInventory(...args);
-      },
-    };
-    return { shop, run: () => writeRows(rows, { ...shop.options, client }) };
-  };
-
   test('at once on 401, and the rest is pending', async () => {
     const error = new AuthError('no', { status: 401 });
-    const { shop, run } = stopping(error);
-    const { settled, unknown, stoppedBy } = await run();
+    let answers = 0;
+    const { shop, settled, unknown, stoppedBy } = await written(40, ({ options: { client } }) => ({
+      client: {
+        updateInventory: async (...args) => {
+          answers += 1;
+          if (answers > 5) throw error;
+          return client.updateInventory(...args);
+        },
+      },
+    }));
     expect(stoppedBy).toBe(error);
     expect(settled.size).toBe(5);
     expect(unknown.size).toBe(0);
@@ -152,172 +152,144 @@ describe('the run stops', () => {
   });
 
   test('where the rate limit would be waited for too long', async () => {
-    const rows = rowsOf(20);
-    const shop = simulatedShop(rows);
     const error = new RateLimitedError('nothing may be sent now', { retryAfterSeconds: 999 });
     let admissions = 0;
-    const governor: WriteOptions['governor'] = {
-      admitSeveral: (...args) => {
-        admissions += 1;
-        return admissions > 1 ? Promise.reject(error) : shop.options.governor.admitSeveral(...args);
+    const { shop, settled, stoppedBy } = await written(20, ({ options: { governor } }) => ({
+      governor: {
+        admitSeveral: (...args) => {
+          admissions += 1;
+          return admissions > 1 ? Promise.reject(error) : governor.admitSeveral(...args);
+        },
       },
-    };
-    const { settled, stoppedBy } = await writeRows(rows, { ...shop.options, governor });
+    }));
     expect(stoppedBy).toBe(error);
     expect(settled.size).toBe(5);
     expect(shop.sent).toHaveLength(5);
   });
 
-  test('after as many fruitless tries as a request has', async () => {
-    const down = new UnavailableError('down', { status: 503 });
-    const rows = rowsOf(4);
-    const shop = simulatedShop(rows);
+  test.each([
+    ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
+    ['without asking for all rows when none is answered any more', 500, { unsent: true }, 1, 59],
+  ])('%s', async (_when, count, details, least, most) => {
+    const down = new UnavailableError('down', details);
     let requests = 0;
-    const client: WriteOptions['client'] = {
-      updateInventory: async () => {
-        requests += 1;
-        throw down;
-      },
+    const updateInventory = async () => {
+      requests += 1;
+      throw down;
     };
-    const { stoppedBy, settled } = await writeRows(rows, { ...shop.options, client });
-    expect({ stoppedBy, requests }).toEqual({ stoppedBy: down, requests: 20 });
-    expect(settled.size).toBe(0);
-  });
-
-  test('without asking for all rows when none is answered any more', async () => {
-    const rows = rowsOf(500);
-    const shop = simulatedShop(rows);
-    let requests = 0;
-    const client: WriteOptions['client'] = {
-      updateInventory: async () => {
-        requests += 1;
-        throw new UnavailableError('refused', { unsent: true });
-      },
-    };
-    const { settled } = await writeRows(rows, { ...shop.options, client });
-    expect(settled.size).toBe(0);
-    expect(requests).toBeLessThan(60);
+    const { stoppedBy, settled } = await written(count, () => ({ client: { updateInventory } }));
+    expect({ stoppedBy, settled: settled.size }).toEqual({ stoppedBy: down, settled: 0 });
+    expect(requests).toBeGreaterThanOrEqual(least);
+    expect(requests).toBeLessThanOrEqual(most);
   });
 
   test('when the history can not be written: nothing more is sent', async () => {
-    const rows = rowsOf(30);
-    const shop = simulatedShop(rows);
     const full = new FailureError('disk full');
-    const log: WriteOptions['log'] = {
-      ...shop.options.log,
-      intend: (intents, ...rest) =>
-        intents.some(({ row }) => row > 12) ? Promise.reject(full) : shop.options.log.intend(intents, ...rest),
-    };
-    const { stoppedBy } = await writeRows(rows, { ...shop.options, log });
+    const { shop, stoppedBy } = await written(30, ({ options: { log } }) => ({
+      log: {
+        ...log,
+        intend: (intents, ...rest) =>
+          intents.some(({ row }) => row > 12) ? Promise.reject(full) : log.intend(intents, ...rest),
+      },
+    }));
     expect(stoppedBy).toBe(full);
     expect(Math.max(...shop.sent)).toBeLessThanOrEqual(12);
   });
 
   test('on Ctrl-C, before anything is sent', async () => {
-    const rows = rowsOf(3);
-    const shop = simulatedShop(rows);
     const interrupted = AbortSignal.abort(new InterruptedError('Interrupted'));
-    const { stoppedBy } = await writeRows(rows, { ...shop.options, interrupted });
+    const { shop, stoppedBy } = await written(3, () => ({ interrupted }));
     expect(stoppedBy).toBeInstanceOf(InterruptedError);
     expect(shop.sent).toEqual([]);
   });
 });
 
 test('--fail-fast begins nothing after a row that failed', async () => {
-  const rows = rowsOf(40);
-  const shop = simulatedShop(rows);
-  const client: WriteOptions['client'] = {
-    updateInventory: (...args) =>
-      args[0] === 2n
-        ? Promise.reject(new NotFoundError('gone', { status: 404 }))
-        : shop.options.client.updateInventory(...args),
-  };
-  const { settled, stoppedBy } = await writeRows(rows, { ...shop.options, client, concurrency: 1, failFast: true });
+  const gone = new NotFoundError('gone', { status: 404 });
+  const { settled, stoppedBy } = await written(40, ({ options: { client } }) => ({
+    client: {
+      updateInventory: (...args) => (args[0] === 2n ? Promise.reject(gone) : client.updateInventory(...args)),
+    },
+    ...{ concurrency: 1, failFast: true },
+  }));
   expect([1, 2].map((row) => settled.get(row)?.result)).toEqual(['applied', 'failed']);
   expect(stoppedBy).toBeUndefined();
 });
 
 describe('other commands', () => {
-  const grants = (grant: (tries: number) => Awaited<ReturnType<WriteOptions['log']['intend']>>[number]) => {
-    const rows = rowsOf(3);
-    const shop = simulatedShop(rows);
+  const writtenBeside = (grant: (tries: number) => Awaited<ReturnType<WriteOptions['log']['intend']>>[number]) => {
     let tries = 0;
-    const log: WriteOptions['log'] = {
-      ...shop.options.log,
-      intend: async (intents, ...rest) => {
-        const granted = await shop.options.log.intend(intents, ...rest);
-        return intents.map(({ petId }, index) => {
-          if (petId !== 2n) return granted[index] ?? { kind: 'granted' };
-          tries += 1;
-          return grant(tries);
-        });
+    return written(3, ({ options: { log } }) => ({
+      log: {
+        ...log,
+        intend: async (intents, ...rest) => {
+          const granted = await log.intend(intents, ...rest);
+          return intents.map(({ petId }, index) => {
+            if (petId !== 2n) return granted[index] ?? { kind: 'granted' };
+            tries += 1;
+            return grant(tries);
+          });
+        },
       },
-    };
-    return { shop, run: () => writeRows(rows, { ...shop.options, log }) };
+    }));
   };
 
   test('have written a pet: its row is a conflict that names the run', async () => {
-    const { shop, run } = grants(() => ({
+    const { shop, settled } = await writtenBeside(() => ({
       kind: 'overtaken',
       run: '20260115T120020Z-aaaa',
       command: 'inventory adjust',
     }));
-    const { settled } = await run();
     expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', 'conflict', 'applied']);
     expect(settled.get(2)?.error?.message).toContain('20260115T120020Z-aaaa (inventory adjust)');
     expect(shop.sent).toEqual([1, 3]);
   });
 
   test('are at a pet for a moment: its row waits for them', async () => {
-    const { shop, run } = grants((tries) =>
+    const { shop, settled } = await writtenBeside((tries) =>
       tries < 4 ? { kind: 'busy', run: undefined, until: undefined } : { kind: 'granted' },
     );
-    const { settled } = await run();
     expect(settled.get(2)?.result).toBe('applied');
     expect(shop.sent).toEqual([1, 3, 2]);
   });
 
   test('do not come to their end: its row is a conflict', async () => {
-    const { shop, run } = grants(() => ({ kind: 'busy', run: '20260115T120020Z-aaaa', until: undefined }));
-    const { settled } = await run();
+    const busy = { kind: 'busy', run: '20260115T120020Z-aaaa', until: undefined } as const;
+    const { shop, settled } = await writtenBeside(() => busy);
     expect(settled.get(2)?.result).toBe('conflict');
     expect(shop.sent).toEqual([1, 3]);
   });
 });
 
-test('after a long wait for the limit the stock is read again, and a row whose stock has moved is a conflict', async () => {
-  const rows = rowsOf(40);
-  const shop = simulatedShop(rows);
-  const governor: WriteOptions['governor'] = {
-    admitSeveral: async (...args) => {
-      if (shop.sent.length >= 5 && shop.clock.sleeps.length === 0) {
-        await shop.clock.sleep(6000);
-        shop.stock.set(40n, 3);
-      }
-      return shop.options.governor.admitSeveral(...args);
-    },
-  };
-  const { settled } = await writeRows(rows, { ...shop.options, governor });
-  expect(settled.get(40)).toMatchObject({ result: 'conflict' });
-  expect(shop.stock.get(40n)).toBe(3);
-  expect(shop.faults).toEqual([]);
-  expect(settled.size).toBe(40);
+/** Another command sells of the last pet while the limit is waited for. */
+const afterLongWait = ({ options: { governor }, sent, clock, stock }: Shop): WriteOptions['governor'] => ({
+  admitSeveral: async (...args) => {
+    if (sent.length >= 5 && clock.sleeps.length === 0) {
+      await clock.sleep(6000);
+      stock.set(40n, 3);
+    }
+    return governor.admitSeveral(...args);
+  },
 });
 
-test('after a second wait behind that look one row leaves, and the stock is read again for the others', async () => {
-  const rows = rowsOf(40);
-  const shop = simulatedShop(rows);
+const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOptions['governor'] => {
   let waits = 0;
-  const governor: WriteOptions['governor'] = {
+  return {
     admitSeveral: async (wanted, ...rest) => {
       waits += 1;
-      if (waits > 2) return shop.options.governor.admitSeveral(wanted, ...rest);
-      await shop.clock.sleep(60_000);
-      if (waits === 2) shop.stock.set(40n, 3);
-      return shop.options.governor.admitSeveral({ ...wanted, most: 1 }, ...rest);
+      if (waits > 2) return governor.admitSeveral(wanted, ...rest);
+      await clock.sleep(60_000);
+      if (waits === 2) stock.set(40n, 3);
+      return governor.admitSeveral({ ...wanted, most: 1 }, ...rest);
     },
   };
-  const { settled } = await writeRows(rows, { ...shop.options, governor });
+};
+
+test.each([
+  ['after a long wait for the limit', afterLongWait],
+  ['after a second wait, behind which one row leaves,', afterSecondWait],
+])('%s the stock is read again, and a row whose stock has moved is a conflict', async (_when, governorOf) => {
+  const { shop, settled } = await written(40, (own) => ({ governor: governorOf(own) }));
   expect(settled.get(40)).toMatchObject({ result: 'conflict' });
   expect(shop.stock.get(40n)).toBe(3);
   expect(shop.faults).toEqual([]);
