@@ -11,6 +11,7 @@ import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
 import type { ChosenPlace } from './invocation/globals.ts';
+import type { Invocation } from './invocation/invocation.ts';
 import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
@@ -44,7 +45,8 @@ export async function openShopCodes({ config, context, messages }: CodesUse): Pr
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
     const instead =
       copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
-    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
+    const [fault] = error instanceof UsageError ? error.lines : [];
+    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`, fault);
     return copy?.codes;
   }
 }
@@ -60,17 +62,17 @@ export async function readCodesFile(file: string, context: Context): Promise<Bar
  * Returns the pet of a bar code, for `--code`.
  * @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet
  */
-export async function petIdOfBarCode(use: CodesUse, text: string): Promise<bigint> {
+export async function petIdOfBarCode(invocation: Invocation, text: string): Promise<bigint> {
   const code = codeText(text);
-  const codes = await requireShopCodes(use, '--code');
+  const codes = await requireShopCodes(invocation, '--code');
   const petId = petOfCode(codes, code);
   if (petId !== undefined) return petId;
   throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
 }
 
-/** As `openShopCodes`. @throws UsageError if nothing is known @param option that needs them */
-export async function requireShopCodes(use: CodesUse, option: string): Promise<BarCodes> {
-  const codes = await openShopCodes(use);
+/** Returns those of the setting `codes`. @throws UsageError if nothing is known @param option that needs them */
+export async function requireShopCodes({ shopCodes }: Invocation, option: string): Promise<BarCodes> {
+  const codes = await shopCodes();
   if (codes !== undefined) return codes;
   throw new UsageError(
     `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,

@@ -1,4 +1,4 @@
-import type { PetNames } from '../../inventory/bar-codes.ts';
+import type { BarCodes, PetNames } from '../../inventory/bar-codes.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
@@ -34,7 +34,8 @@ export interface Invocation extends ChosenPlace {
   readonly results: Results;
   readonly questions: Questions;
   readonly service: ServiceAccess;
-  /** Returns the shop's names of pets; undefined if the setting `codes` is not set. */
+  /** Returns the bar codes and names of the setting `codes`, which is read once; undefined if nothing is known of them. */
+  shopCodes(): Promise<BarCodes | undefined>;
   petNames(): Promise<PetNames | undefined>;
 }
 
@@ -91,13 +92,15 @@ export async function openInvocation(context: Context, globals: GlobalOptions, c
   const base = { context, globals, command, configFile, messages, questions };
   const isRead = stdout.isTerminal && format === 'table';
   const service = new ServiceAccess({ ...base, ...patience, chosen: place, isRead });
-  const petNames = async () => {
+  let codes: Promise<BarCodes | undefined> | undefined;
+  const shopCodes = async () => {
     if (place.config.settings.codes === undefined) return undefined;
     // Lazily: few shops have names.
-    const { openShopCodes } = await import('../shop-codes.ts');
-    return (await openShopCodes({ ...base, ...place }))?.names;
+    codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...place }));
+    return codes;
   };
-  return { ...base, ...place, where, results, service, petNames };
+  const petNames = async () => (await shopCodes())?.names;
+  return { ...base, ...place, where, results, service, shopCodes, petNames };
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */

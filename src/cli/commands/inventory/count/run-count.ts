@@ -17,7 +17,7 @@ import { sentence } from '../../../../shared/parsed.ts';
 import { whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
-import { openShopCodes, readCodesFile } from '../../../shop-codes.ts';
+import { readCodesFile } from '../../../shop-codes.ts';
 import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting } from './counting.ts';
@@ -99,7 +99,7 @@ async function openChosen(
 ): Promise<OpenSession> {
   const { dryRun } = options;
   const { invocation, connection } = run;
-  const ofShop = async () => given ?? (await openShopCodes(invocation)) ?? noBarCodes;
+  const ofShop = async () => given ?? (await invocation.shopCodes()) ?? noBarCodes;
   if (choice.kind === 'new') {
     const { env, store, service, baseUrl } = connection;
     const about = { mode: choice.mode, env, store, service, baseUrl, merged: [] };
