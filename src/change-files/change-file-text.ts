@@ -1,15 +1,11 @@
+import type { Change } from '../inventory/change.ts';
 import { formula } from '../output/delimited.ts';
 import { type Batches, chunksOf } from '../output/view.ts';
 
 /** One line of an export. What is undefined is left blank. */
-export interface ExportRow {
+export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
   readonly petId: bigint;
   readonly status?: string | undefined;
-  readonly expected?: number | undefined;
-  readonly quantity?: number | undefined;
-  readonly delta?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly ref?: string | undefined;
 }
 
 export interface ExportOptions {

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import type { PetStatus } from '../inventory/items.ts';
-import type { Controls, JournalEntry, RunningService, ServiceOptions } from '../service/index.ts';
+import type { InventoryItem, PetStatus } from '../inventory/items.ts';
+import type { Controls, JournalEntry, RunningService, ServiceOptions, StockItem } from '../service/index.ts';
 import { type Clock, createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
@@ -60,9 +60,7 @@ export interface SandboxChange {
   readonly status?: PetStatus | undefined;
 }
 
-export interface SandboxItem {
-  readonly petId: bigint;
-  readonly quantity: number;
+export interface SandboxItem extends InventoryItem {
   readonly status: PetStatus;
 }
 
@@ -144,7 +142,7 @@ function administration({ controls, keyId }: RunningService) {
   };
 }
 
-function itemOf({ petId, quantity, status }: { petId: bigint; quantity: bigint; status: PetStatus }): SandboxItem {
+function itemOf({ petId, quantity, status }: StockItem): SandboxItem {
   return { petId, quantity: Number(quantity), status };
 }
 
