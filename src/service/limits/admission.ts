@@ -141,13 +141,6 @@ export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: numb
   return ban === null ? { outcome: 'limited', ...refusal } : { outcome: 'banned', ...refusal, begins: banEnd === null };
 }
 
-/** Returns the headers at `now` if nothing were charged. */
-export function peek(usage: Usage, limits: Limits, rules: LimitRules, now: number): ShownLimit {
-  const minute = windowAt(usage.minute, now, rules.minuteMs);
-  const day = windowAt(usage.day, now, DAY_MS);
-  return shownLimit({ minute, day }, limits);
-}
-
 function charge(window: Window): Window {
   return { ...window, used: window.used + 1n };
 }
@@ -191,6 +184,10 @@ export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
       usages.set(address, admission.usage);
       return admission;
     },
-    peek: (address: string, now: number): ShownLimit => peek(usages.get(address) ?? UNUSED, limits, rules, now),
+    /** Returns the headers at `now` if nothing were charged. */
+    peek: (address: string, now: number): ShownLimit => {
+      const { minute, day } = usages.get(address) ?? UNUSED;
+      return shownLimit({ minute: windowAt(minute, now, minuteMs), day: windowAt(day, now, DAY_MS) }, limits);
+    },
   };
 }
