@@ -11,8 +11,8 @@ import {
 } from './governor.ts';
 import { parseDate } from './headers.ts';
 import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
-import { asksToWait, recordOf, seenIn } from './observation.ts';
-import type { AnswerRecord, LimitRecord, LostRecord, UnsentRecord } from './records.ts';
+import { closesGate, recordOf, seenIn } from './observation.ts';
+import type { AnswerRecord, EndRecord, LimitRecord } from './records.ts';
 import type { Wish } from './rules.ts';
 import { RecordBuffer, Turn } from './turn.ts';
 
@@ -21,13 +21,6 @@ export function createGovernor(options: GovernorOptions): Governor {
 }
 
 const nothing = { text: undefined, time: undefined };
-
-/** A request that was admitted and is not over. */
-interface OwnRequest {
-  readonly id: string;
-  /** By the monotonic clock. */
-  leftAt?: number;
-}
 
 /** Admits requests in the order in which they came, by the rules and what the store knows. */
 class QueuedGovernor implements Governor {
@@ -105,7 +98,7 @@ class QueuedGovernor implements Governor {
     this.#boot = state.boot;
     const granted = ids.filter((id) => state.inFlight.has(id));
     for (const id of granted) this.#own.add(id);
-    return { permits: granted.map((id) => this.#permit({ id })), state };
+    return { permits: granted.map((id) => this.#permit(id)), state };
   }
 
   #nextId(): string {
@@ -113,22 +106,22 @@ class QueuedGovernor implements Governor {
     return `${this.#name}-${this.#sent}`;
   }
 
-  #permit(request: OwnRequest): Permit {
+  #permit(id: string): Permit {
     const { clock } = this.#options;
-    const { id } = request;
+    let leftAt: number | undefined;
     return {
       leave: () => {
         this.#checkLeave(id);
-        request.leftAt = clock.monotonic();
+        leftAt = clock.monotonic();
       },
       answered: (answer) => {
-        const record = this.#observe(answer, request);
+        const record = this.#observe(answer, id, leftAt);
         const written = this.#end(record);
         this.#tell(answer, record);
         const { retryAfter } = record;
         return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), written };
       },
-      lost: () => this.#end({ type: 'lost', id, at: clock.monotonic() }),
+      lost: () => this.#end({ type: 'lost', id }),
       unsent: () => this.#end({ type: 'unsent', id }),
     };
   }
@@ -141,7 +134,8 @@ class QueuedGovernor implements Governor {
     if (isOver) throw new OvertakenError();
   }
 
-  #observe(answer: ObservedAnswer, { id, leftAt }: OwnRequest): AnswerRecord {
+  /** @param leftAt when its request left, by the monotonic clock */
+  #observe(answer: ObservedAnswer, id: string, leftAt: number | undefined): AnswerRecord {
     const { clock, store, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
     const known = () => {
@@ -154,13 +148,13 @@ class QueuedGovernor implements Governor {
     };
     const { date: text } = answer.headers;
     if (text !== this.#date.text) this.#date = { text, time: parseDate(answer.headers, wall) };
-    const receipt = { at, wall, date: this.#date.time, leftAt, serviceTime: known };
-    return recordOf(id, answer, receipt, random);
+    const receipt = { id, at, wall, date: this.#date.time, leftAt, serviceTime: known };
+    return recordOf(answer, receipt, random);
   }
 
   /** Calls whoever wants to know, once the record is kept: what they throw loses no gate. */
   #tell(answer: ObservedAnswer, record: AnswerRecord): void {
-    if (asksToWait(record)) this.#checkBelievable(record);
+    if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;
     this.#lastLimits = { answer, wall: record.wall };
     const seen = this.#options.onLimit && this.lastSeen;
@@ -178,7 +172,7 @@ class QueuedGovernor implements Governor {
   }
 
   /** Writes at once what others have to know, the rest with the next question. */
-  async #end(record: AnswerRecord | LostRecord | UnsentRecord): Promise<void> {
+  async #end(record: AnswerRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);
     this.#turn.wake();

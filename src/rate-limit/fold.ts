@@ -12,7 +12,7 @@ import {
   type WindowKind,
   windowKinds,
 } from './key-state.ts';
-import { asksToWait } from './observation.ts';
+import { closesGate } from './observation.ts';
 import type { AnswerRecord, IntentRecord, LimitRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
@@ -106,7 +106,7 @@ function answer(state: KeyState, record: AnswerRecord): void {
   tellTime(state, record, request);
   learn(state, record, request);
   if (status === 429) refuse(state, record, sentAt);
-  else if (asksToWait(record)) hold(state, record);
+  else if (closesGate(record)) hold(state, record);
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;

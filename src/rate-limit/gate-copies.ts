@@ -6,7 +6,7 @@ import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { fold } from './fold.ts';
 import { believable, copyOf, emptyState, type Gate, isSameBoot, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
-import { asksToWait } from './observation.ts';
+import { closesGate } from './observation.ts';
 import type { AnswerRecord, LimitRecord } from './records.ts';
 
 export interface GateCopiesOptions {
@@ -48,7 +48,7 @@ export class LimitsWithCopies implements LimitsStore {
   /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? this.#missingGate(scope) : [];
-    const gates = records.filter((record) => record.type === 'answer' && asksToWait(record));
+    const gates = records.filter(closesGate);
     const early = gates.length > 0 ? this.#keep(scope, this.#after(scope, gates), 0) : undefined;
     // Other machines are told meanwhile.
     if (this.#options.url === undefined) await early;

@@ -1,26 +1,18 @@
 import { isOfGateway } from '../shared/http-status.ts';
 import type { ObservedAnswer, SeenRateLimit } from './governor.ts';
 import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
-import type { AnswerRecord } from './records.ts';
+import type { AnswerRecord, LimitRecord } from './records.ts';
 
-/** When an answer came. */
-export interface Receipt {
-  /** By the monotonic clock. */
-  readonly at: number;
-  /** By the wall clock: milliseconds since the Unix epoch. */
-  readonly wall: number;
-  /** Its own `Date`: milliseconds since the Unix epoch. */
-  readonly date: number | undefined;
-  /** When its request left, by the monotonic clock. */
-  readonly leftAt: number | undefined;
+/** What is known of an answer besides its head. */
+export interface Receipt extends Pick<AnswerRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {
   /** The service's time as far as the `Date` of earlier answers tells it; undefined if none had one. */
   serviceTime(): number | undefined;
 }
 
 /** Returns what the head of an answer means for the store. */
-export function recordOf(id: string, answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
+export function recordOf(answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
   const { status, headers } = answer;
-  const { at, wall, leftAt, date } = receipt;
+  const { id, at, wall, leftAt, date } = receipt;
   const rateLimit = parseRateLimit(headers);
   const shown = rateLimit && {
     limit: Number(rateLimit.limit),
@@ -46,8 +38,10 @@ function clocksOf({ date, wall, serviceTime }: Receipt): readonly number[] {
   return Math.abs(date - wall) <= mostOff ? [date, wall] : [date];
 }
 
-/** Whether an answer closes the gate: a 429 always, a 502, 503 or 504 that says for how long. */
-export function asksToWait({ status, retryAfter = 0 }: AnswerRecord): boolean {
+/** Reports whether a record closes the gate: an answer of 429 always, one of 502, 503 or 504 if it says for how long. */
+export function closesGate(record: LimitRecord): boolean {
+  if (record.type !== 'answer') return false;
+  const { status, retryAfter = 0 } = record;
   return status === 429 || (isOfGateway(status) && retryAfter > 0);
 }
 

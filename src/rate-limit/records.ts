@@ -1,3 +1,5 @@
+import type { Wish } from './rules.ts';
+
 /** A process began to use a key. Counts if the machine has restarted since, or if the key was never used. */
 export interface StartRecord {
   readonly type: 'start';
@@ -9,20 +11,14 @@ export interface StartRecord {
 }
 
 /** A process wants to send requests. As many of them are in flight afterwards as may leave: the first ones, or none. */
-export interface IntentRecord {
+export interface IntentRecord extends Wish {
   readonly type: 'intent';
   /** One for each request, unique among all processes. */
   readonly ids: readonly string[];
-  /** How many have to go together; fewer only if a probe may go, or if a limit never leaves room for so many. */
-  readonly least: 1 | 2;
   /** The process, by `ownerOf`. */
   readonly by: string;
   readonly at: number;
   readonly expires: number;
-  /** Leaves a part of the limit to people. */
-  readonly bulk: boolean;
-  /** Goes only if nothing else is in flight. */
-  readonly alone?: boolean;
 }
 
 /** The head of an answer. */
@@ -46,18 +42,11 @@ export interface AnswerRecord {
   readonly random?: number | undefined;
 }
 
-/** No answer will come. */
-export interface LostRecord {
-  readonly type: 'lost';
-  readonly id: string;
-  readonly at: number;
-}
-
-/** It was never sent, so the service can't have counted it. */
-export interface UnsentRecord {
-  readonly type: 'unsent';
+/** No answer will come. The service may have counted a request that was `lost`; one that was `unsent` it can't have. */
+export interface EndRecord {
+  readonly type: 'lost' | 'unsent';
   readonly id: string;
 }
 
 /** Times named `at`, `leftAt` and `expires` are by the monotonic clock, in milliseconds. */
-export type LimitRecord = StartRecord | IntentRecord | AnswerRecord | LostRecord | UnsentRecord;
+export type LimitRecord = StartRecord | IntentRecord | AnswerRecord | EndRecord;

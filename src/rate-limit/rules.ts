@@ -14,7 +14,7 @@ export interface Wish {
   readonly bulk: boolean;
   /** Others use the key whose requests are not seen here: one at a time. */
   readonly alone?: boolean;
-  /** How many have to go together. */
+  /** How many have to go together; fewer only if a probe may go, or if a limit never leaves room for so many. */
   readonly least: 1 | 2;
 }
 

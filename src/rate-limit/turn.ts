@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import type { Clock, Deadline } from '../shared/clock.ts';
+import type { Deadline } from '../shared/clock.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { longestGateWait } from './backoff.ts';
 import type { GovernorOptions } from './governor.ts';
 import { type KeyState, processOf } from './key-state.ts';
-import type { LimitsStore } from './limits-store.ts';
-import { asksToWait } from './observation.ts';
+import { closesGate } from './observation.ts';
 import type { LimitRecord } from './records.ts';
 import { decide, spentDay, type Wish } from './rules.ts';
 
@@ -109,14 +108,13 @@ export class Turn {
 
   /** A process that died has its requests in flight until their leases are over, unless it is certain that it is gone. */
   #expireDeadRequests({ inFlight }: KeyState): boolean {
-    const { clock, isGone } = this.#options;
+    const { isGone } = this.#options;
     if (isGone === undefined) return false;
     const gone = new Map<string, boolean>();
     for (const [id, { by }] of inFlight) {
-      if (this.#own.has(id)) continue;
       const process = gone.has(by) ? undefined : processOf(by);
       if (process) gone.set(by, isGone(process));
-      if (gone.get(by)) this.#buffer.add({ type: 'lost', id, at: clock.monotonic() });
+      if (gone.get(by)) this.#buffer.add({ type: 'lost', id });
     }
     return !this.#buffer.isEmpty;
   }
@@ -146,18 +144,12 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
 const leastDelay = 100;
 const mostDelay = 250;
 
-export interface RecordBufferOptions {
-  readonly clock: Clock;
-  readonly store: LimitsStore;
-  readonly scope: string;
-}
-
 /**
  * Records on their way to the store, in their order, one transaction at a time. Those that can wait go with the next
  * transaction, or after 100 ms, or more if the store is far away. What can't be written stays here.
  */
 export class RecordBuffer {
-  readonly #options: RecordBufferOptions;
+  readonly #options: Pick<GovernorOptions, 'clock' | 'store' | 'scope'>;
   /** How many transactions there were. */
   writes = 0;
   readonly #records: LimitRecord[] = [];
@@ -167,7 +159,7 @@ export class RecordBuffer {
   #deadline: Deadline | undefined;
   #delay = leastDelay;
 
-  constructor(options: RecordBufferOptions) {
+  constructor(options: Pick<GovernorOptions, 'clock' | 'store' | 'scope'>) {
     this.#options = options;
   }
 
@@ -212,8 +204,4 @@ export class RecordBuffer {
     this.#gates = this.#records.filter(closesGate).length;
     return state;
   }
-}
-
-function closesGate(record: LimitRecord): boolean {
-  return record.type === 'answer' && asksToWait(record);
 }

@@ -1,7 +1,7 @@
 import { fold } from '../rate-limit/fold.ts';
 import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } from '../rate-limit/key-state.ts';
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
-import { asksToWait } from '../rate-limit/observation.ts';
+import { closesGate } from '../rate-limit/observation.ts';
 import type { LimitRecord } from '../rate-limit/records.ts';
 import { type Row, type Statement, statement } from './statements.ts';
 import type { Store } from './store.ts';
@@ -100,10 +100,6 @@ export abstract class StoredLimits implements LimitsStore {
 function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
   if (record.type === 'intent') return record.ids.some((id) => inFlight.has(id));
   return record.type !== 'start' && !closesGate(record) && !inFlight.has(record.id);
-}
-
-function closesGate(record: LimitRecord): boolean {
-  return record.type === 'answer' && asksToWait(record);
 }
 
 /** Returns the limits that a row has; nothing is known if they are of no shape that petstock writes, which a stranger may have done. */

@@ -125,10 +125,14 @@ describe('after a 429', () => {
   );
 });
 
-describe('episodes', () => {
-  /** A governor that knows of a large rest, so that many may be in flight. */
-  const _busy = () => known(50, { clock: createVirtualClock(), maxWait: hour });
+test('beside others on the key a window is waited for up to a second longer', async () => {
+  const { clock, governor, ask } = createRig({ clock: createVirtualClock(), random: () => 0.5 });
+  for (const left of [50, 0]) await ask(ok(told(left, 40 * second, clock.now())));
+  await governor.admit(unaborted);
+  expect(clock.monotonic()).toBe(fortySeconds + 500);
+});
 
+describe('episodes', () => {
   test('three in a row end it', async () => {
     const { clock, governor, ask } = createRig();
     for (let episode = 1; episode <= 3; episode += 1) await ask(refused({ 'retry-after': '5' }));
@@ -169,6 +173,17 @@ describe('the longest total wait', () => {
     await ask(ok(told(0, second, clock.now())));
     await expect(governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
     expect(clock.sleeps).toEqual([]);
+  });
+
+  test('of 0 waits for an answer of its own, though another process has had a request in flight for long', async () => {
+    const { clock, governor, beside } = await known(2, { clock: createVirtualClock(), maxWait: 0 });
+    await beside().governor.admit(unaborted);
+    const own = await governor.admit(unaborted);
+    const next = governor.admit(unaborted);
+    await clock.sleep(5 * second);
+    await own.answered(ok(told(50, 35 * second, clock.now()))).written;
+    await next;
+    expect(clock.monotonic()).toBe(5 * second);
   });
 
   test('counts a time once, however many requests wait through it', async () => {

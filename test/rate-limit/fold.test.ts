@@ -47,11 +47,11 @@ const probed = [intent('probe'), answer('probe', 100)];
 describe('windows', () => {
   test.each<[string, LimitRecord[], number | undefined]>([
     ['of an answer', probed, 10],
-    ['after one that was lost', [...probed, intent('a', 200), { type: 'lost', id: 'a', at: 300 }], 9],
+    ['after one that was lost', [...probed, intent('a', 200), { type: 'lost', id: 'a' }], 9],
     ['after one that was never sent', [...probed, intent('a', 200), { type: 'unsent', id: 'a' }], 10],
     ['after an answer without headers', [...probed, intent('a', 200), answer('a', 300, bare)], 9],
     ['after one whose process died', [...probed, intent('a', 200), intent('b', 31_200)], 9],
-    ['after one that was lost twice', [...probed, { type: 'lost', id: 'probe', at: 300 }], 10],
+    ['after one that was lost twice', [...probed, { type: 'lost', id: 'probe' }], 10],
     ['after an end in a hundred years', [...probed, intent('a', 200), answer('a', 300, { reset: now + 3e12 })], 9],
     ['none but bare answers', [intent('a'), answer('a', 100, bare)], undefined],
   ])('%s', (_what, records, left) => {

@@ -13,7 +13,7 @@ export const sharedBoot = 'database';
  * of an answer as late, and the sending of its request as early as they may have been.
  */
 export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRecord {
-  if (record.type === 'unsent') return record;
+  if (!('at' in record)) return record;
   const at = record.type === 'answer' ? time.latest(record.at) : time.earliest(record.at);
   switch (record.type) {
     case 'start':
@@ -24,8 +24,6 @@ export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRec
       const { leftAt } = record;
       return { ...record, at, wall: at, leftAt: leftAt === undefined ? undefined : time.earliest(leftAt) };
     }
-    case 'lost':
-      return { ...record, at };
   }
 }
 
