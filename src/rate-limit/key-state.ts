@@ -82,14 +82,18 @@ export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
 }
 
-/** The state as plain JSON, for a store. */
-export function encodeState(state: KeyState): object {
-  return { ...state, inFlight: [...state.inFlight] };
+/** Returns the state as JSON, for a store. Requests that were admitted together share one object, which is written as text once. */
+export function encodeState({ inFlight, ...rest }: KeyState): string {
+  const texts = new Map([...new Set(inFlight.values())].map((request) => [request, JSON.stringify(request)]));
+  const requests = Array.from(inFlight, ([id, request]) => `[${JSON.stringify(id)},${texts.get(request)}]`);
+  return `${JSON.stringify(rest).slice(0, -1)},"inFlight":[${requests.join()}]}`;
 }
 
 /** The state that `encodeState` has written, by this version or an older one. */
-export function decodeState(json: object): KeyState {
-  const { inFlight, gate, ...rest } = json as Omit<KeyState, 'inFlight'> & { inFlight: [string, InFlight][] };
+export function decodeState(json: string): KeyState {
+  const { inFlight, gate, ...rest } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & {
+    inFlight: [string, InFlight][];
+  };
   const state = { ...emptyState(), ...rest };
   const requests = inFlight.map(([id, request]) => [id, { ...request, by: request.by ?? '' }] as const);
   return { ...state, gate: believable({ ...state.gate, ...gate }), inFlight: new Map(requests) };

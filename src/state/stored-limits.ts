@@ -86,7 +86,7 @@ export abstract class StoredLimits implements LimitsStore {
     change(state);
     // Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again.
     const first = Math.floor(this.#store.moment.now * 1000);
-    const writing = statement(upsert, scope, first, JSON.stringify(encodeState(state)), version);
+    const writing = statement(upsert, scope, first, encodeState(state), version);
     return { next: { version: version === 0 ? first : version + 1, state }, writing };
   }
 
@@ -105,7 +105,7 @@ function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
 /** Returns the limits that a row has; nothing is known if they are of no shape that petstock writes, which a stranger may have done. */
 function decode(state: unknown): KeyState {
   try {
-    return decodeState(JSON.parse(String(state)) as object);
+    return decodeState(String(state));
   } catch {
     return emptyState();
   }

@@ -308,27 +308,26 @@ describe('a state as JSON', () => {
   const rich = () =>
     stateAfter(
       ...probed,
-      intent('a', 200),
-      intent('b', 210),
+      intents(['a', 'b', 'c'], 200),
+      intent('d', 210),
       answer('b', 250, { status: 429, retryAfter: 5000, random: 0.5 }),
       answer('x', 300, { limit: 1000, remaining: 50, reset: now + 43_200_000 }),
     );
-  const stored = (state: object) => JSON.parse(JSON.stringify(state)) as object;
 
   test('says all that is known', () => {
-    expect(decodeState(stored(encodeState(rich())))).toEqual(rich());
+    expect(decodeState(encodeState(rich()))).toEqual(rich());
   });
 
   test('of an earlier version lacks what it did not know', () => {
-    expect(decodeState({ inFlight: [] })).toEqual(emptyState());
-    const { inFlight, gate } = decodeState({ inFlight: [['a', { sentAt: 1 }]], gate: { at: 9, wall: 9, length: 9 } });
+    expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
+    const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
     expect(inFlight.get('a')).toEqual({ sentAt: 1, by: '' });
     expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
 
   test('of an earlier version may have a gate of centuries', () => {
     const gate = { at: 5e12 + 100, wall: now + 5e12, length: 5e12, reason: 'refused' as const };
-    expect(decodeState(stored(encodeState({ ...rich(), gate }))).gate).toMatchObject({
+    expect(decodeState(encodeState({ ...rich(), gate })).gate).toMatchObject({
       at: 100 + longestGate,
       wall: now + longestGate,
       length: longestGate,
