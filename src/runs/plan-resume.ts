@@ -4,7 +4,7 @@ import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
 import { rebase } from '../writes/rebase.ts';
-import type { Stock } from '../writes/row-write.ts';
+import type { Settlement, Stock } from '../writes/row-write.ts';
 import { type OpenRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
@@ -83,7 +83,7 @@ export function resumeRow(
   recorded: RecordedRow,
   { stock, laterWrites }: Pick<OpenRow, 'stock' | 'laterWrites'>,
 ): ResumedRow {
-  const { row, petId, result, after, delta } = recorded;
+  const { petId, result, after, delta } = recorded;
   if (!isUnanswered(recorded)) return { row: bulkRow(recorded, result as BulkRow['result']), outcome: undefined };
   const wasSent = result === 'unknown';
   const verdict = verdictOn({ write: recorded, wasSent, isResumed: true, stock, laterWrites });
@@ -92,29 +92,26 @@ export function resumeRow(
   const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
   // Somebody may have changed the stock since: what an increment has written is its sum.
   const quantity = verdict.kind === 'applied' && delta !== undefined ? after : found;
-  return {
-    row: bulkRow({ ...recorded, error }, verdict.kind),
-    outcome: { row, petId, result: verdict.kind, quantity, error },
-  };
+  return settledRow(recorded, { result: verdict.kind, quantity, error });
+}
+
+function settledRow(recorded: RecordedRow, settlement: Settlement & Pick<BulkRow, 'result'>): ResumedRow {
+  const { row, petId } = recorded;
+  const { result, error } = settlement;
+  return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settlement } };
 }
 
 /** The error of its last try is over. An increment is added to the stock as it is now. */
 function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
-  const { row, petId, delta } = recorded;
-  if (delta === undefined || found === undefined) {
-    return { row: bulkRow({ ...recorded, error: undefined }, 'planned'), outcome: undefined };
-  }
+  const isOwed = recorded.delta !== undefined && found !== undefined;
   // The preview shows it before it is agreed to, and the guards count it.
-  const rebased = rebase(recorded, found, { left: Number.POSITIVE_INFINITY });
-  if (typeof rebased !== 'string') {
-    const { before, after } = rebased;
-    return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
+  const rebased = isOwed ? rebase(recorded, found, { left: Number.POSITIVE_INFINITY }) : recorded;
+  if (typeof rebased === 'string') {
+    const error = conflictError(rebased, recorded.result === 'unknown');
+    return settledRow(recorded, { result: 'conflict', quantity: found, error });
   }
-  const error = conflictError(rebased, recorded.result === 'unknown');
-  return {
-    row: bulkRow({ ...recorded, error }, 'conflict'),
-    outcome: { row, petId, result: 'conflict', quantity: found, error },
-  };
+  const { before, after } = rebased;
+  return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
 }
 
 /** One literal for all rows, so that they share their shape in memory. */

@@ -13,16 +13,7 @@ interface PreparedRow {
   readonly leaveBy: number;
 }
 
-/** The rest when all that could be sent was sent, besides what is still in the queue. */
-export interface DispatchResult {
-  /** Rows that were taken from the queue and definitely not sent, in their order. */
-  readonly unsent: readonly QueuedRow[];
-  /** Rows whose pet another command is writing. `until`: when it will be free at the latest, if known. */
-  readonly busy: readonly BusyRow[];
-  /** Increments whose pet another run has written since their stock was read. */
-  readonly overtaken: readonly QueuedRow[];
-}
-
+/** A row whose pet another command is writing. `until`: when it will be free at the latest, if known. */
 export interface BusyRow {
   readonly queued: QueuedRow;
   readonly run: string | undefined;
@@ -60,9 +51,11 @@ export class Dispatch {
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Those that are prepared already still leave. */
   #exhausted: { readonly cause: unknown } | undefined;
-  readonly #unsent: QueuedRow[] = [];
-  readonly #busy: BusyRow[] = [];
-  readonly #overtaken: QueuedRow[] = [];
+  /** Rows that were taken from the queue and definitely not sent, in their order. */
+  readonly unsent: QueuedRow[] = [];
+  readonly busy: BusyRow[] = [];
+  /** Increments whose pet another run has written since their stock was read. */
+  readonly overtaken: QueuedRow[] = [];
 
   /**
    * @param queue rows are taken from its front
@@ -79,14 +72,13 @@ export class Dispatch {
   }
 
   /** Resolves when nothing is in flight and nothing more is to be sent. Never rejects: what stops it is the run's cause. */
-  async run(): Promise<DispatchResult> {
+  async run(): Promise<void> {
     const workers = Math.min(this.#options.concurrency, this.#queue.length);
     await Promise.all(Array.from({ length: workers }, () => this.#work().catch((error) => this.#fail(error))));
     await this.#preparing;
     if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
     await this.#reserved?.unsent();
-    return { unsent: this.#unsent, busy: this.#busy, overtaken: this.#overtaken };
   }
 
   async #work(): Promise<void> {
@@ -189,7 +181,7 @@ export class Dispatch {
       return { row, petId, expires, rebased };
     });
     const grants = await log.intend(intents, rows[0]?.look.mark, reserved?.place).catch((error) => {
-      this.#unsent.push(...rows);
+      this.unsent.push(...rows);
       throw error;
     });
     for (const [index, queued] of rows.entries()) {
@@ -207,8 +199,8 @@ export class Dispatch {
   }
 
   #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
-    if (grant.kind === 'busy') this.#busy.push({ queued, run: grant.run, until: grant.until });
-    else if (queued.delta !== undefined) this.#overtaken.push(outdated(queued));
+    if (grant.kind === 'busy') this.busy.push({ queued, run: grant.run, until: grant.until });
+    else if (queued.delta !== undefined) this.overtaken.push(outdated(queued));
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
@@ -232,13 +224,13 @@ export class Dispatch {
       if (error instanceof OvertakenError) this.#outcomes.notSent(queued);
       else this.#outcomes.failed(queued, error, leaveBy + timeout);
       const isOpen = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
-      if (!isOpen) this.#unsent.push(queued);
+      if (!isOpen) this.unsent.push(queued);
     }
   }
 
   async #giveBack(queued: QueuedRow, permit: Permit): Promise<void> {
     this.#outcomes.notSent(queued);
-    this.#unsent.push(queued);
+    this.unsent.push(queued);
     await permit.unsent();
   }
 }

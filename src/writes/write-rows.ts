@@ -49,7 +49,9 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   for (;;) {
     const settledBefore = outcomes.settled.size;
     outcomes.beginRound();
-    const { unsent, busy, overtaken } = await new Dispatch(queue, options, outcomes, permit).run();
+    const dispatch = new Dispatch(queue, options, outcomes, permit);
+    await dispatch.run();
+    const { unsent, busy, overtaken } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
     busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
