@@ -131,7 +131,7 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
  * @param writes the oldest first
  * @param mark taken before the stock was read: what was written later may be missing in it
  */
-export function outdatedOf(
+function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,
   writes: readonly RecentWrite[],
   mark: Mark,
