@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { answers } from '../support/scripted-actions.ts';
 import type { Action, Exchange } from '../support/scripted-service.ts';
+import { errorJson } from '../support/shop.ts';
 import { openTill, test } from '../support/till.ts';
 
 test('two backends whose clocks are 4 s apart: no 429, though the one that is ahead answers before each wait', async () => {
@@ -22,17 +23,14 @@ test('two backends whose clocks are 4 s apart: no 429, though the one that is ah
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test.for(['120.0', '+120', '"120"', '1.2e2'])(
-  'a 429 with Retry-After: %s holds the key for 120 s, which the next command says',
-  async (retryAfter, { till }) => {
-    till.service.next('PATCH', answers(429, { 'Retry-After': retryAfter }));
-    expect((await till.run('inventory set 1 5 --max-wait 1')).code).toBe(6);
-    const { code, stderr } = await till.run('inventory set 1 5 --json --max-wait 1');
-    const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
-    expect({ code, isLongEnough: error.retryAfterSeconds >= 120 }).toEqual({ code: 6, isLongEnough: true });
-    expect(till.service.seen('PATCH')).toHaveLength(1);
-  },
-);
+test('a 429 with a Retry-After in quotes holds the key for as long, which the next command says', async ({ till }) => {
+  till.service.next('PATCH', answers(429, { 'Retry-After': '"120"' }));
+  expect((await till.run('inventory set 1 5 --max-wait 1')).code).toBe(6);
+  const { code, stderr } = await till.run('inventory set 1 5 --json --max-wait 1');
+  expect(code).toBe(6);
+  expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+  expect(till.service.seen('PATCH')).toHaveLength(1);
+});
 
 test.for([
   ['by our clock, beside a Date that is an hour ahead', 120_000, 3_600_000],

@@ -65,8 +65,6 @@ describe('what fails has its class', () => {
 
   test.each<[Partial<PetstoreClientOptions>, string]>([
     [{ baseUrl: 'http://store.example/v1' }, 'baseUrl: '],
-    [{ baseUrl: 'https://store.example' }, 'baseUrl: '],
-    [{ key: '' }, 'key: '],
     [{ key: 'Bearer psk_key' }, 'key: '],
   ])('%j is refused', (options, words) => {
     const create = () => createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk_key', ...options });

@@ -33,13 +33,6 @@ test('--offline sends nothing, and is no failure without address and key', async
   expect(JSON.parse(result.stdout)).toMatchObject({ env: 'production', url: null, key: null, reachable: null });
 });
 
-test('--offline shows what the service last told of this key', async ({ shop }) => {
-  await shop.run('inventory get 1');
-  const { stdout, requests } = await shop.run('status --offline -o tsv');
-  expect(requests).toEqual([]);
-  expect(stdout).toContain('rate limit\t999 of 1000 left, resets at 2026-01-15T12:01:00.000Z');
-});
-
 test('a wrong key is a finding, and exit 4', async ({ shop }) => {
   const result = await shop.run('status -o table', { env: { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' } });
   expect(result.code).toBe(4);
