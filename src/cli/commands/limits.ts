@@ -10,6 +10,7 @@ import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
+import { isNamed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type Define, define, fieldsOption } from './define.ts';
@@ -106,15 +107,14 @@ type NamedKey = ReturnType<typeof nameKeys>[number];
  * was used there too.
  */
 function nameKeys(invocation: Invocation, known: readonly KnownKey[]) {
-  const { globals, where } = invocation;
   const configured = configuredKeys(invocation);
   const keys = known.map(({ scope, state }) => {
     const key = configured.get(scope)?.key ?? `#${scope.slice(0, 8)}`;
     return { scope, state, env: state.env, key };
   });
   const isMeant = (place: string) => {
-    const [env, store] = place.split('/').reverse();
-    return (globals.env === undefined || env === where.env) && (globals.store === undefined || store === where.store);
+    const [env = '', store] = place.split('/').reverse();
+    return isNamed(invocation, { env, store });
   };
   // One key of two places was last used in one of them: it is called by the one that was asked for.
   const chosen = keys.flatMap((key) => {

@@ -121,6 +121,14 @@ export function resolvePlace(
   });
 }
 
+/** Reports whether `--env` and `--store` name a place; if neither is given they mean all. @param where of the command */
+export function isNamed(
+  { globals, where }: { readonly globals: GlobalOptions; readonly where: Where },
+  { env, store }: Where,
+): boolean {
+  return (globals.env === undefined || env === where.env) && (globals.store === undefined || store === where.store);
+}
+
 /** A place that an operand names: `staging` of the store that is chosen, or `north/staging`. */
 export interface NamedPlace {
   readonly name: EnvironmentName;

@@ -1,13 +1,14 @@
-import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
+import type { RunRecord } from '../../../inventory/run-records.ts';
 import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';
+import { isNamed } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
-import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
+import { chosenPlaceText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
@@ -45,7 +46,7 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
   for await (const { run, at, state, undoes, began, touched, env, store, service } of history.runs()) {
     all.push({ run, at, state, undoes, began, touched, env, store, service });
   }
-  const { runs, kept } = runsToPrune(all, chosenPlace(invocation), bounds);
+  const { runs, kept } = runsToPrune(all, (run) => isNamed(invocation, run), bounds);
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
   await invocation.questions.confirm({
@@ -76,17 +77,15 @@ interface PruneBounds {
 
 /**
  * @param all runs of the state, the newest first
- * @param place which of them the bounds are about
+ * @param isMeant reports whether the bounds are about a run
  * @returns those to remove, the oldest first; `kept`: how many are past the bounds as well, but stay
  */
 function runsToPrune(
   all: readonly PlacedRun[],
-  { env, store }: Pick<RunFilter, 'env' | 'store'>,
+  isMeant: (run: PlacedRun) => boolean,
   bounds: PruneBounds,
 ): { readonly runs: readonly PlacedRun[]; readonly kept: number } {
-  const past = all
-    .filter((run) => (env === undefined || run.env === env) && (store === undefined || (run.store ?? null) === store))
-    .filter((run, index) => isPast(run, index, bounds));
+  const past = all.filter(isMeant).filter((run, index) => isPast(run, index, bounds));
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && bounds.incomplete));
   const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
   const runs = all.filter(({ run }) => ids.has(run)).reverse();

@@ -4,7 +4,7 @@ import { grouped } from '../../../../inventory/values.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { whereName, whereOptions } from '../../../../shared/where.ts';
+import { whereName } from '../../../../shared/where.ts';
 import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
@@ -48,7 +48,7 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions, optio
   const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${kind} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: commandFor(` ${name}`, newest.head.mode === mode ? options.words : '', whereOptions(where)),
+      hint: commandFor(` ${name}`, newest.head.mode === mode ? options.flags : {}, where),
     });
   }
   // Whoever has said what is counted now did not mean a session of another kind.
@@ -104,7 +104,6 @@ export function requireOpen(session: SessionFacts, options: CountOptions): void 
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
-  const place = whereOptions(head);
   switch (end.how) {
     case 'applied':
       if (end.run === null) throw new UsageError(`${was} the same as the stock`);
@@ -113,10 +112,10 @@ export function requireOpen(session: SessionFacts, options: CountOptions): void 
       throw new UsageError(`${was} written to ${end.file}`);
     case 'merged':
       throw new UsageError(`${was} merged into session ${end.into.slice(-4)}`, {
-        hint: commandFor(` ${end.into.slice(-4)}`, options.words, place),
+        hint: commandFor(` ${end.into.slice(-4)}`, options.flags, head),
       });
     default:
-      throw new UsageError(`${was} discarded`, { hint: commandFor(' --new', options.words, place) });
+      throw new UsageError(`${was} discarded`, { hint: commandFor(' --new', options.flags, head) });
   }
 }
 
@@ -126,7 +125,7 @@ function requirePlace(session: SessionFacts, invocation: Invocation, options: Co
   const name = shortOf(session);
   throw new UsageError(
     `Session ${name} counts ${whereName(head)}, not ${whereName(invocation.where)}; nothing was sent`,
-    { hint: commandFor(` ${name}`, options.words, whereOptions(head)) },
+    { hint: commandFor(` ${name}`, options.flags, head) },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { shellWord } from '../../../../shared/where.ts';
+import { shellWord, type Where, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
@@ -33,13 +33,12 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
   readonly session: string | undefined;
   /** undefined: of a session that goes on, its own; of a new one `count`. */
   readonly mode: CountMode | undefined;
-  /** The options for a hint, each with a blank before it: without them a command would make another plan. */
-  readonly words: string;
-  /** Those for a session that keeps its bar codes. */
-  readonly keptWords: string;
-  /** Those for a session with what the run of one has not written. */
-  readonly restWords: string;
+  /** As they were given: a command without them would make another plan. */
+  readonly flags: CountFlags;
 }
+
+/** The options of a command in a hint. */
+export type HintFlags = { readonly [Name in keyof CountFlags]?: CountFlags[Name] | undefined };
 
 /** Throws UsageError for options that can't be used together. */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
@@ -54,16 +53,12 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   }
   if (codes !== undefined) requireFileName(codes, '--codes');
   if (codes === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
-  const bulk = parseBulkFlags(invocation, flags);
-  const { codes: _codes, ...kept } = flags;
-  const { all: _all, ...ofRest } = kept;
-  const words = { words: wordsOf(flags), keptWords: wordsOf(kept), restWords: wordsOf(ofRest) };
-  return { ...flags, ...bulk, session, mode, ...words };
+  return { ...flags, ...parseBulkFlags(invocation, flags), session, mode, flags };
 }
 
-/** Returns the command that counts `chosen`, ` k3x9` or ` --new`, with options of this one. */
-export function commandFor(chosen: string, words: string, place: string): string {
-  return `petstock inventory count${chosen}${words} ${place}`;
+/** Returns the command that counts `chosen`, ` k3x9` or ` --new`. */
+export function commandFor(chosen: string, flags: HintFlags, where: Where): string {
+  return `petstock inventory count${chosen}${wordsOf(flags)} ${whereOptions(where)}`;
 }
 
 export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): string {
@@ -71,11 +66,12 @@ export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): 
   return chosen.map((word) => ` ${shellWord(word)}`).join('');
 }
 
-function wordsOf(flags: CountFlags): string {
+/** Returns the options, each with a blank before it. */
+function wordsOf(flags: HintFlags): string {
   const { add, take, codes, all, to, force, reason, ref, dryRun, exitCode, failFast, concurrency } = flags;
   const words: Readonly<Record<string, string | boolean | undefined>> = {
-    ...{ add, take, codes, all, to, force, reason, ref, 'dry-run': dryRun, 'exit-code': exitCode },
-    ...{ 'max-changes': flags.maxChanges, 'max-zero': flags.maxZero, 'fail-fast': failFast, concurrency },
+    ...{ add, take, codes, all, to, force, reason, ref, 'max-changes': flags.maxChanges, 'max-zero': flags.maxZero },
+    ...{ 'fail-fast': failFast, concurrency, 'exit-code': exitCode, 'dry-run': dryRun },
   };
   return Object.entries(words)
     .map(([name, value]) => {

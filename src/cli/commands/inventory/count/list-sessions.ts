@@ -5,6 +5,7 @@ import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
 import { whereName } from '../../../../shared/where.ts';
 import type { Connection } from '../../../../state/sqlite/connection.ts';
+import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { lookAtOwnTables, withOwnTables } from '../../../invocation/state-access.ts';
 
@@ -20,14 +21,8 @@ function sessionsIn(connection: Connection, { context, messages }: Invocation): 
 }
 
 export async function listSessions(invocation: Invocation): Promise<void> {
-  const { globals, where, results } = invocation;
   const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(true));
-  const shown = (found ?? []).filter(
-    ({ head }) =>
-      (globals.env === undefined || head.env === where.env) &&
-      (globals.store === undefined || head.store === where.store),
-  );
-  await results.print(sessionsView(shown));
+  await invocation.results.print(sessionsView((found ?? []).filter(({ head }) => isNamed(invocation, head))));
 }
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */

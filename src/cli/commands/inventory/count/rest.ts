@@ -11,7 +11,7 @@ import { unclear } from '../../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { petOfText } from '../../../shop-codes.ts';
 import { requireOpen } from './choose-session.ts';
-import { type CountOptions, commandFor } from './count-options.ts';
+import { type CountOptions, commandFor, type HintFlags } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
@@ -59,14 +59,14 @@ export function requireLeft(session: SessionFacts, { run, scans }: Rest, options
 
 /**
  * Begins a session with what the run of a session has left, if anything.
- * @param words the options for its hint
+ * @param flags the options for its hint
  * @returns the error of the run, which then names that session
  */
 export async function withRest(
   run: RunAccess,
   sessions: Sessions,
   { head }: Pick<SessionFacts, 'head'>,
-  { error, words }: { readonly error: unknown; readonly words: string },
+  { error, flags }: { readonly error: unknown; readonly flags: HintFlags },
 ): Promise<unknown> {
   if (!(error instanceof PetstockError)) return error;
   const session = sessions.find(head.session);
@@ -76,7 +76,7 @@ export async function withRest(
   open.close();
   const name = shortOf(open);
   const message = `${sentence(error.message)} Session ${name} has what was counted of ${petsText(rest.scans)}`;
-  return error.with({ message, hint: commandFor(` ${name}`, words, whereOptions(run.invocation.where)) });
+  return error.with({ message, hint: commandFor(` ${name}`, flags, run.invocation.where) });
 }
 
 /** As `withRest`, of the session on this machine that a run is of, which is finished with that. @param error undefined: none */
@@ -85,7 +85,7 @@ export function withRestOfRun(access: RunAccess, { run, contentHash }: RunRecord
     const counted = sessions.list(true).find((each) => hashOf(each) === contentHash);
     if (counted === undefined) return error;
     if (counted.end === undefined) sessions.take(counted).end({ how: 'applied', run });
-    return withRest(access, sessions, counted, { error, words: '' });
+    return withRest(access, sessions, counted, { error, flags: {} });
   });
 }
 

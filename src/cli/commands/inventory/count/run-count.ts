@@ -14,7 +14,7 @@ import {
   UsageError,
 } from '../../../../shared/errors.ts';
 import { sentence } from '../../../../shared/parsed.ts';
-import { whereName, whereOptions } from '../../../../shared/where.ts';
+import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
@@ -28,10 +28,10 @@ import { requireLeft, restOf, withRest } from './rest.ts';
 import { createCountScreen } from './screen.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
-  const place = whereOptions(invocation.where);
+  const { flags } = options;
+  const { where } = invocation;
   if (!options.dryRun && options.to === undefined) {
-    const look = commandFor(chosenWords(options), `${options.words} --dry-run`, place);
-    invocation.questions.requireAnswer({ look });
+    invocation.questions.requireAnswer({ look: commandFor(chosenWords(options), { ...flags, dryRun: true }, where) });
   }
   const writeFile = await changeFileWriter(invocation, options);
   const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
@@ -47,8 +47,8 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     try {
       const counting = new Counting(session, { codes: session.codes, petIds, isTyped: isTerminal });
       const wayOn = session.isKept
-        ? commandFor(` ${shortOf(session)}`, options.keptWords, place)
-        : commandFor(chosenWords(options), options.words, place);
+        ? commandFor(` ${shortOf(session)}`, { ...flags, codes: undefined }, where)
+        : commandFor(chosenWords(options), flags, where);
       await keepingSession(session, wayOn, async () => {
         await count(invocation, counting, choice);
         const beganNow = choice.kind === 'new';
@@ -56,7 +56,8 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
       });
     } catch (error) {
       if (session.isOpen || !session.isKept) throw error;
-      throw await withRest(run, sessions, session, { error, words: options.restWords }).catch(() => error);
+      const left = { error, flags: { ...flags, codes: undefined, all: undefined } };
+      throw await withRest(run, sessions, session, left).catch(() => error);
     } finally {
       session.close();
     }
@@ -74,7 +75,7 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
   }
 }
 
-function requireSameService({ connection }: RunAccess, choice: Choice, { words }: CountOptions): void {
+function requireSameService({ connection }: RunAccess, choice: Choice, { flags }: CountOptions): void {
   const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
   const { baseUrl, service } = connection;
   for (const session of counted) {
@@ -82,7 +83,7 @@ function requireSameService({ connection }: RunAccess, choice: Choice, { words }
     if (head.service === service) continue;
     throw new UsageError(
       `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
-      { hint: commandFor(' --new', words, whereOptions(connection)) },
+      { hint: commandFor(' --new', flags, connection) },
     );
   }
 }
