@@ -1,7 +1,8 @@
 import type { Clock } from '../shared/clock.ts';
-import { hasEnded, isSameBoot, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
+import { hasEnded, isSameBoot, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
 import type { KnownKey } from './limits-store.ts';
 import { bulkReserve } from './rules.ts';
+import type { Window } from './window.ts';
 
 /** One window of one key, as the service last reported it. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
@@ -20,32 +21,27 @@ export interface KnownLimit {
 
 /** The last known limits of each key, by environment, the newest first. Some windows may be over. */
 export function knownLimits(keys: readonly KnownKey[]): KnownLimit[] {
-  return keys.flatMap(limitsOf).sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
-}
-
-function limitsOf({ scope, state: { env, windows } }: KnownKey): KnownLimit[] {
-  return windowKinds.flatMap((kind) => {
-    const window = windows[kind];
-    if (window === undefined) return [];
-    const { limit, left, reset, asOf } = window;
-    return [{ scope, env, kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
-  });
+  return limitsOf(keys, () => true);
 }
 
 /** The same without windows that have ended. Where the machine has restarted since, that goes by the wall clock. */
 export function currentLimits(keys: readonly KnownKey[], clock: Clock): KnownLimit[] {
-  return knownLimits(keys.map((key) => withoutEnded(key, clock)));
+  const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
+  return limitsOf(keys, (state, window) =>
+    isSameBoot(state.boot, boot) ? !hasEnded(state, window, at) : wall < window.reset,
+  );
 }
 
-function withoutEnded({ scope, state }: KnownKey, clock: Clock): KnownKey {
-  const isComparable = isSameBoot(state.boot, clock.boot());
-  const windows = { ...state.windows };
-  for (const kind of windowKinds) {
-    const window = windows[kind];
-    if (window === undefined) continue;
-    if (isComparable ? hasEnded(state, window, clock.monotonic()) : clock.now() >= window.reset) delete windows[kind];
-  }
-  return { scope, state: { ...state, windows } };
+function limitsOf(keys: readonly KnownKey[], counts: (state: KeyState, window: Window) => boolean): KnownLimit[] {
+  const limits = keys.flatMap(({ scope, state }) =>
+    windowKinds.flatMap((kind) => {
+      const window = state.windows[kind];
+      if (window === undefined || !counts(state, window)) return [];
+      const { limit, left, reset, asOf } = window;
+      return [{ scope, env: state.env, kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
+    }),
+  );
+  return limits.sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
 }
 
 /** A time before which nothing is sent with a key. */

@@ -14,12 +14,10 @@ import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './ru
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
 
-/** The head of a new run, besides where it goes and who runs it. */
-export type RunSubject = Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
-
 /** The work that a command wants done. */
 export interface RunPlan {
-  readonly subject: RunSubject;
+  /** The head of a new run, besides where it goes and who runs it. */
+  readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
   /** `planned` rows are to be written; of the others it is known already what becomes of them. Each is replaced by its outcome. */
   readonly rows: BulkRow[];
   /** The stock that they rely on; undefined for a plain set. */

@@ -51,8 +51,6 @@ export interface Stock {
   readonly readAt: number;
 }
 
-export type ReadStock = (petIds: PetIds, permit?: Permit) => Promise<Stock>;
-
 /** The final outcome of a row. */
 export interface Settlement {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
@@ -90,7 +88,7 @@ export interface WriteOptions {
   readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly log: Pick<RunLog, 'intend' | 'settle' | 'writesSince'>;
   readonly presence: Pick<Presence, 'isCurrent'>;
-  readonly readStock: ReadStock;
+  readStock(petIds: PetIds, permit?: Permit): Promise<Stock>;
   readonly clock: Clock;
   random(): number;
   /** The stock that the rows rely on; undefined: they rely on none. */
