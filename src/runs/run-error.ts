@@ -1,5 +1,5 @@
 import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
-import { grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/values.ts';
 import {
   ConflictError,
   FailureError,
@@ -50,7 +50,7 @@ export function runErrorOf(end: EndFacts): PetstockError | undefined {
   }
   const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
   if (missing === 0) return allWrittenError(end, why);
-  if (applied > 0 || mayBeWritten(report.rows)) {
+  if (applied + unknown + differs + countUnclear(report.rows) > 0) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
     const message = partialText(end, why);
     const lines = foreignLines(end);
@@ -85,7 +85,7 @@ export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
   const error = runErrorOf(end);
   if (error === undefined || planned === 0) return error;
-  const would = `${grouped(planned)} ${planned === 1 ? 'change' : 'changes'} would be written`;
+  const would = `${counted(planned, 'change')} would be written`;
   const message = `${[would, ...lackingText(report)].join('; ')}. Nothing was written: this is a dry run`;
   return new PartialError(message, { hint: `petstock inventory list ${whereOptions(where)}` });
 }
@@ -113,12 +113,6 @@ function unsentError(end: EndFacts, hint: string | undefined): PetstockError {
   return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
 }
 
-/** Whether some row was written, or may have been, though it does not count as applied. */
-function mayBeWritten(rows: readonly BulkRow[]): boolean {
-  const { unknown, differs } = countRows(rows);
-  return unknown + differs + countUnclear(rows) > 0;
-}
-
 /** `3 of 4 changes were written; it is not known whether 1 was written` */
 function writtenText(end: EndFacts): string {
   const { rows } = end.report;
@@ -128,15 +122,18 @@ function writtenText(end: EndFacts): string {
   if (applied + unsure + differs === 0 && (end.progression?.unanswered.size ?? 0) > 0) return soFar(end);
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
-    const changes = `${grouped(applied)} of ${grouped(total)} ${total === 1 ? 'change' : 'changes'}`;
-    parts.push(`${changes} ${applied === 1 ? 'was' : 'were'} written`);
+    parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(applied)} written`);
   }
   if (unsure > 0) {
-    const changes = applied > 0 ? grouped(unsure) : `${grouped(unsure)} ${unsure === 1 ? 'change' : 'changes'}`;
-    parts.push(`it is not known whether ${changes} ${unsure === 1 ? 'was' : 'were'} written`);
+    const changes = applied > 0 ? grouped(unsure) : counted(unsure, 'change');
+    parts.push(`it is not known whether ${changes} ${was(unsure)} written`);
   }
-  if (differs > 0) parts.push(`${grouped(differs)} ${differs === 1 ? 'was' : 'were'} written with another quantity`);
+  if (differs > 0) parts.push(`${grouped(differs)} ${was(differs)} written with another quantity`);
   return parts.join('; ');
+}
+
+function was(count: number): string {
+  return count === 1 ? 'was' : 'were';
 }
 
 /** Rows that end as a conflict after a request without an answer. */
@@ -199,7 +196,7 @@ function lackingText(report: BulkReport): string[] {
   const parts: string[] = [];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
   if (conflict > 0) parts.push(conflict === 1 ? '1 is a conflict' : `${grouped(conflict)} are conflicts`);
-  if (notAttempted > 0) parts.push(`${grouped(notAttempted)} ${notAttempted === 1 ? 'was' : 'were'} not attempted`);
+  if (notAttempted > 0) parts.push(`${grouped(notAttempted)} ${was(notAttempted)} not attempted`);
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
