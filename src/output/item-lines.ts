@@ -8,7 +8,10 @@ const longestUnit = 3;
 /** Lines that become bytes together. */
 const linesAtOnce = 512;
 
-/** Returns items as bytes of whole lines, in large pieces. */
+/** Pieces that were given away and may be in use, beside the one that is filled: one is being written, and JSON holds one back. */
+const mostInUse = 2;
+
+/** Returns items as bytes of whole lines, in large pieces. Each is overwritten once two more have been taken and the next is asked for. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {
   const lines = new ItemLines(format);
   if (batches.copied !== undefined && canCopy(format)) yield* batches.copied(lines);
@@ -19,6 +22,8 @@ export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat
 /** Writes items as lines: without an object for each, or copied as they stand in JSON. */
 export class ItemLines implements ItemWriter {
   #piece = new Piece();
+  /** Those that were given away last, oldest first. */
+  readonly #given: Piece[] = [];
   #copied: CopiedItems;
 
   constructor(private readonly format: ItemLineFormat) {
@@ -58,7 +63,10 @@ export class ItemLines implements ItemWriter {
   *rest(): Generator<Uint8Array> {
     const { bytes, length } = this.#piece;
     if (length === 0) return;
-    this.#piece = new Piece();
+    const spare = this.#given.length < mostInUse ? undefined : this.#given.shift();
+    this.#given.push(this.#piece);
+    this.#piece = spare ?? new Piece();
+    this.#piece.length = 0;
     yield bytes.subarray(0, length);
   }
 }

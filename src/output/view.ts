@@ -102,7 +102,7 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
   return typeof table === 'function' ? await table(options) : table;
 }
 
-/** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. */
+/** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. Bytes may be overwritten once two more pieces were taken. */
 export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string | Uint8Array>;
 
 /** The fields of an item, in the order in which they are shown. */

@@ -21,8 +21,17 @@ export async function renderPieces(
 ): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
   const renderOptions = { ...options, header: options.header, width: options.width, paint };
-  for await (const piece of (await loadRenderer(format))(view, renderOptions))
-    pieces.push(Buffer.from(piece).toString('utf8'));
+  // As on its way out, where a piece is still being written when the next one is made.
+  let writing: string | Uint8Array | undefined;
+  const written = () => writing !== undefined && pieces.push(Buffer.from(writing).toString('utf8'));
+  try {
+    for await (const piece of (await loadRenderer(format))(view, renderOptions)) {
+      written();
+      writing = piece;
+    }
+  } finally {
+    written();
+  }
   return pieces;
 }
 
