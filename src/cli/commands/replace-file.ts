@@ -40,15 +40,14 @@ export async function confirmReplacing(
   if (await isAsWritten(file, context.folders.state)) return;
   if (isInput) {
     throw new UsageError(
-      `${file} is what this command reads, and petstock did not write it or it was changed since. Nothing was sent; name another file to write to`,
+      `${file} is what this command reads, and what is in it may be nowhere else. Nothing was sent; name another file to write to`,
     );
   }
   const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
   if (!isTerminal) {
-    throw new UsageError(
-      `${file} is there already, and petstock did not write it or it was changed since. Nothing was sent`,
-      { hint: `petstock ${withOption(context.argv, '--force').map(shellWord).join(' ')}` },
-    );
+    throw new UsageError(`${file} is there already, and what is in it may be nowhere else. Nothing was sent`, {
+      hint: `petstock ${withOption(context.argv, '--force').map(shellWord).join(' ')}`,
+    });
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;
   throw new UsageError(`Not confirmed; ${file} is as it was`);

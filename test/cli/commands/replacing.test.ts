@@ -14,7 +14,7 @@ test.for([
   const words = [group, 'export', file];
   writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(words);
-  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('petstock did not write it or it was changed since');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('what is in it may be nowhere else');
   expect(readFileSync(file, 'utf8')).toBe('hours of work\n');
 
   expect(await shop.run([...words, '--force'])).toMatchObject({ code: 0 });

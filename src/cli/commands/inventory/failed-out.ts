@@ -30,10 +30,7 @@ export async function openChangeFile(
   }
   requireCsvName(file, option);
   await confirmReplacing(invocation, file, replacing);
-  return async (rows, options) => {
-    await writeFileAtomically(file, changeFileText(exportRows(rows), options));
-    await rememberWritten(invocation, file);
-  };
+  return (rows, options) => writeFileAtomically(file, changeFileText(exportRows(rows), options));
 }
 
 /**
@@ -43,7 +40,12 @@ export async function openChangeFile(
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
-  const write = await openChangeFile(invocation, '--failed-out', file, replacing);
+  const writeRows = await openChangeFile(invocation, '--failed-out', file, replacing);
+  // The history has these rows, too. What was counted is in its file alone, and is not replaced without a question.
+  const write: WriteRows = async (rows, options) => {
+    await writeRows(rows, options);
+    await rememberWritten(invocation, file);
+  };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
     /** It is what the command reads: its rows stay until their run begins. */

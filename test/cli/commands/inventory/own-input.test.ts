@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { changeFile, openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
-const refused = 'is what this command reads, and petstock did not write it or it was changed since';
+const refused = 'is what this command reads, and what is in it may be nowhere else';
 
 const link = (file: string) => join(dirname(file), 'link.csv');
 

@@ -19,7 +19,7 @@ export const countOptions = optionRows(
   ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
   ['--all', 'count what was not scanned as 0'],
   ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
-  ['--force', 'let --to replace a file that petstock did not write, or that was changed since'],
+  ['--force', 'let --to replace a file, such as that of another count'],
   ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
   ['--ref <text>', 'a number or name of your own, for the history'],
   ['--list', 'list the sessions of this machine; sends nothing'],

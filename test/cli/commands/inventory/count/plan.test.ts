@@ -27,6 +27,8 @@ test('--to writes a change file with what is expected, and no stock', async ({ s
   expect(readFileSync(file, 'utf8')).toBe(
     'petId,status,expected,quantity,reason,ref\n4,,39,1,stock-take,\n1,,12,12,stock-take,\n',
   );
+  expect((await count(shop, '1\n', `--to ${file}`)).code).toBe(2);
+  expect((await shop.run(['inventory', 'export', file])).code).toBe(2);
   expect((await shop.run(['inventory', 'apply', file, '--yes'])).code).toBe(0);
   expect((await stockOf(shop)).get('4')).toBe(1);
   expect((await count(shop, '4\n', '--to counted.json')).code).toBe(2);
