@@ -11,7 +11,6 @@ import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
 import type { ChosenPlace } from './invocation/globals.ts';
-import type { Invocation } from './invocation/invocation.ts';
 import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
@@ -20,6 +19,11 @@ const hint = "petstock config set codes '<file.csv>'";
 interface CodesUse extends Pick<ChosenPlace, 'config'> {
   readonly context: Context;
   readonly messages: Messages;
+}
+
+/** An invocation, which reads them once. */
+interface CodesKeeper {
+  readonly shopCodes: () => Promise<BarCodes | undefined>;
 }
 
 /**
@@ -62,7 +66,7 @@ export async function readCodesFile(file: string, context: Context): Promise<Bar
  * Returns the pet of a bar code, for `--code`.
  * @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet
  */
-export async function petIdOfBarCode(invocation: Invocation, text: string): Promise<bigint> {
+export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Promise<bigint> {
   const code = codeText(text);
   const codes = await requireShopCodes(invocation, '--code');
   const petId = petOfCode(codes, code);
@@ -71,7 +75,7 @@ export async function petIdOfBarCode(invocation: Invocation, text: string): Prom
 }
 
 /** Returns those of the setting `codes`. @throws UsageError if nothing is known @param option that needs them */
-export async function requireShopCodes({ shopCodes }: Invocation, option: string): Promise<BarCodes> {
+export async function requireShopCodes({ shopCodes }: CodesKeeper, option: string): Promise<BarCodes> {
   const codes = await shopCodes();
   if (codes !== undefined) return codes;
   throw new UsageError(
