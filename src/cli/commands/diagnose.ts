@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { counted } from '../../inventory/values.ts';
 import { wantsColor } from '../../output/terminal.ts';
-import type { Row } from '../../output/view.ts';
 import { parseHttpDate } from '../../rate-limit/headers.ts';
 import { effectiveUser } from '../../shared/account.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
@@ -37,21 +36,21 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
       .sort(),
   };
   const { program, state, clock, tls, terminal, completion, variables } = json;
-  const rows: readonly Row[] = [
-    row('version', program.version, program.path),
-    row('runtime', program.isExecutable ? `${program.runtime}, in the executable` : program.runtime, program.system),
-    row('config folder', folderText(json.folders.config), folders.config),
-    row('state folder', folderText(json.folders.state), folders.state),
-    row('state', stateText(state), state.source ?? state.location),
-    ...state.problems.map((problem) => row('state problem', problem)),
-    row('clock', clock === null ? 'not known' : clockText(clock)),
-    row('tls', tlsText(tls), `OpenSSL ${tls.openssl}`),
-    row('terminal', terminalText(terminal), terminal.kind),
-    row('locale', terminal.locale ?? 'not set'),
+  const rows: readonly (readonly [name: string, value: string, source?: string | null])[] = [
+    ['version', program.version, program.path],
+    ['runtime', program.isExecutable ? `${program.runtime}, in the executable` : program.runtime, program.system],
+    ['config folder', folderText(json.folders.config), folders.config],
+    ['state folder', folderText(json.folders.state), folders.state],
+    ['state', stateText(state), state.source ?? state.location],
+    ...state.problems.map((problem) => ['state problem', problem] as const),
+    ['clock', clock === null ? 'not known' : clockText(clock)],
+    ['tls', tlsText(tls), `OpenSSL ${tls.openssl}`],
+    ['terminal', terminalText(terminal), terminal.kind],
+    ['locale', terminal.locale ?? 'not set'],
     ...(completion.length === 0
-      ? [row('completion', 'not installed in a usual place')]
-      : completion.map(({ shell, path }) => row('completion', shell, path))),
-    row('variables', variables.length === 0 ? 'none that matter' : variables.join(', ')),
+      ? [['completion', 'not installed in a usual place'] as const]
+      : completion.map(({ shell, path }) => ['completion', shell, path] as const)),
+    ['variables', variables.length === 0 ? 'none that matter' : variables.join(', ')],
   ];
   return { json, rows };
 }
@@ -59,8 +58,13 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
 const otherVariables =
   /^(https?|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|^(NO_COLOR|FORCE_COLOR|PAGER)$/i;
 
-function row(name: string, value: string, source: string | null = null): Row {
-  return { name, value, source };
+/** Returns what `look` returns; undefined if it throws. */
+function attempt<Found>(look: () => Found): Found | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }
 
 /** `node 22.18.0` or `bun 1.3.4` (in an executable, which needs no Node), the file that runs, and `linux x64 6.1.0`. */
@@ -99,25 +103,18 @@ function folderFacts(path: string) {
 }
 
 function rightsTo(path: string): 'read and write' | 'read only' | 'none' {
-  const may = (mode: number) => {
-    try {
+  const may = (mode: number) =>
+    attempt(() => {
       accessSync(path, mode);
       return true;
-    } catch {
-      return false;
-    }
-  };
+    });
   if (!may(constants.R_OK | constants.X_OK)) return 'none';
   return may(constants.W_OK) ? 'read and write' : 'read only';
 }
 
 function freeOn(path: string): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
+  const disk = attempt(() => statfsSync(path));
+  return disk === undefined ? null : disk.bavail * disk.bsize;
 }
 
 /** `read and write, 0700, 12.3 GB free` */
@@ -240,9 +237,6 @@ function completionFacts(env: Context['env']) {
 }
 
 function asksForIt(file: string, shell: string): boolean {
-  try {
-    return new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm').test(readFileSync(file, 'utf8'));
-  } catch {
-    return false;
-  }
+  const asking = new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm');
+  return attempt(() => asking.test(readFileSync(file, 'utf8'))) ?? false;
 }

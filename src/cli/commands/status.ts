@@ -160,7 +160,7 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
     row('reachable', yesNo(report.reachable)),
     row('key accepted', yesNo(report.keyAccepted)),
     row('rate limit', limits ?? 'not known'),
-    ...(details?.rows ?? []),
+    ...(details?.rows ?? []).map((each) => row(...each)),
   ];
   const forPrograms = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
   // A person reads the clock on the wall.
