@@ -1,16 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serveLists } from './list/serve.ts';
 import { compact, variants } from './list/shapes.ts';
 import { changedStock, jsonOf, type Pet, stock } from './list/stock.ts';
 import { openWorkshop, type Workshop } from './support/builds.ts';
 import { type Command, checked, requireRows } from './support/measure.ts';
 import { atMost, faultsOf, goalOf, megabytes, type Options, type Report, resultTable } from './support/report.ts';
 import { type Contestant, runRounds } from './support/rounds.ts';
-import { settingsFor } from './support/served.ts';
+import { serveLists, settingsFor } from './support/served.ts';
 
 const listing = 'the two lists, one after the other';
-const seconds = 180;
 const lists = [compact, ...variants].map(({ name }) => name);
 
 /** Two lists of a million pets (`--pets`), of environments and of files, beside the time that listing both takes. */
@@ -21,24 +19,20 @@ export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets = 1_000_000 
   writeFiles(folder, 'left', [...stock(pets)]);
   writeFiles(folder, 'right', [...changedStock(pets, 10)]);
   const results = await runRounds(contestants({ ...workshop, urls, pets }), rounds);
-  const both = results.get(listing);
-  const diffs = [...results.values()].filter((result) => result !== both);
+  const diffs = [...results.keys()].filter((name) => name !== listing);
   const goal = goalOf('`inventory diff` of two lists', '250 MB, 3 x the two lists', [
-    ...diffs.flatMap((result) => [
-      [atMost(result.ratioTo(both), 3), result.name] as const,
-      [megabytes(result.median('peakMb'), 250), ''] as const,
+    ...diffs.flatMap((name) => [
+      atMost(results.ratio(name, listing), 3, name),
+      megabytes(results.median(name, 'peakMb'), 250),
     ]),
-    ...faultsOf([...results.values()]),
+    ...faultsOf(results, [...results.keys()]),
   ]);
   const text = resultTable(`${pets} and ${pets} pets`, results, [listing]);
   return { text, goals: pets === 1_000_000 ? [goal] : [] };
 }
 
-interface Scene extends Workshop {
-  /** Of `lists`. */
-  readonly urls: readonly string[];
-  readonly pets: number;
-}
+/** The addresses are those of `lists`. */
+type Scene = Workshop & { readonly urls: readonly string[]; readonly pets: number };
 
 function writeFiles(folder: string, name: string, pets: readonly Pet[]): void {
   const csv = pets.map(({ petId, quantity, status }) => `${petId},${quantity},${status}\n`).join('');
@@ -48,35 +42,30 @@ function writeFiles(folder: string, name: string, pets: readonly Pet[]): void {
 }
 
 function contestants(scene: Scene): readonly Contestant[] {
-  const file = (name: string) => join(scene.folder, name);
-  const environments = ['staging', 'production'] as const;
+  const environments = ['staging', 'production'];
+  const filesOf = (extension: string) => ['left', 'right'].map((name) => join(scene.folder, `${name}.${extension}`));
   return [
     listBoth(scene),
     diff(scene, 'environments, a tenth differs', environments, 'tenth'),
     diff(scene, 'environments, one in no order', environments, 'shuffled'),
     diff(scene, 'environments, every pet differs', environments, 'every'),
-    ...['csv', 'json', 'ndjson'].map((extension) =>
-      diff(scene, `files, ${extension}`, [file(`left.${extension}`), file(`right.${extension}`)], 'tenth'),
-    ),
+    ...['csv', 'json', 'ndjson'].map((each) => diff(scene, `files, ${each}`, filesOf(each), 'tenth')),
   ];
 }
 
 function listBoth(scene: Scene): Contestant {
-  const list = (env: string) =>
-    scene.measure(commandOf(scene, ['list', '-o', 'ndjson', '--env', env], 'tenth'), { stdout: '/dev/null', seconds });
-  return {
-    name: listing,
-    attempt: async () => {
-      const [left, right] = [await list('staging'), await list('production')];
-      const peakMb = Math.max(left.peakMb, right.peakMb);
-      return { ms: left.ms + right.ms, cpuMs: left.cpuMs + right.cpuMs, peakMb };
-    },
+  const list = (env: string) => scene.measure(commandOf(scene, ['list', '-o', 'ndjson', '--env', env], 'tenth'));
+  const attempt = async () => {
+    const [left, right] = [await list('staging'), await list('production')];
+    const peakMb = Math.max(left.peakMb, right.peakMb);
+    return { ms: left.ms + right.ms, cpuMs: left.cpuMs + right.cpuMs, peakMb };
   };
+  return { name: listing, attempt };
 }
 
-function diff(scene: Scene, name: string, sides: readonly [string, string], right: string): Contestant {
+function diff(scene: Scene, name: string, sides: readonly string[], right: string): Contestant {
   const command = commandOf(scene, ['diff', ...sides, '-o', 'ndjson'], right);
-  return checked(scene.measure, name, command, seconds, (file) =>
+  return checked(scene.measure, name, command, (file) =>
     requireRows(file, differences(scene.pets, right === 'every' ? 1 : 10)),
   );
 }
@@ -95,7 +84,7 @@ function commandOf({ program, urls, folder }: Scene, args: readonly string[], ri
 function* differences(pets: number, step: number): Generator<string> {
   for (const [index, { petId, quantity, status }] of [...stock(pets)].entries()) {
     const side = (quantity: number) => `{"quantity":${quantity},"status":"${status}"}`;
-    const [left, right] = [side(quantity), side(quantity + 1)];
-    if (index % step === 0) yield `{"petId":${petId},"change":"changed","left":${left},"right":${right}}`;
+    const sides = `"left":${side(quantity)},"right":${side(quantity + 1)}`;
+    if (index % step === 0) yield `{"petId":${petId},"change":"changed",${sides}}`;
   }
 }

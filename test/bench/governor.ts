@@ -1,20 +1,12 @@
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  limit,
-  measureRoundTrip,
-  type Outcome,
-  runScenario,
-  type Setting,
-  windowMs,
-  writes,
-} from './governor/scenario.ts';
+import type { Outcome, Scenario, Setting } from './governor/scenario.ts';
+import { limit, measureRoundTrip, runScenario, windowMs, writes } from './governor/scenario.ts';
 import { buildProject, installPackages } from './support/builds.ts';
-import { goalOf, judged, type Options, type Report } from './support/report.ts';
-import { progress } from './support/rounds.ts';
-import { median, table } from './support/table.ts';
+import { goalOf, judged, type Options, type Report, table } from './support/report.ts';
+import { median, progress } from './support/rounds.ts';
 
-/** Our own client among those of `governor/clients.js`, and the packages of the others. */
+/** Our own client among those of `governor/client.js`, and the packages of the others. */
 const ours = 'petstock';
 const peers: Readonly<Record<string, string>> = {
   undici: 'undici@7.30.2',
@@ -51,10 +43,7 @@ export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options):
 }
 
 /** One line of the table. */
-interface Case {
-  readonly client: string;
-  readonly processes: number;
-  readonly foreign: number;
+interface Case extends Omit<Scenario, 'phase'> {
   readonly outcomes: Outcome[];
   /** Why there are no outcomes. */
   absence?: string;
@@ -63,18 +52,16 @@ interface Case {
 /** Those that run at the same time are next to each other. */
 function casesOf(clients: readonly string[]): Case[] {
   const foreign = clients.includes(ours) ? [{ client: ours, foreign: 2 }] : [];
-  return [...clients.map((client) => ({ client, foreign: 0 })), ...foreign].flatMap((found) =>
-    [1, 4].map((processes) => ({ ...found, processes, outcomes: [] })),
-  );
+  const all = [...clients.map((client) => ({ client, foreign: 0 })), ...foreign];
+  return all.flatMap((found) => [1, 4].map((processes) => ({ ...found, processes, outcomes: [] })));
 }
 
 async function runCase(found: Case, phase: number, setting: Setting): Promise<void> {
   if (found.absence !== undefined) return;
-  try {
-    found.outcomes.push(await runScenario({ ...found, phase }, setting));
-  } catch (error) {
-    found.absence = (error as Error).message;
-  }
+  await runScenario({ ...found, phase }, setting).then(
+    (outcome) => found.outcomes.push(outcome),
+    (error: Error) => Object.assign(found, { absence: error.message }),
+  );
 }
 
 function lineOf({ client, processes, foreign, outcomes, absence }: Case): string[] {
@@ -82,13 +69,11 @@ function lineOf({ client, processes, foreign, outcomes, absence }: Case): string
   if (outcomes.length === 0) return [...start, '-', '-', '-', '-', '-', absence ?? 'no run'];
   const middle = (of: (outcome: Outcome) => number) => median(outcomes.map(of));
   const faults = new Set([...outcomes.flatMap((outcome) => outcome.faults), absence ?? []].flat());
-  const times = [
-    middle(({ makespan }) => makespan) / 1000,
-    middle((outcome) => outcome.optimum) / 1000,
-    middle((outcome) => outcome.makespan / outcome.optimum),
-  ].map((time) => time.toFixed(2));
+  const seconds = [middle(({ makespan }) => makespan) / 1000, middle(({ optimum }) => optimum) / 1000];
+  const ratio = middle(({ makespan, optimum }) => makespan / optimum);
   const counts = [middle(({ refusals }) => refusals), middle(({ inside }) => inside)].map(String);
-  return [...start, ...times, ...counts, faults.size === 0 ? 'yes' : [...faults].join('; ').slice(0, 100)];
+  const verdict = faults.size === 0 ? 'yes' : [...faults].join('; ').slice(0, 100);
+  return [...start, ...[...seconds, ratio].map((time) => time.toFixed(2)), ...counts, verdict];
 }
 
 /** What ours reached, at its worst. */
@@ -99,12 +84,11 @@ function goalsOf(cases: readonly Case[]): Report['goals'] {
     Math.max(...of.flatMap(({ outcomes }) => (outcomes.length > 0 ? outcomes.map(what) : [Number.NaN])));
   const atMost = (most: number, name: string, of: readonly Case[], what: (outcome: Outcome) => number) => {
     const value = worst(of, what);
-    return [judged(value, String(value), value <= most), name] as const;
+    return judged(value, `${value} ${name}`, value <= most);
   };
   const excess = alone.map((one) => {
     const seconds = worst([one], (outcome) => outcome.makespan - outcome.optimum) / 1000;
-    const value = judged(seconds, `optimum + ${seconds.toFixed(2)} s`, seconds <= 1);
-    return [value, `with ${one.processes} processes`] as const;
+    return judged(seconds, `optimum + ${seconds.toFixed(2)} s with ${one.processes} processes`, seconds <= 1);
   });
   return [
     goalOf('rate limited, alone on the key', 'no 429 at all; optimum + 1 s', [

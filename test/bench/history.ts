@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openWorkshop, type Workshop } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
 import { atMost, faultsOf, goalOf, type Options, type Report, resultTable } from './support/report.ts';
-import { type Contestant, progress, runRounds } from './support/rounds.ts';
+import { type Contestant, progress, Results, runRounds } from './support/rounds.ts';
 import { type Served, serve, settingsFor } from './support/served.ts';
 import { clock, headOf, openBenchState } from './support/state.ts';
 
@@ -21,16 +21,13 @@ export async function run({ isQuick, rounds = isQuick ? 5 : 15 }: Options): Prom
     '`history list`, `history show`, `undo` with 10,000 runs',
     'at most 1.1 x those with 10, CPU',
     commands.flatMap((command) => {
-      const [few, many] = [least, 10_000].map((runs) => results.get(nameOf(command, runs)));
-      return [
-        [atMost(many?.ratioTo(few, 'cpuMs') ?? Number.NaN, 1.1), `\`${command}\``] as const,
-        ...faultsOf([few, many]),
-      ];
+      const [few, many] = [nameOf(command, least), nameOf(command, 10_000)];
+      return [atMost(results.ratio(many, few, 'cpuMs'), 1.1, `\`${command}\``), ...faultsOf(results, [few, many])];
     }),
   );
   const tables = commands.map((command) => {
     const own = [...results].filter(([name]) => name.startsWith(command));
-    return resultTable(`\`${command}\``, new Map(own), [nameOf(command, least)], 'ms');
+    return resultTable(`\`${command}\``, new Results(own), [nameOf(command, least)], 'ms');
   });
   return { text: tables.join('\n'), goals: isQuick ? [] : [goal] };
 }
@@ -47,10 +44,9 @@ async function contestantsOf({ measure, program }: Workshop, served: Served, run
     'history show': ['history', 'show', newest],
     'undo --dry-run': ['undo', newest, '--dry-run'],
   };
-  const to = { stdout: join(folder, 'stdout'), seconds: 60 };
   return commands.map((command) => {
     const argv = [process.execPath, program, ...argvOf[command], '--json'];
-    return { name: nameOf(command, runs), attempt: () => measure({ argv, env }, to) };
+    return { name: nameOf(command, runs), attempt: () => measure({ argv, env }, join(folder, 'stdout')) };
   });
 }
 

@@ -3,9 +3,9 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { buildProject } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
 import { load, readLists } from './support/load.ts';
-import type { Options, Report } from './support/report.ts';
+import { type Options, type Report, table } from './support/report.ts';
+import { median } from './support/rounds.ts';
 import { peakMb, type Served, serve } from './support/served.ts';
-import { median, table } from './support/table.ts';
 
 /**
  * Changes of stock per second over SQLite, and over PostgreSQL with one service and with four on it; then a list of many pets

@@ -16,12 +16,7 @@ const names = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
   .sort();
 
 /** What `all` does, with as many rounds as there is time for. */
-const all: readonly (readonly [string, number])[] = [
-  ['start', 21],
-  ['history', 9],
-  ['patch', 3],
-  ['list', 5],
-];
+const all = Object.entries({ start: 21, history: 9, patch: 3, list: 5 });
 
 const flag = { type: 'boolean', default: false } as const;
 const text = { type: 'string' } as const;
@@ -30,10 +25,11 @@ const { values, positionals } = parseArgs({
   options: { quick: flag, write: flag, runs: text, pets: text, seed: text, nodes: text, only: text },
 });
 const [name = ''] = positionals;
-if (['', 'all', ...names].includes(name)) {
+const chosen =
+  name === 'all' ? all : names.filter((each) => name === '' || each === name).map((each) => [each] as const);
+if (chosen.length > 0) {
   process.stderr.write(`Before: ${load()}\n`);
   if ((loadavg()[0] ?? 0) > 0.5) process.stderr.write('Others use this machine: the figures will be noisy.\n');
-  const chosen = name === 'all' ? all : (name === '' ? names : [name]).map((each) => [each, undefined] as const);
   for (const [each, rounds] of chosen) await runOne(each, rounds);
 } else {
   process.stderr.write(`Usage: npm run bench -- [all|<name>] [--quick] [--write]\nBenchmarks: ${names.join(', ')}\n`);
@@ -43,12 +39,9 @@ if (['', 'all', ...names].includes(name)) {
 async function runOne(name: string, rounds: number | undefined): Promise<void> {
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
   const options: Options = {
-    isQuick: values.quick,
+    ...{ isQuick: values.quick, nodes: values.nodes, only: values.only?.split(',') },
+    ...{ pets: number(values.pets), seed: number(values.seed) },
     rounds: number(values.runs) ?? (values.quick ? undefined : rounds),
-    pets: number(values.pets),
-    seed: number(values.seed),
-    nodes: values.nodes,
-    only: values.only?.split(','),
   };
   const began = performance.now();
   try {
@@ -70,9 +63,8 @@ async function runOne(name: string, rounds: number | undefined): Promise<void> {
 async function heading(name: string): Promise<string> {
   const command = ['npm run bench --', name, ...process.argv.slice(2).filter((option) => option !== name)].join(' ');
   const processors = cpus();
-  const gigabytes = Math.round(totalmem() / 2 ** 30);
-  const model = processors[0]?.model.trim() ?? 'unknown';
-  const machine = `${processors.length} x ${model}, ${gigabytes} GB, ${type()} ${release()}`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
+  const machine = `${processors.length} x ${processors[0]?.model.trim()}, ${memory}, ${type()} ${release()}`;
   const tools = [`Node ${process.versions.node}`, ...(await Promise.all(['curl', 'jq', 'python3'].map(versionOf)))];
   const date = new Date().toISOString().slice(0, 10);
   return `# ${name}\n\n\`${command}\` on ${date}; ${machine}, ${load()} at the end; ${tools.join(', ')}.\n`;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { buildProject } from './support/builds.ts';
 import { firstLine, start, temporaryFolder } from './support/children.ts';
 import { load, readList, readLists, type Target } from './support/load.ts';
-import { goalOf, judged, type Options, type Report } from './support/report.ts';
+import { goalOf, megabytes, type Options, type Report, table } from './support/report.ts';
+import { median } from './support/rounds.ts';
 import { cpuSeconds, peakMb, serve } from './support/served.ts';
-import { median, table } from './support/table.ts';
 
 /**
  * The service's CPU for a request beside a bare node:http server that answers a constant, in turns; and its time and memory with
@@ -19,7 +19,7 @@ export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 
   const goal = goalOf(
     '`inventory list` against the embedded service with 1,000,000 pets',
     'service memory within 40 MB of that with 1,000',
-    [[judged(more, `${more.toFixed(0)} MB`, more <= 40), 'more']],
+    [megabytes(more, 40, 'more')],
   );
   return { text: `${text}\n${table([head, few.row, many.row])}`, goals: pets === 1_000_000 ? [goal] : [] };
 }
@@ -37,23 +37,23 @@ async function throughput(program: string, rounds: number, seconds: number): Pro
   const bare = { url: await firstLine(child, 20), key: '', pid: child.pid ?? 0 };
   const service = await serve({ program, pets: 1, store: ['--file', join(temporaryFolder(), 'throughput.db')] });
   const paths = ['bare', '/inventory', '/pets/1', 'PATCH /inventory/1'];
-  const samples = paths.map(() => ({ rates: [] as number[], costs: [] as number[] }));
+  const samples: { readonly path: string; readonly rate: number; readonly cost: number }[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [index, path] of paths.entries()) {
-      const target: Target & { readonly pid: number } = path === 'bare' ? bare : service;
+    // The first round is the warm-up.
+    if (round === 1) samples.length = 0;
+    for (const path of paths) {
+      const target = path === 'bare' ? bare : service;
       const before = cpuSeconds(target.pid);
       const requests = await load([target], path === 'bare' ? '/' : path, { seconds, connections: 64 });
-      // The first round is the warm-up.
-      if (round === 0) continue;
-      samples[index]?.rates.push(requests / seconds);
-      samples[index]?.costs.push(((cpuSeconds(target.pid) - before) * 1e6) / requests);
+      samples.push({ path, rate: requests / seconds, cost: ((cpuSeconds(target.pid) - before) * 1e6) / requests });
     }
   }
   await service.stop();
-  const base = median(samples[0]?.costs ?? []);
-  const rows = paths.map((path, index) => {
-    const { rates = [], costs = [] } = samples[index] ?? {};
-    return [path, median(rates).toFixed(0), median(costs).toFixed(1), (median(costs) / base).toFixed(2)];
+  const of = (path: string, what: 'rate' | 'cost') =>
+    median(samples.filter((sample) => sample.path === path).map((sample) => sample[what]));
+  const rows = paths.map((path) => {
+    const cost = of(path, 'cost');
+    return [path, of(path, 'rate').toFixed(0), cost.toFixed(1), (cost / of('bare', 'cost')).toFixed(2)];
   });
   return table([['64 connections', 'requests/s', 'CPU us/request', 'of bare'], ...rows]);
 }

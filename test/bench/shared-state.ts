@@ -1,9 +1,8 @@
 import { createGovernor } from '../../src/rate-limit/admission.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { startPostgres } from '../support/postgres-server.ts';
-import type { Options, Report } from './support/report.ts';
+import { type Options, type Report, table } from './support/report.ts';
 import { clock } from './support/state.ts';
-import { table } from './support/table.ts';
 
 type Shared = Awaited<ReturnType<typeof openPostgres>>;
 
@@ -40,15 +39,8 @@ async function measureNotices(one: Shared, other: Shared, rounds: number): Promi
     const at = clock.monotonic();
     await one.limits.fold(key, [{ type: 'start', boot: 'x', env: 'staging', at, wall: clock.now() }]);
     // Only who has admitted a request reads again when it is told of a change.
-    const request = {
-      ids: [`request ${round}`],
-      least: 1,
-      by: 'other',
-      at,
-      expires: at + 30_000,
-      bulk: false,
-    } as const;
-    await other.limits.fold(key, [{ type: 'intent', ...request }]);
+    const [id, expires] = [`request ${round}`, at + 30_000];
+    await other.limits.fold(key, [{ type: 'intent', ids: [id], least: 1, by: 'other', at, expires, bulk: false }]);
     const asked = clock.monotonic();
     await other.limits.look?.(key);
     reads.push(clock.monotonic() - asked);
@@ -56,12 +48,10 @@ async function measureNotices(one: Shared, other: Shared, rounds: number): Promi
     await one.limits.fold(key, [{ type: 'answer', id: 'x', at, wall: clock.now(), status: 429, retryAfter: 60_000 }]);
     const folded = clock.monotonic();
     gates.push(Math.max(0, (await seen) - folded));
-    await other.limits.fold(key, [{ type: 'unsent', id: `request ${round}` }]);
+    await other.limits.fold(key, [{ type: 'unsent', id }]);
   }
-  return [
-    ['one awaited read', reads],
-    ['gate: from its commit to the other process', gates],
-  ];
+  const figures = { 'one awaited read': reads, 'gate: from its commit to the other process': gates };
+  return Object.entries(figures);
 }
 
 /** Resolves with the time when a condition holds, asked in each turn of the event loop. */
@@ -77,17 +67,14 @@ async function measureAdmissions(one: Shared, rounds: number): Promise<Figure> {
     random: Math.random,
     onWait: () => {},
   });
-  const headers = {
-    'x-ratelimit-limit': '1000000',
-    'x-ratelimit-remaining': '999999',
-    'x-ratelimit-reset': `${Math.ceil(Date.now() / 1000) + 50}`,
-  };
+  const reset = `${Math.ceil(Date.now() / 1000) + 50}`;
+  const counts = { 'x-ratelimit-limit': '1000000', 'x-ratelimit-remaining': '999999', 'x-ratelimit-reset': reset };
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const at = clock.monotonic();
     const permit = await governor.admit(new AbortController().signal);
     times.push(clock.monotonic() - at);
-    permit.answered({ status: 200, headers });
+    permit.answered({ status: 200, headers: counts });
   }
   return ['admission, with the answer before it', times];
 }

@@ -2,16 +2,8 @@ import { readFileSync } from 'node:fs';
 import { buildExecutable, installNodes, openWorkshop, type Workshop } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
 import { type Command, checked } from './support/measure.ts';
-import {
-  atMost,
-  faultsOf,
-  goalOf,
-  type Judged,
-  megabytes,
-  type Options,
-  type Report,
-  resultTable,
-} from './support/report.ts';
+import type { Options, Report } from './support/report.ts';
+import { atMost, faultsOf, goalOf, megabytes, resultTable } from './support/report.ts';
 import { type Contestant, type Results, runRounds, WrongResult } from './support/rounds.ts';
 import { type Served, serve, settingsFor } from './support/served.ts';
 
@@ -24,17 +16,6 @@ const names = {
   list: 'petstock inventory list',
   set: 'petstock inventory set',
   executableList: 'executable, inventory list',
-} as const;
-
-/** What each may take of `node -e 0`, in CPU. */
-const most = {
-  [names.version]: 1.1,
-  [names.help]: 1.6,
-  [names.verbHelp]: 1.6,
-  [names.configList]: 1.8,
-  [names.list]: 3,
-  [names.set]: 3.2,
-  [names.executableList]: 1.6,
 } as const;
 
 /**
@@ -57,11 +38,7 @@ export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options
   return { text: tables.join('\n'), goals: goalsOf(found) };
 }
 
-interface Scene extends Workshop {
-  readonly node: string;
-  readonly served: Served;
-  readonly executable: string | undefined;
-}
+type Scene = Workshop & { readonly node: string; readonly served: Served; readonly executable: string | undefined };
 
 /** In the order of the table. */
 async function contestantsOf({ measure, node, program, served, executable }: Scene): Promise<readonly Contestant[]> {
@@ -69,7 +46,7 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
   const stock = await served.stock();
   const [petId, quantity] = [...stock].find(([, each]) => each > 0) ?? ['4', 0];
   const one = (name: string, command: Command, isRight: (output: string) => boolean) =>
-    checked(measure, name, command, 20, (file) => {
+    checked(measure, name, command, (file) => {
       if (!isRight(readFileSync(file, 'utf8'))) throw new WrongResult('another output than it should be');
     });
   const ours = (name: string, args: string, isRight: (output: string) => boolean) =>
@@ -82,9 +59,7 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
   const script = (name: string, text: string) =>
     one(name, { argv: [node, '--input-type=module', '-e', text], env: { URL: served.url, KEY: served.key } }, isWhole);
   const list = 'inventory list -o json';
-  const alone = (executable === undefined ? [] : [executable]).map((file) =>
-    one(names.executableList, { argv: [file, ...list.split(' ')], env }, isWhole),
-  );
+  const alone = { argv: [executable ?? '', ...list.split(' ')], env };
   return [
     one(names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
     ours(names.version, '--version', (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
@@ -94,7 +69,7 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
     ours(names.list, list, isWhole),
     // As it is: what the others find stays.
     ours(names.set, `inventory set ${petId} ${quantity} --json`, has(`"quantity":${quantity}`)),
-    ...alone,
+    ...(executable === undefined ? [] : [one(names.executableList, alone, isWhole)]),
     script('node:http, one GET', httpScript),
     script('fetch, one GET', fetchScript),
   ];
@@ -112,26 +87,24 @@ process.stdout.write(await response.text());`;
 
 /** By processor time, which a busy machine changes less. The worst of all Nodes counts. */
 function goalsOf(found: readonly (readonly [version: string, results: Results])[]): Report['goals'] {
-  const goal = (what: string, ...of: readonly (keyof typeof most)[]) => {
+  const goal = (what: string, limit: number, ...of: readonly string[]) => {
     const ratios = of.flatMap((name) =>
-      found.flatMap(([version, results]): (readonly [Judged, string])[] => {
-        const result = results.get(name);
-        if (result === undefined) return [];
+      found.flatMap(([version, results]) => {
         const on = `${name.replace('petstock ', '')} on ${version.replace(/\..*/, '')}`;
-        return [[atMost(result.ratioTo(results.get(names.node), 'cpuMs'), most[name]), on]];
+        return results.has(name) ? [atMost(results.ratio(name, names.node, 'cpuMs'), limit, on)] : [];
       }),
     );
-    const faults = faultsOf(found.flatMap(([, results]) => of.map((name) => results.get(name))));
-    return goalOf(what, `at most ${most[of[0] ?? names.list]} x \`node -e 0\`, CPU`, [...ratios, ...faults]);
+    const faults = found.flatMap(([, results]) => faultsOf(results, of));
+    return goalOf(what, `at most ${limit} x \`node -e 0\`, CPU`, [...ratios, ...faults]);
   };
-  const peak = Math.max(...found.map(([, results]) => results.get(names.list)?.median('peakMb') ?? Number.NaN));
+  const peak = Math.max(...found.map(([, results]) => results.median(names.list, 'peakMb')));
   return [
-    goal('`--version`', names.version),
-    goal('`--help` of any command', names.help, names.verbHelp),
-    goal('`config list`', names.configList),
-    goal('one-request command (`inventory list`, 24 pets)', names.list),
-    goalOf('memory of that', 'at most 60 MB', [[megabytes(peak, 60), '']]),
-    goal('`inventory set`', names.set),
-    goal('the same by the executable', names.executableList),
+    goal('`--version`', 1.1, names.version),
+    goal('`--help` of any command', 1.6, names.help, names.verbHelp),
+    goal('`config list`', 1.8, names.configList),
+    goal('one-request command (`inventory list`, 24 pets)', 3, names.list),
+    goalOf('memory of that', 'at most 60 MB', [megabytes(peak, 60)]),
+    goal('`inventory set`', 3.2, names.set),
+    goal('the same by the executable', 1.6, names.executableList),
   ].filter(({ reached }) => reached !== '-');
 }

@@ -1,9 +1,8 @@
 import type { PlannedRow } from '../../src/inventory/run-records.ts';
 import type { State } from '../../src/state/state.ts';
 import { temporaryFolder } from './support/children.ts';
-import type { Options, Report } from './support/report.ts';
+import { type Options, type Report, table } from './support/report.ts';
 import { clock, headOf, openBenchState } from './support/state.ts';
-import { table } from './support/table.ts';
 
 const head = headOf('https://pets.example/v1');
 

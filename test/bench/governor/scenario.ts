@@ -24,13 +24,7 @@ export interface Setting {
   readonly roundTrip: number;
 }
 
-export interface Outcome extends Verdict {
-  /** Milliseconds, as `optimum`. */
-  readonly makespan: number;
-  readonly optimum: number;
-  /** What is not as it should be: a write that failed, a stock that is wrong, a request that nobody saw leave. */
-  readonly faults: readonly string[];
-}
+export type Outcome = Awaited<ReturnType<typeof runScenario>>;
 
 export const writes = 100;
 export const limit = 20;
@@ -50,17 +44,18 @@ export async function measureRoundTrip(program: string) {
   return { petIds, roundTrip: (options.seconds * 1000 * atOnce) / requests };
 }
 
-export async function runScenario(scenario: Scenario, setting: Setting): Promise<Outcome> {
+/**
+ * Returns the verdict on what was sent, makespan and optimum in milliseconds, and as `faults` what is not as it should be: a write
+ * that failed, a stock that is wrong, a request that nobody saw leave.
+ */
+export async function runScenario(scenario: Scenario, setting: Setting) {
   const { program, petIds } = setting;
   const served = await serve({ program, limit, windowMs, pets: petIds.length });
   const { begun, reports } = await write(scenario, setting, served);
-  const wire = reports
-    .flatMap(({ wire }, process) => wire.map((request) => ({ ...request, process })))
-    .sort((a, b) => a.sent - b.sent);
+  const wire = reports.flatMap(({ wire }, process) => wire.map((request) => ({ ...request, process })));
   const wall = Date.now() - monotonic();
   const verdict = judge(wire, setting.roundTrip, (moment) => Math.floor((moment + wall) / windowMs));
-  const failures = reports.flatMap(({ failures }) => failures);
-  const faults = [...failures, ...(await faultsIn(served, petIds, verdict))];
+  const faults = [...reports.flatMap(({ failures }) => failures), ...(await faultsIn(served, petIds, verdict))];
   await served.stop();
   const makespan = Math.max(...reports.map(({ done }) => done)) - begun;
   return { ...verdict, makespan, optimum: optimumOf(scenario, setting), faults };
@@ -72,15 +67,11 @@ interface Report {
   readonly wire: readonly Omit<WireRequest, 'process'>[];
 }
 
-async function write(
-  { client, processes, phase, foreign }: Scenario,
-  { library, clients: folder, petIds }: Setting,
-  { url, key }: Served,
-): Promise<{ begun: number; reports: readonly Report[] }> {
+async function write(scenario: Scenario, { library, clients, petIds }: Setting, { url, key }: Served) {
+  const { client, processes, phase, foreign } = scenario;
   const service = { url, key, library, stateFolder: temporaryFolder(), limit, windowMs, atOnce };
-  const workers = Array.from({ length: processes + (foreign > 0 ? 1 : 0) }, () =>
-    startWorker(join(folder, 'client.js')),
-  );
+  const count = processes + (foreign > 0 ? 1 : 0);
+  const workers = Array.from({ length: count }, () => startWorker(join(clients, 'client.js')));
   await Promise.all(
     workers.map((worker, index) => {
       const own = wanted(petIds).filter((_, write) => write % processes === index);
@@ -138,16 +129,7 @@ interface WireRequest {
   readonly retryAfter?: number;
 }
 
-interface Verdict {
-  readonly requests: number;
-  readonly refusals: number;
-  /** Requests sent after a 429 had been received, and more than `spread` before its Retry-After was over. */
-  readonly inside: number;
-  /** The same without allowing for the spread. */
-  readonly insideAtAll: number;
-  /** The most 429 episodes in one window: a 429 begins another one if its request was sent after an earlier 429 had come. */
-  readonly episodes: number;
-}
+type Verdict = ReturnType<typeof judge>;
 
 /**
  * The 429s of one burst end one after the other, and a client that keeps each request's own is not blamed for that:
@@ -159,7 +141,7 @@ const spread = 50;
  * @param roundTrip what another process than the one that met the 429 is allowed, in milliseconds, to learn of it
  * @param windowOf the number of the window that a moment falls into
  */
-function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (moment: number) => number): Verdict {
+function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (moment: number) => number) {
   const refusals = wire.filter(({ status }) => status === 429);
   /** When the sender of a request knew of a 429. */
   const knownAt = (refusal: WireRequest, sender: WireRequest) =>
@@ -170,6 +152,7 @@ function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (momen
   const insideBut = (allowed: number) => wire.filter((request) => isInside(request, allowed)).length;
   const episodes = new Map<number, number>();
   let begun = 0;
+  // A 429 begins another episode if its request was sent after an earlier 429 had come.
   for (const refusal of [...refusals].sort((a, b) => a.sent - b.sent)) {
     if (begun > 0 && refusal.sent <= begun) begun = Math.min(begun, refusal.head ?? begun);
     else {
@@ -178,6 +161,13 @@ function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (momen
       episodes.set(window, (episodes.get(window) ?? 0) + 1);
     }
   }
-  const counts = { requests: wire.length, refusals: refusals.length, episodes: Math.max(0, ...episodes.values()) };
-  return { ...counts, inside: insideBut(spread), insideAtAll: insideBut(0) };
+  return {
+    requests: wire.length,
+    refusals: refusals.length,
+    /** Requests sent after a 429 had been received, and more than `spread` before its Retry-After was over. */
+    inside: insideBut(spread),
+    insideAtAll: insideBut(0),
+    /** The most in one window. */
+    episodes: Math.max(0, ...episodes.values()),
+  };
 }

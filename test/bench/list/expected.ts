@@ -26,15 +26,10 @@ export const sorted: Expected = (pets) => rows([...stock(pets)].sort((a, b) => a
 
 /** Pets and units by status, and in all. */
 export function* summary(pets: number): Generator<string> {
-  const tallies = new Map(['available', 'pending', 'sold', ''].map((status) => [status, { pets: 0, units: 0 }]));
-  for (const { status, quantity } of stock(pets)) {
-    for (const tally of [tallies.get(status), tallies.get('')]) {
-      if (tally === undefined) continue;
-      tally.pets += 1;
-      tally.units += quantity;
-    }
+  for (const wanted of ['available', 'pending', 'sold', '']) {
+    const own = [...stock(pets)].filter(({ status }) => wanted === '' || status === wanted);
+    yield `${wanted} ${own.length} ${own.reduce((units, { quantity }) => units + quantity, 0)}`.trim();
   }
-  for (const [status, tally] of tallies) yield `${status} ${tally.pets} ${tally.units}`.trim();
 }
 
 /** A word with a letter that is not ASCII is a status, too. */

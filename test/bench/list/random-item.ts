@@ -1,3 +1,4 @@
+import { boolean, constantFrom, record, sample, shuffledSubarray, subarray } from 'fast-check';
 import type { Pet } from './stock.ts';
 
 type Value = (pet: Pet, index: number) => string;
@@ -12,45 +13,35 @@ const extras: readonly Value[] = [
   (_pet, index) => `{"a": {"b": [[], {}, {"c": ${index}}]}, "d": "größer"}`,
   () => `"${'long '.repeat(40)}"`,
 ];
-const numberEndings = ['', '', '', '.0', 'e0', '.000E+0', '0e-1'];
-const spaces = ['', '', ' ', '\n    ', '\t'];
+const names = ['petId', 'quantity', 'status', ...extras.map((_, index) => `extra ${index}`)];
+const space = constantFrom('', '', ' ', '\n    ', '\t');
+const ending = constantFrom('', '', '', '.0', 'e0', '.000E+0', '0e-1');
+const spelling = record({
+  ...{ before: space, behind: space, inside: space, idEnding: ending, quantityEnding: ending },
+  order: shuffledSubarray(names, { minLength: names.length }),
+  leftOut: subarray(names.slice(3), { minLength: 4 }),
+  escaped: subarray(names, { maxLength: 2 }),
+  hasEscapedStatus: boolean(),
+}).map(({ before, behind, inside, idEnding, quantityEnding, order, leftOut, escaped, hasEscapedStatus }): Value => {
+  // A zero with a zero behind it is no number.
+  const number = (value: string, end: string) => (value === '0' ? value : value + end);
+  const values: readonly Value[] = [
+    ({ petId }) => number(petId, idEnding),
+    ({ quantity }) => number(String(quantity), quantityEnding),
+    ({ status }) => (hasEscapedStatus ? escapeFirst(status) : `"${status}"`),
+    ...extras,
+  ];
+  const members = order
+    .filter((name) => !leftOut.includes(name))
+    .map((name) => {
+      const key = `${before}${escaped.includes(name) ? escapeFirst(name) : `"${name}"`}${inside}:${behind}`;
+      return { key, value: values[names.indexOf(name)] as Value };
+    });
+  return (pet, index) => `{${members.map(({ key, value }) => key + value(pet, index)).join(',')}${before}}`;
+});
 
 /** A spelling of items that is drawn once: order, white space, escapes, endings of numbers, other fields. */
-export function randomItem(seed: number): Value {
-  const random = generator(seed);
-  const draw = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const [before, behind, inside] = [draw(spaces), draw(spaces), draw(spaces)];
-  const name = (text: string) => (random() < 0.1 ? escapeFirst(text) : `"${text}"`);
-  const status = draw([escapeFirst, (text: string) => `"${text}"`]);
-  const number = (value: (pet: Pet) => string | number): Value => {
-    const ending = draw(numberEndings);
-    // A zero with a zero behind it is no number.
-    return (pet) => `${value(pet)}${String(value(pet)) === '0' ? '' : ending}`;
-  };
-  const members: [string, Value][] = [
-    [name('petId'), number(({ petId }) => petId)],
-    [name('quantity'), number(({ quantity }) => quantity)],
-    [name('status'), (pet) => status(pet.status)],
-    ...Array.from({ length: Math.floor(random() * 5) }, (_, index): [string, Value] => [
-      name(`extra ${index}`),
-      draw(extras),
-    ]),
-  ];
-  const order = members.map((member) => ({ member, key: random() })).sort((a, b) => a.key - b.key);
-  return (pet, index) =>
-    `{${order.map(({ member: [text, value] }) => `${before}${text}${inside}:${behind}${value(pet, index)}`).join(',')}${before}}`;
-}
+export const randomItem = (seed: number): Value => sample(spelling, { seed, numRuns: 1 })[0] as Value;
 
 /** A JSON text whose first letter is an escape. */
 export const escapeFirst = (text: string) => `"\\u00${text.charCodeAt(0).toString(16)}${text.slice(1)}"`;
-
-/** Numbers from 0 up to 1, the same for the same seed: mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -1,6 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { bodyOf, compact, shapesOf, variants } from './shapes.ts';
@@ -43,8 +44,9 @@ const server = createServer((request, response) => {
   };
   if (shape.chunk !== undefined) return sendRaw(request.socket, headers, sent);
   response.writeHead(200, { ...headers, 'Content-Length': sent.length });
-  if (megabytesPerSecond === undefined) response.end(sent);
-  else void throttled(response, sent, megabytesPerSecond * 1e6);
+  if (megabytesPerSecond === undefined) return void response.end(sent);
+  const pieces = Readable.from(paced(sent, megabytesPerSecond * 1e6), { highWaterMark: 1 });
+  pipeline(pieces, response).catch(() => response.destroy());
 });
 
 server.listen(0, '127.0.0.1', () => {
@@ -70,19 +72,12 @@ function sendRaw(socket: Socket, headers: Readonly<Record<string, string>>, fram
 }
 
 /** A line is as fast as it is: time that a slow reader has lost is not made up for, but for a tenth of a second. */
-async function throttled(response: ServerResponse, body: Buffer, bytesPerSecond: number): Promise<void> {
-  const closed = once(response, 'close');
-  let sent = 0;
+async function* paced(body: Buffer, bytesPerSecond: number): AsyncGenerator<Buffer> {
   let began = performance.now();
-  while (sent < body.length && !response.destroyed) {
+  for (let sent = 0, due = 0; sent < body.length; sent = due) {
     await delay(2);
-    const due = ((performance.now() - began) / 1000) * bytesPerSecond;
-    const piece = body.subarray(sent, Math.max(sent, Math.min(body.length, Math.floor(due))));
-    sent += piece.length;
-    if (response.write(piece)) continue;
-    await Promise.race([once(response, 'drain'), closed]);
-    const late = performance.now() - began - (sent / bytesPerSecond) * 1000;
-    if (late > 100) began += late - 100;
+    began = Math.max(began, performance.now() - 100 - (sent / bytesPerSecond) * 1000);
+    due = Math.floor(((performance.now() - began) / 1000) * bytesPerSecond);
+    yield body.subarray(sent, due);
   }
-  response.end();
 }

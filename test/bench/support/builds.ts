@@ -56,10 +56,8 @@ export async function installPackages(specs: readonly string[]): Promise<string>
 export async function installNodes(lines: readonly string[]): Promise<readonly { version: string; node: string }[]> {
   const name = `node-${process.platform}-${process.arch}`;
   const folder = await installPackages(lines.map((line) => `node${line}@npm:${name}@${line}`));
+  const nodes = lines.map((line) => join(folder, 'node_modules', `node${line}`, 'bin', 'node'));
   return Promise.all(
-    lines.map(async (line) => {
-      const node = join(folder, 'node_modules', `node${line}`, 'bin', 'node');
-      return { version: (await run(node, ['--version'])).stdout.trim().replace(/^v/, ''), node };
-    }),
+    nodes.map(async (node) => ({ node, version: (await run(node, ['-p', 'process.versions.node'])).stdout.trim() })),
   );
 }

@@ -7,17 +7,14 @@ export interface Target {
   readonly key: string;
 }
 
+type Load = { readonly seconds: number; readonly connections: number };
+
 /**
  * Sends requests over so many connections to each target, one after the other on each, for some seconds. Returns how many were
  * answered. @throws Error if one was refused
  */
-export async function load(
-  targets: readonly Target[],
-  path: string,
-  options: { seconds: number; connections: number },
-) {
-  const ends = performance.now() + options.seconds * 1000;
-  const pools = targets.map(({ url }) => new Pool(new URL(url).origin, { connections: options.connections }));
+export async function load(targets: readonly Target[], path: string, { seconds, connections }: Load): Promise<number> {
+  const ends = performance.now() + seconds * 1000;
   let sent = 0;
   const work = async (pool: Pool, { url, key }: Target) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -31,11 +28,12 @@ export async function load(
       await body.dump();
     }
   };
-  const workers = pools.flatMap((pool, index) =>
-    Array.from({ length: options.connections }, () => work(pool, targets[index] as Target)),
-  );
-  await Promise.all(workers);
-  await Promise.all(pools.map((pool) => pool.close()));
+  const all = targets.map(async (target) => {
+    const pool = new Pool(new URL(target.url).origin, { connections });
+    await Promise.all(Array.from({ length: connections }, () => work(pool, target)));
+    await pool.close();
+  });
+  await Promise.all(all);
   return sent;
 }
 

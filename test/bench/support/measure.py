@@ -27,12 +27,9 @@ def stop(number, _):
 def run(task):
     global child, timed_out
     timed_out = False
-    write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    files = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, task["stdout"], write, 0o600),
-        (os.POSIX_SPAWN_OPEN, 2, task["stderr"], write, 0o600),
-    ]
+    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC
+    paths = [os.devnull, task["stdout"], task["stderr"]]
+    files = [(os.POSIX_SPAWN_OPEN, number, path, flags, 0o600) for number, path in enumerate(paths)]
     argv = task["argv"]
     started = time.perf_counter()
     child = os.posix_spawnp(argv[0], argv, task["env"], file_actions=files, setpgroup=0)
@@ -56,8 +53,6 @@ for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
 for line in sys.stdin:
     try:
         result = run(json.loads(line))
-    except FileNotFoundError:
-        result = {"error": "not installed"}
     except OSError as error:
-        result = {"error": str(error)}
+        result = {"error": "not installed" if isinstance(error, FileNotFoundError) else str(error)}
     print(json.dumps(result), flush=True)

@@ -20,13 +20,16 @@ export interface Sample {
   readonly peakMb: number;
 }
 
+/** In seconds. */
+const maxTime = 180;
+
 /**
  * Runs a command without stdin.
  *
- * @param stdout the path of a file that is replaced
- * @throws Error with what it printed on stderr if it fails, or takes longer than so many seconds
+ * @param stdout the path of a file that is replaced. Default: /dev/null
+ * @throws Error with what it printed on stderr if it fails, or takes too long
  */
-export type Measure = (command: Command, to: { readonly stdout: string; readonly seconds: number }) => Promise<Sample>;
+export type Measure = (command: Command, stdout?: string) => Promise<Sample>;
 
 /** Starts a small process that runs commands and measures them; see `measure.py`. @throws Error without Python */
 export async function startMeasurer(): Promise<Measure> {
@@ -39,8 +42,9 @@ export async function startMeasurer(): Promise<Measure> {
   // It may end when nobody waits for it.
   failed.catch(() => {});
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  return async ({ argv, env }, to) => {
-    child.stdin.write(`${JSON.stringify({ argv, env: { ...bare(), ...env }, stderr, ...to })}\n`);
+  return async ({ argv, env }, stdout = '/dev/null') => {
+    const task = { argv, env: { ...bare(), ...env }, stdout, stderr, seconds: maxTime };
+    child.stdin.write(`${JSON.stringify(task)}\n`);
     const { value = '' } = await Promise.race([lines.next(), failed]);
     const { error, code, ...sample } = JSON.parse(value) as Sample & { error?: string; code: number };
     if (error !== undefined) throw new Error(error);
@@ -58,18 +62,15 @@ export function checked(
   measure: Measure,
   name: string,
   command: Command,
-  seconds: number,
-  check: (file: string) => void | Promise<void>,
+  check: (file: string) => unknown,
 ): Contestant {
   const output = join(temporaryFolder(), 'output');
-  return {
-    name,
-    async attempt(isWarmUp) {
-      const sample = await measure(command, { stdout: isWarmUp ? output : '/dev/null', seconds });
-      if (isWarmUp) await check(output);
-      return sample;
-    },
+  const attempt = async (isWarmUp: boolean) => {
+    const sample = await measure(command, isWarmUp ? output : undefined);
+    if (isWarmUp) await check(output);
+    return sample;
   };
+  return { name, attempt };
 }
 
 /** @param rowOf a row for each line, or undefined for one that does not count. @throws WrongResult for any other rows in a file */

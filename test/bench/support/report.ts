@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Result, Results } from './rounds.ts';
-import { markdownCells, table } from './table.ts';
+import type { Results } from './rounds.ts';
 
 /** How a benchmark is to run. Undefined numbers are its own choice. */
 export interface Options {
@@ -31,7 +30,7 @@ export interface Goal {
   readonly isReached: boolean | undefined;
 }
 
-/** One of the numbers of a goal. What was not measured is NaN. */
+/** One of the numbers of a goal, with what it is. What was not measured is NaN. */
 export interface Judged {
   readonly text: string;
   readonly isReached: boolean | undefined;
@@ -42,27 +41,28 @@ export function judged(value: number, text: string, isReached: boolean): Judged 
 }
 
 /** At most so many times as long. */
-export const atMost = (value: number, limit: number) => judged(value, times(value), value <= limit);
+export const atMost = (value: number, limit: number, of: string) =>
+  judged(value, `${times(value)} ${of}`, value <= limit);
 /** At least so many times as fast. */
-export const atLeast = (value: number, limit: number) => judged(value, times(value), value >= limit);
-export const megabytes = (value: number, limit: number) => judged(value, `${whole(value)} MB`, value <= limit);
+export const atLeast = (value: number, limit: number, of: string) =>
+  judged(value, `${times(value)} ${of}`, value >= limit);
+export const megabytes = (value: number, limit: number, of = '') =>
+  judged(value, `${whole(value)} MB ${of}`.trim(), value <= limit);
 
-/** Returns a goal that is reached when all its numbers are. @param parts each number with what it is */
-export function goalOf(what: string, goal: string, parts: readonly (readonly [Judged, string])[]): Goal {
-  const verdicts = parts.map(([{ isReached }]) => isReached);
+/** Returns a goal that is reached when all its numbers are. */
+export function goalOf(what: string, goal: string, parts: readonly Judged[]): Goal {
+  const verdicts = parts.map(({ isReached }) => isReached);
   const isReached = verdicts.includes(false) ? false : verdicts.includes(undefined) ? undefined : true;
   const isMeasured = verdicts.some((verdict) => verdict !== undefined);
-  const reached = isMeasured ? parts.map(([{ text }, of]) => `${text} ${of}`.trim()).join('; ') : '-';
-  return { what, goal, reached, isReached };
+  return { what, goal, reached: isMeasured ? parts.map(({ text }) => text).join('; ') : '-', isReached };
 }
 
 /** What is wrong with ours, as a number that misses any goal: a wrong id is not a fast id. */
-export function faultsOf(results: readonly (Result | undefined)[]): (readonly [Judged, string])[] {
-  return results.flatMap((result) =>
-    result?.fault === undefined
-      ? []
-      : [[{ text: `${result.name}:`, isReached: false }, oneLine(result.fault)] as const],
-  );
+export function faultsOf(results: Results, names: readonly string[]): Judged[] {
+  return names.flatMap((name) => {
+    const fault = results.get(name)?.fault;
+    return fault === undefined ? [] : [{ text: `${name}: ${oneLine(fault)}`, isReached: false }];
+  });
 }
 
 /** `1.25 x`; a dash for what was not measured. */
@@ -78,14 +78,14 @@ export function whole(value: number): string {
 export function resultTable(title: string, results: Results, bases: readonly string[], unit: 's' | 'ms' = 's'): string {
   const [first = ''] = bases;
   const time = (ms: number) => (Number.isNaN(ms) ? '-' : unit === 's' ? (ms / 1000).toFixed(2) : ms.toFixed(1));
-  const rows = [...results.values()].map((result) => [
-    result.name,
-    time(result.median('ms')),
-    ...bases.map((base) => times(result.ratioTo(results.get(base)))),
-    time(result.median('cpuMs')),
-    times(result.ratioTo(results.get(first), 'cpuMs')),
-    whole(result.median('peakMb')),
-    result.fault === undefined ? 'yes' : `no: ${oneLine(result.fault)}`,
+  const rows = [...results.values()].map(({ name, fault }) => [
+    name,
+    time(results.median(name, 'ms')),
+    ...bases.map((base) => times(results.ratio(name, base))),
+    time(results.median(name, 'cpuMs')),
+    times(results.ratio(name, first, 'cpuMs')),
+    whole(results.median(name, 'peakMb')),
+    fault === undefined ? 'yes' : `no: ${oneLine(fault)}`,
   ]);
   const head = ['', unit, ...bases.map((base) => `of ${base}`), `CPU ${unit}`, 'CPU', 'peak MB', 'right'];
   const rounds = Math.max(...Array.from(results.values(), ({ samples }) => samples.length));
@@ -114,3 +114,21 @@ function goalCells({ what, goal, reached, isReached }: Goal): string[] {
 }
 
 const oneLine = (fault: string) => fault.replaceAll(/\s+/g, ' ').slice(0, 120);
+
+/** Returns a table in Markdown. The first row is the head; columns whose cells all look like numbers are set to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows;
+  const columns = head.map((_, column) => ({
+    width: Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
+    isNumber: body.every((row) => /^-?[\d.,]*( x)?$/.test(row[column] ?? '')),
+  }));
+  const line = (cells: readonly string[]) =>
+    columns.map(({ width, isNumber }, at) => cells[at]?.[isNumber ? 'padStart' : 'padEnd'](width) ?? '');
+  const rule = columns.map(({ width, isNumber }) => (isNumber ? ':' : '-').padStart(width, '-'));
+  return [line(head), rule, ...body.map(line)].map((cells) => `${markdownCells(cells)}\n`).join('');
+}
+
+/** Returns one row of a table in Markdown. */
+function markdownCells(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}

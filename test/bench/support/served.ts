@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ServerOptions } from '../list/server.ts';
 import { firstLine, start, stop, temporaryFolder } from './children.ts';
 
 /** `petstock sandbox serve` in a process of its own, on free ports; it never bans. */
@@ -15,7 +17,7 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly program: string;
   readonly pets: number;
   /** Requests a window; out of the way without it. */
@@ -27,16 +29,11 @@ export interface ServeOptions {
 
 export async function serve(options: ServeOptions): Promise<Served> {
   const { program, pets, limit = 100_000_000, windowMs = 60_000, store = ['--file', ':memory:'] } = options;
-  const home = temporaryFolder();
   const numbers = { 'limit-minute': limit, 'limit-day': 1_000_000_000, 'window-seconds': windowMs / 1000, pets };
   const more = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const standard = 'sandbox serve --port 0 --admin-port 0 --test-controls --no-ban --json'.split(' ');
-  const child = start(process.execPath, [program, ...standard, ...store, ...more], {
-    PETSTOCK_CONFIG_DIR: join(home, 'config'),
-    PETSTOCK_STATE_DIR: join(home, 'state'),
-  });
-  const parts = JSON.parse(await firstLine(child, 120)) as Record<'url' | 'key' | 'admin' | 'adminToken', string>;
-  const { url, key, admin, adminToken } = parts;
+  const child = start(process.execPath, [program, ...standard, ...store, ...more], foldersIn(temporaryFolder()));
+  const { url, key, admin, adminToken } = JSON.parse(await firstLine(child, 120));
   const headers = { Authorization: `Bearer ${adminToken}` };
   return {
     url,
@@ -48,14 +45,25 @@ export async function serve(options: ServeOptions): Promise<Served> {
   };
 }
 
+/** Starts `list/server.ts` in a process of its own. Returns the address and the size of each list. */
+export async function serveLists(options: ServerOptions) {
+  const script = fileURLToPath(new URL('../list/server.ts', import.meta.url));
+  const child = start(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)]);
+  const { urls, bytes } = JSON.parse(await firstLine(child, 120)) as { urls: string[]; bytes: number[] };
+  return { urls, bytes, stop: () => stop(child) };
+}
+
 /** Returns the variables with which the program uses a service, and a folder of its own for its state. */
 export function settingsFor({ url, key }: { readonly url: string; readonly key: string }, folder: string) {
   return {
     PETSTOCK_URL_STAGING: url,
     PETSTOCK_API_KEY_STAGING: key,
-    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
-    PETSTOCK_STATE_DIR: join(folder, 'state'),
+    ...foldersIn(folder),
   };
+}
+
+function foldersIn(folder: string) {
+  return { PETSTOCK_CONFIG_DIR: join(folder, 'config'), PETSTOCK_STATE_DIR: join(folder, 'state') };
 }
 
 /** The most memory that a process has had so far, in MB. Linux. */
