@@ -1,7 +1,7 @@
 import { HeldBytes } from './body.ts';
 
 /** Bytes that are kept for a reader who is slower than the connection, before that is asked to wait. */
-const highWaterMark = 512 * 1024;
+const highWaterMark = 1024 * 1024;
 
 /** The source of the bytes: it can be asked to wait. */
 interface Source {

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import process from 'node:process';
 import type { BodyQueue } from './body-queue.ts';
 
-/** How much is taken from a connection at a time, in bytes: four times what a stream of Node takes. */
-const readSize = 256 * 1024;
+/** How much is taken from a connection at a time, in bytes: eight times what a stream of Node takes. */
+const readSize = 512 * 1024;
 
 /** bun 1.4 does not say which socket has read. */
 const isPossible = process.versions.bun === undefined;

@@ -11,7 +11,7 @@ export interface ItemLineFormat {
 }
 
 /** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
-const pieceSize = 128 * 1024;
+const pieceSize = 256 * 1024;
 
 /** The bytes of a piece that is being filled. */
 export class Piece {

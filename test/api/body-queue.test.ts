@@ -55,7 +55,7 @@ property(
         waiting = undefined;
         expect(isPaused).toBe(false);
       }
-      if (length(sent) - length(read) >= 512 * 1024) expect(isPaused).toBe(true);
+      if (length(sent) - length(read) >= 1024 * 1024) expect(isPaused).toBe(true);
     }
     queue.end();
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) read.push(Buffer.from(next.value));

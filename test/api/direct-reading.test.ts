@@ -151,6 +151,6 @@ test('a connection is not read on while the reader of a body does nothing', asyn
   }
   // What is on its way is kept by the system.
   expect(unsent()).toBeGreaterThan(0);
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 1024 * 1024);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
   response.discard();
 });

@@ -48,10 +48,10 @@ describe('items in columns look like the same items in rows', () => {
 
 describe('pieces', () => {
   test.each(formats)('%s: whole lines, none large, nothing lost', async (format) => {
-    const items = plenty(20_000);
+    const items = plenty(50_000);
     const pieces = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
     expect(pieces.length).toBeGreaterThan(2);
-    expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 128 * 1024 + 2)).toBe(true);
+    expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 256 * 1024 + 2)).toBe(true);
     expect(pieces.join('')).toBe(await render(format, inventoryListView([items], { lowStock })));
   });
 
@@ -64,7 +64,7 @@ describe('pieces', () => {
 
   test('JSON that breaks off is not closed', async () => {
     async function* broken() {
-      yield columnsOf(plenty(20_000));
+      yield columnsOf(plenty(50_000));
       throw new Error('broke off');
     }
     const pieces: string[] = [];
