@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
 import { copyOf } from '../../src/rate-limit/key-state.ts';
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
@@ -70,35 +70,28 @@ test.each<[string, ObservedAnswer, number]>([
 });
 
 test('a store whose times are rounded down is not asked again before a millisecond has passed', async () => {
-  const memory = new MemoryLimits();
   let folds = 0;
-  const fold: LimitsStore['fold'] = (scope, records) => {
-    folds += 1;
-    if (folds > 20) throw new Error('it is asked again and again');
-    return memory.fold(
-      scope,
-      records.map((record) => (record.type === 'intent' ? { ...record, at: record.at - 0.0002 } : record)),
-    );
-  };
-  const store = {
-    fold,
-    peek: memory.peek.bind(memory),
-    list: memory.list.bind(memory),
-    clear: memory.clear.bind(memory),
-  };
-  const { waitAfter } = createRig({ store });
+  class Rounding extends MemoryLimits {
+    override fold(scope: string, records: readonly LimitRecord[]) {
+      folds += 1;
+      if (folds > 20) throw new Error('it is asked again and again');
+      const rounded = records.map((record) =>
+        record.type === 'intent' ? { ...record, at: record.at - 0.0002 } : record,
+      );
+      return super.fold(scope, rounded);
+    }
+  }
+  const { waitAfter } = createRig({ store: new Rounding() });
   expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
-describe('a spent window', () => {
-  test('a wait for the next day is not begun unless it is allowed', async () => {
-    const { clock, governor, ask } = createRig();
-    await ask(ok(told(0, 12 * hour, clock.now())));
-    const day = { limit: 60, resetAt: clock.now() + 12 * hour };
-    const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day };
-    await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
-    expect(clock.sleeps).toEqual([]);
-  });
+test('a wait for the next day is not begun unless it is allowed', async () => {
+  const { clock, governor, ask } = createRig();
+  await ask(ok(told(0, 12 * hour, clock.now())));
+  const day = { limit: 60, resetAt: clock.now() + 12 * hour };
+  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day };
+  await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
+  expect(clock.sleeps).toEqual([]);
 });
 
 describe('after a 429', () => {
@@ -132,23 +125,14 @@ test('beside others on the key a window is waited for up to a second longer', as
   expect(clock.monotonic()).toBe(fortySeconds + 500);
 });
 
-describe('episodes', () => {
-  test('three in a row end it', async () => {
-    const { clock, governor, ask } = createRig();
-    for (let episode = 1; episode <= 3; episode += 1) await ask(refused({ 'retry-after': '5' }));
-    expect(clock.sleeps).toEqual([5000, 5000]);
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
-    expect(clock.sleeps).toEqual([5000, 5000]);
-  });
-
-  test('three in a row end it for all processes, whichever of them sent', async () => {
-    const { clock, beside } = createRig();
-    for (let episode = 1; episode <= 3; episode += 1) await beside().ask(refused({ 'retry-after': '5' }));
-    const { governor } = beside();
-    await expect(governor.admit(unaborted)).rejects.toMatchObject({ retryAfterSeconds: 5 });
-    clock.advance(5000);
-    await governor.admit(unaborted);
-  });
+test('three 429s in a row end it for all processes, whichever of them sent', async () => {
+  const { clock, beside } = createRig();
+  for (let episode = 1; episode <= 3; episode += 1) await beside().ask(refused({ 'retry-after': '5' }));
+  expect(clock.sleeps).toEqual([5000, 5000]);
+  const { governor } = beside();
+  await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 5 });
+  clock.advance(5000);
+  await governor.admit(unaborted);
 });
 
 describe('the longest total wait', () => {
@@ -289,16 +273,6 @@ describe('a permit, when its request is about to leave', () => {
   });
 });
 
-describe('two governors with one store', () => {
-  test('the second one waits behind the gate of the first, or, too impatient, sends nothing', async () => {
-    const { ask, beside } = createRig();
-    const first = await ask(refused({ 'retry-after': '60' }));
-    const refusal = { kind: 'rate-limited', retryAfterSeconds: 60 };
-    await expect(beside({ maxWait: 59_000 }).governor.admit(unaborted)).rejects.toMatchObject(refusal);
-    expect((await beside().ask(ok())) - first).toBe(60_000);
-  });
-});
-
 test('10,000 at once: each is admitted, in the order in which they came, and none is kept for long', async () => {
   const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
   await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
@@ -344,34 +318,29 @@ describe('several at once', () => {
 
 describe('what is written when', () => {
   /** A store that counts its transactions, and may fail. */
-  const watched = () => {
-    const store = new MemoryLimits();
-    const log: string[] = [];
-    const failing = { with: undefined as Error | undefined };
-    const fold: typeof store.fold = async (name, records) => {
-      if (failing.with) throw failing.with;
-      log.push(records.map(({ type }) => type).join(' '));
-      return store.fold(name, records);
-    };
-    return {
-      log,
-      failing,
-      store: { fold, peek: store.peek.bind(store), list: store.list.bind(store), clear: store.clear.bind(store) },
-    };
-  };
+  class Watched extends MemoryLimits {
+    readonly log: string[] = [];
+    fault: Error | undefined;
+
+    override async fold(scope: string, records: readonly LimitRecord[]) {
+      if (this.fault) throw this.fault;
+      this.log.push(records.map(({ type }) => type).join(' '));
+      return super.fold(scope, records);
+    }
+  }
   const started = async () => {
-    const { store, log, failing } = watched();
+    const store = new Watched();
     const rig = await known(50, { store });
-    log.length = 0;
-    return { ...rig, log, failing };
+    store.log.length = 0;
+    return { ...rig, store, log: store.log };
   };
 
   test('the first admission begins with the start, and the last answer is written at once', async () => {
-    const { store, log } = watched();
+    const store = new Watched();
     const { ask } = createRig({ store });
     await ask(ok());
     await ask(ok());
-    expect(log).toEqual(['start intent', 'answer', 'intent', 'answer']);
+    expect(store.log).toEqual(['start intent', 'answer', 'intent', 'answer']);
   });
 
   test('answers go with the next admission', async () => {
@@ -409,13 +378,13 @@ describe('what is written when', () => {
   });
 
   test('a 429 that can not be written still holds back what was admitted, and the next admission fails', async () => {
-    const { governor, failing, log } = await started();
+    const { governor, store, log } = await started();
     const [one, two] = await governor.admitSeveral({ least: 1, most: 2 }, unaborted);
-    failing.with = new Error('full');
+    store.fault = new Error('full');
     await one.answered(refused()).written;
     expect(two?.leave).toThrow(OvertakenError);
-    await expect(governor.admit(unaborted)).rejects.toBe(failing.with);
-    failing.with = undefined;
+    await expect(governor.admit(unaborted)).rejects.toBe(store.fault);
+    store.fault = undefined;
     await governor.flush();
     expect(log).toEqual(['intent', 'answer']);
   });

@@ -1,9 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { narrow } from '../../src/rate-limit/clock-offset.ts';
-import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { estimate, type LimitFacts } from '../../src/rate-limit/known-limits.ts';
-import { bulkReserve, decide } from '../../src/rate-limit/rules.ts';
-import { observe } from '../../src/rate-limit/window.ts';
+import { bulkReserve } from '../../src/rate-limit/rules.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { simulate as run } from './simulation.ts';
 
@@ -66,29 +63,6 @@ test.each<[string, number, LimitFacts[], object | undefined]>([
   expect(estimate(requests, limits, now).day).toEqual(quota);
 });
 
-test.each([1, 2, 3, 4, 5, 60, 99, 100, 101, 300, 1000, 100_000])(
-  'of a limit of %i as much is left to people as by the rules',
-  (limit) => {
-    const may = (left: number) => {
-      const told = { reset: now + 40_000, limit, remaining: left, sentAt: 0, receivedAt: 0, asOf: 0 };
-      const window = observe(undefined, { ...told, meanwhile: 0, missed: 0, refused: false, tolerance: 1000 }, false);
-      return decide(
-        {
-          ...emptyState(),
-          offset: narrow(undefined, { date: now, sentAt: 0, receivedAt: 0 }),
-          windows: { minute: window },
-        },
-        0,
-        {
-          bulk: true,
-          least: 1,
-        },
-      ).go;
-    };
-    expect([may(bulkReserve(limit)), may(bulkReserve(limit) + 1)]).toEqual([false, true]);
-  },
-);
-
 const limits = fc
   .record({
     kind: fc.constantFrom('minute' as const, 'day' as const),
@@ -109,12 +83,6 @@ describe('with any limits', () => {
       expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
     },
   );
-
-  property('never gets shorter with more requests', [fc.nat(2000), fc.nat(50), keys], (requests, more, known) => {
-    const [few, many] = [estimate(requests, known, now), estimate(requests + more, known, now)];
-    expect(many.seconds).toBeGreaterThanOrEqual(few.seconds);
-    expect(many.day?.waiting ?? 0).toBeGreaterThanOrEqual(few.day?.waiting ?? 0);
-  });
 
   property(
     'lets wait for another day what does not leave within this one',

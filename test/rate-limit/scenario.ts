@@ -56,7 +56,6 @@ export interface Outcome {
   readonly slowest429: number;
   /** The most 429 episodes in one window: those of requests that left before it was known are one. */
   readonly episodesPerWindow: number;
-  readonly overtaken: number;
   /** The highest that any process ever took others to have. */
   readonly foreignRate: number;
   readonly endedAt: number;

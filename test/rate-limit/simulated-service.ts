@@ -13,8 +13,6 @@ export interface SimulatedServiceOptions {
   readonly ahead?: number;
   /** How long after their ends its windows roll, in milliseconds. */
   readonly late?: number;
-  /** Changes the limit while everything runs. */
-  readonly lowered?: { readonly at: number; readonly limit: number };
   /** What a 429 carries. */
   readonly refusal?: 'all' | 'no limits' | 'no Retry-After' | 'nothing';
   /** More refusals of ours than this within a window, but for those of its first second, ban the key for 300 s. */
@@ -29,7 +27,7 @@ export interface Refusal {
 
 interface Window {
   readonly length: number;
-  limit: number;
+  readonly limit: number;
   end: number;
   used: number;
 }
@@ -65,9 +63,6 @@ export class SimulatedService {
   handle(at: number, isOurs = true): ObservedAnswer {
     const now = this.timeAt(at);
     this.#handled += 1;
-    const { lowered } = this.#options;
-    const [small] = this.#windows;
-    if (small && lowered && at >= lowered.at) small.limit = lowered.limit;
     for (const window of this.#windows) this.#roll(window, now);
     const spent = this.#windows.filter((window) => window.used >= window.limit);
     if (now < this.#bannedUntil) return this.#refuse(at, now, this.#bannedUntil, isOurs);

@@ -75,7 +75,7 @@ class Simulation {
   readonly #episodes = new Map<number, number>();
   /** Of this simulation alone: killed processes leave their listeners at it for ever. */
   readonly #never = new AbortController().signal;
-  readonly #count = { answered: 0, limited: 0, inside: 0, overtaken: 0, foreignRate: 0, slowest429: 0 };
+  readonly #count = { answered: 0, limited: 0, inside: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
 
   constructor(scenario: Scenario, openStore: OpenStore) {
@@ -222,7 +222,6 @@ class Simulation {
       return true;
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-      this.#count.overtaken += 1;
       await permit.unsent();
       return false;
     }
