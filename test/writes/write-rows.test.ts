@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { runErrorOf } from '../../src/runs/run-error.ts';
-import {
-  AuthError,
-  FailureError,
-  InterruptedError,
-  NotFoundError,
-  RateLimitedError,
-  UnavailableError,
-} from '../../src/shared/errors.ts';
+import { FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
 import { unclear } from '../../src/writes/classify-failure.ts';
 import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
@@ -122,51 +115,7 @@ describe('a plain set, which relies on no stock', () => {
   });
 });
 
-test('what the service wrote otherwise is said, with its quantity', async () => {
-  const rows = rowsOf(1);
-  const shop = simulatedShop(rows, { requests: new Map([[1, ['differs']]]) });
-  const { settled, firstFailure } = await writeRows(rows, shop.options);
-  expect(settled.get(1)).toMatchObject({ result: 'differs', quantity: 101, error: { code: 'unexpected_quantity' } });
-  expect(firstFailure).toBeInstanceOf(FailureError);
-});
-
 describe('the run stops', () => {
-  test('at once on 401, and the rest is pending', async () => {
-    const error = new AuthError('no', { status: 401 });
-    let answers = 0;
-    const { shop, settled, unknown, stoppedBy } = await written(40, ({ options: { client } }) => ({
-      client: {
-        updateInventory: async (...args) => {
-          answers += 1;
-          if (answers > 5) throw error;
-          return client.updateInventory(...args);
-        },
-      },
-    }));
-    expect(stoppedBy).toBe(error);
-    expect(settled.size).toBe(5);
-    expect(unknown.size).toBe(0);
-    const last = new Map(shop.outcomes.map(({ row, result }) => [row, result]));
-    expect([...last.values()].filter((result) => result === 'void').length).toBeGreaterThan(0);
-    expect([...last.values()]).not.toContain('unknown');
-  });
-
-  test('where the rate limit would be waited for too long', async () => {
-    const error = new RateLimitedError('nothing may be sent now', { retryAfterSeconds: 999 });
-    let admissions = 0;
-    const { shop, settled, stoppedBy } = await written(20, ({ options: { governor } }) => ({
-      governor: {
-        admitSeveral: (...args) => {
-          admissions += 1;
-          return admissions > 1 ? Promise.reject(error) : governor.admitSeveral(...args);
-        },
-      },
-    }));
-    expect(stoppedBy).toBe(error);
-    expect(settled.size).toBe(5);
-    expect(shop.sent).toHaveLength(5);
-  });
-
   test.each([
     ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
     ['without asking for all rows when none is answered any more', 500, { unsent: true }, 1, 59],
@@ -202,18 +151,6 @@ describe('the run stops', () => {
     expect(stoppedBy).toBeInstanceOf(InterruptedError);
     expect(shop.sent).toEqual([]);
   });
-});
-
-test('--fail-fast begins nothing after a row that failed', async () => {
-  const gone = new NotFoundError('gone', { status: 404 });
-  const { settled, stoppedBy } = await written(40, ({ options: { client } }) => ({
-    client: {
-      updateInventory: (...args) => (args[0] === 2n ? Promise.reject(gone) : client.updateInventory(...args)),
-    },
-    ...{ concurrency: 1, failFast: true },
-  }));
-  expect([1, 2].map((row) => settled.get(row)?.result)).toEqual(['applied', 'failed']);
-  expect(stoppedBy).toBeUndefined();
 });
 
 describe('other commands', () => {
