@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { seeded } from '../rate-limit/seeded.ts';
 import { type Forgetting, forgettings, keepCopy, localForgettings } from '../support/forgetting.ts';
-import { type ListedRun, type Petstock, petstockAt, type ShownRow } from '../support/petstock.ts';
+import { type Petstock, petstockAt, type ShownRow } from '../support/petstock.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
 import type { Program } from '../support/program.ts';
 import { type Exchange, errorBody, type ScriptedService, scriptedService, until } from '../support/scripted-service.ts';
@@ -172,13 +172,9 @@ interface Told {
 
 /** Returns the pet if the run has an increment of it without an answer. */
 async function unansweredIn(petstock: Petstock, file: string, petId: number): Promise<number | undefined> {
-  const run = (await runsOf(petstock)).find((listed) => listed.file === file);
+  const run = (await petstock.history()).find((listed) => listed.file === file);
   const rows = run === undefined ? [] : await petstock.rows(run.run);
   return rows.some((row) => row.petId === petId && row.result === 'unknown') ? petId : undefined;
-}
-
-async function runsOf(petstock: Petstock): Promise<readonly (ListedRun & { readonly file: string })[]> {
-  return (await petstock.history()) as readonly (ListedRun & { readonly file: string })[];
 }
 
 /** Every row is in the history as the service has seen it. */
@@ -187,7 +183,7 @@ async function expectTruth(
   { label, begun, hasDeltas, file, isFinished, doubtful }: Told,
 ): Promise<void> {
   const commits = witness.commits.slice(begun);
-  const run = (await runsOf(petstock)).find((listed) => listed.file === file);
+  const run = (await petstock.history()).find((listed) => listed.file === file);
   if (run === undefined) return expect({ label, commits: isFinished ? [] : commits }).toEqual({ label, commits: [] });
   expect({ label, state: run.state }).toEqual({ label, state: 'done' });
   for (const row of (await petstock.rows(run.run)) as readonly (ShownRow & {

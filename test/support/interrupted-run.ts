@@ -1,19 +1,15 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { holdingProxy } from './holding-proxy.ts';
-import { petstockAt } from './petstock.ts';
+import { type Petstock, petstockAt } from './petstock.ts';
 import { temporaryPostgres } from './postgres.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { type Program, type Served, serve, startProgram, temporaryHome } from './program.ts';
-import type { RunRecordJson } from './team-json.ts';
+import type { Program } from './program.ts';
+import { hold, slowly } from './scripted-actions.ts';
+import { type ScriptedService, scriptedService, tenEach, until } from './scripted-service.ts';
 
 /** `PETSTOCK_RUNS=100` for the whole matrix. */
 const instants = Number(process.env.PETSTOCK_RUNS ?? 2);
+/** Pets 1 to 120, and a row for each. */
 export const rows = 120;
-const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
-/** So that there are moments between the answers. */
-const unhurried = ['--pets', `${rows}`, '--fault', 'PATCH /inventory/*:delay=8', ...noLimit];
 /** Short, since a resume waits until no request of the killed process can be on its way any more. */
 const timeout = ['--timeout', '1'];
 export const moments = Array.from({ length: instants }, (_, index) => Math.round(((index + 0.5) * rows) / instants));
@@ -22,16 +18,18 @@ export const moments = Array.from({ length: instants }, (_, index) => Math.round
 export const oneMoment = process.env.PETSTOCK_RUNS === undefined ? [rows / 2] : moments;
 
 export interface Setting<Server = PostgresServer> {
-  readonly served: Served;
+  readonly service: ScriptedService;
   readonly server: Server;
   /** The program on a machine that has nothing of another one but the address of the database. */
-  machine(): ReturnType<typeof petstockAt>;
-  stock(): Promise<ReadonlyMap<string, number>>;
+  machine(): Petstock;
+  /** By pet, from the first. */
+  stock(): readonly (number | undefined)[];
   /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
   begin(): Program;
   release(): void;
-  /** The pet of that row; `held` resolves once its change is held back. */
-  readonly lastPet: string;
+  /** Holds back what comes from now on. @returns lets it go */
+  pause(): () => void;
+  /** Resolves once the change of the last pet is held back. */
   readonly held: Promise<void>;
 }
 
@@ -45,49 +43,40 @@ export function setting(): Promise<Setting> {
 export async function settingWith<Server extends { readonly url: string }>(
   start: () => Promise<Server>,
 ): Promise<Setting<Server>> {
-  const [served, server] = await Promise.all([serve(unhurried), start()]);
-  const alone = petstockAt(served);
-  const stock = async () => {
-    const { stdout } = await alone.run('inventory list -o csv --no-header -q');
-    return new Map(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
-    );
+  const [service, server] = await Promise.all([scriptedService({ stock: tenEach(rows) }), start()]);
+  const last = hold();
+  service.next(`PATCH /inventory/${rows}`, last.action);
+  // So that there are moments between the answers.
+  let pace = slowly(8);
+  service.always('PATCH', (exchange) => pace(exchange));
+  const pause = () => {
+    const { action, release } = hold(slowly(8));
+    pace = action;
+    return release;
   };
-  const pets = [...(await stock()).keys()];
-  const lastPet = pets.at(-1) ?? '';
-  const { url, held, release } = await holdingProxy(
-    served.url,
-    (method, path) => method === 'PATCH' && path.endsWith(`/${lastPet}`),
-  );
-  const env = { ...served.env, PETSTOCK_URL_STAGING: url, PETSTOCK_STATE_URL: server.url };
+  const env = { ...service.env, PETSTOCK_STATE_URL: server.url };
   const machine = () => petstockAt({ env });
-  const file = join(temporaryHome().folder, 'deltas.csv');
-  writeFileSync(file, `petId,delta\n${pets.map((petId) => `${petId},+1`).join('\n')}\n`);
-  const apply = ['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout];
+  const begin = () => {
+    const petstock = machine();
+    const lines = Array.from({ length: rows }, (_, index) => `${index + 1},+1`);
+    const file = petstock.file('deltas.csv', ['petId,delta', ...lines]);
+    return petstock.start(['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout]);
+  };
+  const stock = () => Array.from({ length: rows }, (_, index) => service.stockOf(index + 1));
   // Nobody waits for the tables in what follows.
   await machine().run('state info');
-  return { served, server, machine, stock, begin: () => startProgram(apply, { env }), release, lastPet, held };
+  return { service, server, machine, stock, begin, pause, release: last.release, held: last.reached };
 }
 
-const answered = async ({ journal }: Served) =>
-  (await journal()).filter(({ method, status }) => method === 'PATCH' && status === 200).length;
-
-export const untilAnswered = (served: Served, count: number) =>
-  vi.waitFor(async () => expect(await answered(served)).toBeGreaterThanOrEqual(count), {
-    timeout: 120_000,
-    interval: 5,
-  });
+export const untilAnswered = (service: ScriptedService, count: number) =>
+  until(() =>
+    expect(service.seen('PATCH').filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(count),
+  );
 
 /** Resumed from another machine, each pet has got its 1, once. */
-export async function expectResumed(
-  { machine, stock, served }: Omit<Setting, 'server'>,
-  before: ReadonlyMap<string, number>,
-): Promise<void> {
+export async function expectResumed({ machine, stock, service }: Omit<Setting, 'server'>): Promise<void> {
   const other = machine();
-  const runs = JSON.parse((await other.run('history list --json')).stdout) as RunRecordJson[];
+  const runs = await other.history();
   const [run] = runs;
   expect(runs).toHaveLength(1);
   if (run?.state !== 'done') {
@@ -98,13 +87,8 @@ export async function expectResumed(
       interval: 1000,
     });
   }
-  const wanted = new Map([...before].map(([petId, quantity]) => [petId, quantity + 1]));
-  expect(await stock()).toEqual(wanted);
+  expect(stock()).toEqual(Array(rows).fill(11));
   // Each was sent with the stock that was wanted, and never with another one.
-  // A request that was cut off by the kill of its machine has no body.
-  const whole = (await served.journal()).filter(({ method, body }) => method === 'PATCH' && body !== null);
-  for (const { path, body } of whole) {
-    expect(JSON.parse(body ?? '{}').quantity).toBe(wanted.get(path.replace(/.*\//, '')));
-  }
+  expect(new Set(service.seen('PATCH').map(({ body }) => body))).toEqual(new Set(['{"quantity":11}']));
   expect(await other.run('state check')).toMatchObject({ code: 0 });
 }

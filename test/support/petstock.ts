@@ -28,7 +28,11 @@ export interface Petstock {
 export interface ListedRun {
   readonly run: string;
   readonly command: string;
+  readonly user: string | null;
+  readonly host: string;
   readonly state: string;
+  readonly undoes: string | null;
+  readonly file: string | null;
   readonly counts: Readonly<Record<string, number>>;
 }
 

@@ -150,9 +150,14 @@ export function withReport(result: RunResult): AppliedChanges {
   return { ...result, report: result.stdout === '' ? ({} as PrintedReport) : JSON.parse(result.stdout) };
 }
 
+/** What runs a command: a shop, a machine, a program. */
+interface Running {
+  run(command: string): Promise<{ readonly stdout: string }>;
+}
+
 /** The stock of each pet, ids as text. */
-export async function stockOf(shop: Shop): Promise<ReadonlyMap<string, number>> {
-  const { stdout } = await shop.run('inventory list -o tsv');
+export async function stockOf({ run }: Running): Promise<ReadonlyMap<string, number>> {
+  const { stdout } = await run('inventory list -o tsv');
   const rows = stdout
     .trim()
     .split('\n')

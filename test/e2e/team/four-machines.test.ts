@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ListedRun } from '../../support/petstock.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
+import { stockOf } from '../../support/shop.ts';
 import { type Machine, openTeam, type Team } from '../../support/team.ts';
-import type { RunRecordJson } from '../../support/team-json.ts';
 
 const limits = { limits: { minute: 40, day: 1_000_000 }, windowSeconds: 2, pets: 60 };
 const skews = [
@@ -19,16 +20,6 @@ async function openFour(): Promise<Team & { readonly machines: readonly [Machine
   return { ...team, machines: [one, two, three, four] };
 }
 
-async function stock(machine: Machine): Promise<ReadonlyMap<string, number>> {
-  const { stdout } = await machine.run('inventory list -o csv --no-header -q');
-  return new Map(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
-  );
-}
-
 const inTurn = async (machine: Machine, commands: readonly string[]) => {
   const codes: number[] = [];
   for (const command of commands) codes.push((await machine.run(command)).code);
@@ -38,7 +29,7 @@ const inTurn = async (machine: Machine, commands: readonly string[]) => {
 test('four machines with one key, whose clocks are off by 30 s: no 429, no lost adjust, one history', async () => {
   const { machines, service } = await openFour();
   const [apply, set, adjust, other] = machines;
-  const before = await stock(apply);
+  const before = await stockOf(apply);
   const pets = [...before.keys()];
   const [shared, ...rest] = pets;
   const wanted = rest.slice(0, 40).map((petId, index) => [petId, index + 100] as const);
@@ -61,11 +52,11 @@ test('four machines with one key, whose clocks are off by 30 s: no 429, no lost 
   expect(codes.flat().filter((code) => code !== 0)).toEqual([]);
   const refused = service.journal().filter(({ status }) => status === 429);
   expect(refused).toEqual([]);
-  const after = await stock(other);
+  const after = await stockOf(other);
   expect(after.get(shared ?? '')).toBe((before.get(shared ?? '') ?? 0) + 6 + 60);
   for (const [petId, quantity] of wanted) expect(after.get(petId)).toBe(quantity);
 
-  const runs = JSON.parse((await set.run('history list --json')).stdout) as RunRecordJson[];
+  const runs = JSON.parse((await set.run('history list --json')).stdout) as ListedRun[];
   expect(runs).toHaveLength(1 + 12 + 12);
   expect(new Set(runs.map(({ host, user }) => `${user}@${host}`))).toEqual(
     new Set(['of-till-1@till-1', 'of-till-2@till-2', 'of-office@office', 'of-ci@ci']),
@@ -114,14 +105,14 @@ async function noticesOf(url: string): Promise<readonly number[]> {
 test('the run of a colleague is seen, taken back, and told from one’s own', async () => {
   const { machines } = await openFour();
   const [ann, ben] = machines;
-  const [petId] = (await stock(ann)).keys();
+  const [petId] = (await stockOf(ann)).keys();
   await ann.run(`inventory adjust ${petId} +5 -q`);
   expect(await ben.run('history list', {})).toMatchObject({ stdout: expect.stringContaining('of-till-1\ttill-1') });
   expect((await ben.run('history list --mine')).stdout).toBe('');
   expect(await ben.run('undo --last --yes')).toMatchObject({ code: 2 });
-  const [run] = JSON.parse((await ben.run('history list --json')).stdout) as RunRecordJson[];
+  const [run] = JSON.parse((await ben.run('history list --json')).stdout) as ListedRun[];
   expect(await ben.run(`undo ${run?.run} --yes`)).toMatchObject({ code: 0 });
   expect((await ann.run(`history show ${run?.run}`)).stderr).toContain('of-till-1');
-  const mine = JSON.parse((await ben.run('history list --mine --json')).stdout) as RunRecordJson[];
+  const mine = JSON.parse((await ben.run('history list --mine --json')).stdout) as ListedRun[];
   expect(mine.map(({ command, undoes }) => [command, undoes])).toEqual([['undo', run?.run]]);
 });
