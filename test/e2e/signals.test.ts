@@ -19,22 +19,6 @@ test.each(signals)('%s during a request', async (signal) => {
   expect(stderr).toBe('Error: Interrupted.\n');
 });
 
-test('Ctrl-C during a write waits for its answer; without one it says that the outcome is open', async () => {
-  const { env, untilSeen, url } = await serve(['--fault', 'PATCH /inventory/*:hang']);
-  const program = startProgram('inventory set 1 5 --timeout 2', { env });
-  await untilSeen(1);
-  program.kill('SIGINT');
-  const { stderr, ...rest } = await program.result;
-  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
-  expect(stderr.replace(/--resume \S+/, '--resume <run>')).toBe(
-    `▸ staging · ${url}\n` +
-      'Stopping after the request in flight. Ctrl-C again ends at once.\n' +
-      "Not known what it was before: this can't be taken back.\n" +
-      'Error: Interrupted; it is not known whether the stock of pet 1 was set.\n' +
-      'Hint: petstock inventory apply --resume <run> --env staging\n',
-  );
-});
-
 test.each(signals)('%s during a wait for the rate limit', async (signal) => {
   const { env, journal } = await serve(['--limit-minute', '1', '--window-seconds', '86400']);
   const home = temporaryHome();

@@ -65,15 +65,3 @@ test.each([390, 395, 400, 405, 410, 415])(
     expect(errorJson(full.stderr).error.hint).toContain(`--resume ${reportOf(full).run}`);
   },
 );
-
-test('a disk that is full from the start: exit 1, and nothing is sent', async () => {
-  const served = await serve(noLimit);
-  const petstock = petstockAt(served);
-  const file = petstock.file('changes.csv', ['petId,quantity', '4,12']);
-  const apply = ['inventory', 'apply', file, '--yes'];
-  const full = await petstock.run(apply, limited(0));
-  expect(full.code).toBe(1);
-  expect(full.stderr).toContain("can't be used");
-  expect(full.stderr).toContain('nothing was sent');
-  expect(await served.journal()).toEqual([]);
-});

@@ -28,8 +28,8 @@ const largest = 9_223_372_036_854_775_807n;
 const smallest = -9_223_372_036_854_775_808n;
 const timeout = 30_000;
 
-const lastKnown = async ({ history }: State, petId: bigint, before?: number): Promise<number | undefined> =>
-  (await history.lastKnownQuantities(service, [{ petId, before }]))[0];
+const lastKnown = async ({ history }: State, petId: bigint): Promise<number | undefined> =>
+  (await history.lastKnownQuantities(service, [{ petId }]))[0];
 
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
   (await limits.look?.(scope)) ?? limits.peek(scope);
@@ -506,18 +506,6 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
       });
 
-      it('undoes a row once, and knows by which run', async () => {
-        const log = await write(ours, 7n);
-        const undo = await theirs.history.begin(headOf({ command: 'undo', undoes: log.run }), [
-          rowFor(7n, { line: 1 }),
-        ]);
-        await undo.intend([intent({ row: 1, petId: 7n })], undefined);
-        await undo.settle([{ row: 1, petId: 7n, result: 'applied' }]);
-        await undo.end();
-        expect(await ours.history.run(log.run)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
-        expect((await collect(ours.history.rows(log.run)))[0]?.undoneBy).toBe(undo.run);
-      });
-
       it('has a row back once its undo was undone, and so on', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
@@ -599,14 +587,6 @@ export function testState(name: string, newStore: () => Driver): void {
         ]);
         expect((await ours.pets.look(service, [7n, largest])).writes).toEqual([last]);
         expect((await ours.pets.look('https://other.example/v1')).writes).toEqual([]);
-      });
-
-      it('knows the stock before a write', async () => {
-        await write(ours, 7n, { quantity: 3 });
-        const log = await write(theirs, 7n, { quantity: 8 });
-        await write(ours, 7n, { quantity: 20 });
-        const [row] = await collect(ours.history.rows(log.run));
-        expect(await lastKnown(ours, 7n, row?.sequence)).toBe(3);
       });
 
       it('knows the stock of many pets, each as it was asked for', async () => {

@@ -55,10 +55,12 @@ export function runProgram(command: string | readonly string[], options?: Progra
   return startProgram(command, options).result;
 }
 
+/** Whether Node runs the program that is tested: an executable has a runtime of its own. */
+export const isScript = /\.c?js$/.test(inject('program') ?? '');
+
 /** The command that runs the built program. */
 export function programCommand(): readonly string[] {
-  const program = inject('program');
-  return /\.[cm]?js$/.test(program) ? [process.execPath, program] : [program];
+  return isScript ? [process.execPath, inject('program')] : [inject('program')];
 }
 
 /** Starts the built program. It is shown when the test fails, and gone when the test is finished. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
-import { scriptedService, tenEach, until } from '../../support/scripted-service.ts';
+import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
 test('a state whose first command was killed while it was made is no damage', async () => {
   const service = await scriptedService();
@@ -107,34 +107,4 @@ describe('a state folder that can not be used', () => {
     expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
     expect(results.filter(({ code, isSaid }) => code !== 0 || !isSaid)).toEqual([]);
   });
-
-  test.each(unusable)('%s: no write, exit 1, and the hint names PETSTOCK_STATE_DIR', async (_what, at) => {
-    const service = await scriptedService();
-    const petstock = petstockAt(service);
-    const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
-    for (const command of ['set 1 50', 'adjust 1 +1', `apply ${file} --yes`]) {
-      const env = { PETSTOCK_STATE_DIR: at(petstock), XDG_RUNTIME_DIR: petstock.home.folder };
-      const { code, stderr } = await petstock.run(`inventory ${command}`, { env });
-      expect({ command, code }).toEqual({ command, code: 1 });
-      expect(stderr).toMatch(/Hint: .*PETSTOCK_STATE_DIR/);
-    }
-    expect(service.seen('PATCH')).toEqual([]);
-  });
-
-  test('nor any other place: exit 1, and nothing is sent', async () => {
-    const service = await scriptedService();
-    const env = { PETSTOCK_STATE_DIR: '/proc/petstock', XDG_RUNTIME_DIR: '/proc/petstock', TMPDIR: '/proc/petstock' };
-    const { code, stderr } = await petstockAt(service).run('inventory list', { env });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/Hint: .*PETSTOCK_STATE_DIR/);
-    expect(service.requests).toEqual([]);
-  });
-});
-
-test('a database that can not be used it is no database: said, moved aside, and never silently new', async () => {
-  const service = await scriptedService();
-  const petstock = petstockAt(service);
-  expect(await petstock.run('inventory set 1 50')).toMatchObject({ code: 0 });
-  await until(() => writeFileSync(join(petstock.home.state, 'state.db'), 'this is no database'.repeat(1000)));
-  expect(await petstock.run('inventory set 1 51 -q')).toMatchObject({ stderr: expect.stringContaining('damaged') });
 });
