@@ -75,7 +75,7 @@ async function simulateTeam({ scenario, server: { trips, ahead, crashes = [] } }
   let machines = 0;
   opened ??= SimulatedDatabase.open();
   const database = await opened;
-  const seen = await database.begin(() => noon + ahead + passed());
+  const seen = await database.beginCrashing(() => noon + ahead + passed());
   const outcome = simulate(scenario, async (_machine, clock, timeline) => {
     if (machines === 0) for (const at of crashes) timeline.schedule(at, () => void seen.crash(timeline));
     passed = () => timeline.passed;

@@ -1,8 +1,10 @@
+import pg, { type Submittable } from 'pg';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from '../../src/shared/database-url.ts';
-import type { DatabaseServer } from '../../src/state/postgres/client-config.ts';
+import { configOf, type DatabaseServer } from '../../src/state/postgres/client-config.ts';
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
+import { Pipeline, type Protocol } from '../../src/state/postgres/pipeline.ts';
 import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
 import { PostgresStore } from '../../src/state/postgres/postgres-store.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
@@ -74,10 +76,15 @@ export class SimulatedDatabase {
     return database;
   }
 
-  /** Begins one with nothing in it: no other may go on meanwhile. @param now by the clock of the database: milliseconds since the Unix epoch */
-  async begin(now: () => number): Promise<Simulation> {
+  /** Begins one of any number at a time, each with names of its own for the keys. @param now by the clock of the database: milliseconds since the Unix epoch */
+  begin(now: () => number): Simulation {
+    return new Simulation(this.#own, now, false);
+  }
+
+  /** Begins one in which the database may crash, with nothing in it: no other may go on meanwhile. */
+  async beginCrashing(now: () => number): Promise<Simulation> {
     await this.#own.ask(['petstock.limits', 'kept'].map(emptied), longest);
-    return new Simulation(this.#own, now);
+    return new Simulation(this.#own, now, true);
   }
 
   /** Connects a process. */
@@ -104,7 +111,7 @@ export class SimulatedDatabase {
 }
 
 async function newLine(server: DatabaseServer): Promise<Line> {
-  const wire = await openWire(server, () => line.onNotice());
+  const wire = await openPreparing(server, () => line.onNotice());
   const line: Line = { wire, session: undefined, onNotice: () => {} };
   return line;
 }
@@ -120,6 +127,7 @@ interface Transaction {
 export class Simulation {
   readonly #own: Wire;
   readonly #now: () => number;
+  readonly #mayCrash: boolean;
   readonly #sessions = new Set<Session>();
   /** Called with a notice, which each process hears in its own time. */
   readonly #listeners = new Map<Session, () => void>();
@@ -128,9 +136,10 @@ export class Simulation {
   #turn: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(own: Wire, now: () => number) {
+  constructor(own: Wire, now: () => number, mayCrash: boolean) {
     this.#own = own;
     this.#now = now;
+    this.#mayCrash = mayCrash;
   }
 
   /** Returns a connection as its process sees it. */
@@ -228,7 +237,7 @@ export class Simulation {
   async #run(session: Session, statements: readonly Statement[], within: number): Promise<Answers> {
     if (session.isOver) throw new Error('Connection terminated');
     const answers = await this.#answers(session, statements, within);
-    if (statements.some(({ sql }) => sql.includes('pg_logical_emit_message'))) {
+    if (this.#mayCrash && statements.some(({ sql }) => sql.includes('pg_logical_emit_message'))) {
       await this.#own.ask([emptied('kept'), statement('INSERT INTO kept TABLE petstock.limits')], longest);
     }
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.#now()) }] : rows));
@@ -276,4 +285,43 @@ function nextNotice(line: Line): Promise<void> {
   return new Promise((resolve) => {
     line.onNotice = resolve;
   });
+}
+
+/** As `openWire`, but what was parsed once is kept by the server: parsing took most of the time of a simulation. */
+async function openPreparing(server: DatabaseServer, onNotice: () => void): Promise<Line['wire']> {
+  const client = new pg.Client(configOf(server, false));
+  client.on('notification', onNotice);
+  await client.connect();
+  const names = new Map<string, string>();
+  return {
+    ask: (statements) =>
+      new Promise((resolve, reject) => {
+        const pipeline = new Pipeline(statements, (error, rows = []) =>
+          error === null ? resolve(rows) : reject(error),
+        );
+        const submit = (protocol: Protocol) => Pipeline.prototype.submit.call(pipeline, preparing(protocol, names));
+        client.query(Object.assign(pipeline, { submit }) as unknown as Submittable);
+      }),
+    close: () => client.end(),
+  };
+}
+
+/** @param names of what the server has parsed, by its text */
+function preparing(protocol: Protocol, names: Map<string, string>): Protocol {
+  const { stream } = protocol;
+  let name = '';
+  return {
+    stream,
+    parse: ({ text, types }) => {
+      const known = names.get(text);
+      name = known ?? `statement ${names.size}`;
+      if (known === undefined) protocol.parse({ text, name, types });
+      names.set(text, name);
+    },
+    describe: ({ type }) => protocol.describe({ type, name }),
+    bind: (message) => protocol.bind({ ...message, statement: name }),
+    execute: (message) => protocol.execute(message),
+    sync: () => protocol.sync(),
+    on: (event, listener) => protocol.on(event, listener),
+  };
 }

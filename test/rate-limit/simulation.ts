@@ -8,7 +8,6 @@ import {
   type Wanted,
 } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
-import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { KnownRefusals, type StoredRefusals } from './known-refusals.ts';
@@ -16,6 +15,7 @@ import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
 import { type Refusal, SimulatedService } from './simulated-service.ts';
+import { inMemory } from './simulated-stores.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
 /**
@@ -24,7 +24,8 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
  * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
  * @throws where that never happens
  */
-export function simulate(scenario: Scenario, openStore: OpenStore = inMemory()): Promise<Outcome> {
+export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
+  if (openStore === undefined) return inMemory().with((open) => simulate(scenario, open));
   return new Simulation(scenario, openStore).run();
 }
 
@@ -40,16 +41,11 @@ function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<Proces
   };
 }
 
-function inMemory(): OpenStore {
-  const stores = new Map<number, MemoryLimits>();
-  return (machine) => ofMachine(stores, machine, () => new MemoryLimits());
-}
-
-/** Returns what a machine has, made when it is first asked for. */
-function ofMachine<Value>(values: Map<number, Value>, machine: number, make: () => Value): Value {
-  const value = values.get(machine) ?? make();
-  values.set(machine, value);
-  return value;
+/** The list of a machine, which is put into the map where it is not yet there. */
+function listOf(lists: Map<number, Refusal[]>, machine: number): Refusal[] {
+  const list = lists.get(machine) ?? [];
+  lists.set(machine, list);
+  return list;
 }
 
 /** A process, as its requests see it. */
@@ -112,7 +108,7 @@ class Simulation {
     });
     const work = async () => {
       await clock.sleep(startsAt);
-      const refusals = new KnownRefusals(ofMachine(this.#stored, machine, () => []));
+      const refusals = new KnownRefusals(listOf(this.#stored, machine));
       const governor = createGovernor({
         clock,
         store: await this.#openStore(plan, clock, refusals),
@@ -238,7 +234,7 @@ class Simulation {
   #note(machine: number, leftAt: number, at: number, refusals: KnownRefusals): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
     if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
-    const answered = ofMachine(this.#answered, machine, () => []);
+    const answered = listOf(this.#answered, machine);
     const window = Math.floor(this.#service.timeAt(at) / this.#scenario.service.window);
     const isNew = answered.every(({ until }) => leftAt >= until);
     if (isNew) this.#episodes.set(window, (this.#episodes.get(window) ?? 0) + 1);
