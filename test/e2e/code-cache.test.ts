@@ -33,7 +33,7 @@ test('a cache that was changed, or open to others, is not read, and made anew wi
   for (const [what, damage] of Object.entries<Damage>({ ...damages, wider, linked })) {
     const inodes = new Map<string, number>();
     for (const path of cachesIn(home).filter((name) => !name.endsWith('.kept'))) {
-      damage(path);
+      damage(path, () => 0.5);
       inodes.set(path, fs.statSync(path).ino);
     }
     expect({ what, ...(await runCached(home, command)) }).toEqual({ what, ...(printed.get(command) as object) });

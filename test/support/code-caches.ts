@@ -29,21 +29,22 @@ export async function warmHome() {
   return { home, printed };
 }
 
-export type Damage = (path: string) => void;
+/** @param random from 0 to 1 */
+export type Damage = (path: string, random: () => number) => void;
 
-const changed = (change: (bytes: Buffer) => Buffer): Damage => {
-  return (path) => writeFileSync(path, change(readFileSync(path)));
+const changed = (change: (bytes: Buffer, random: () => number) => Buffer): Damage => {
+  return (path, random) => writeFileSync(path, change(readFileSync(path), random));
 };
-const inside = (bytes: Buffer) => Math.floor(bytes.length / 3);
+const somewhere = (bytes: Buffer, random: () => number) => Math.floor(random() * bytes.length);
 
 /** Ways in which a cache comes to be another than it was made. */
 export const damages: Readonly<Record<string, Damage>> = {
-  cut: changed((bytes) => bytes.subarray(0, inside(bytes))),
+  cut: changed((bytes, random) => bytes.subarray(0, somewhere(bytes, random))),
   empty: changed(() => Buffer.alloc(0)),
-  zeroed: changed((bytes) => bytes.fill(0, inside(bytes))),
-  flipped: changed((bytes) => {
-    const at = inside(bytes);
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
+  zeroed: changed((bytes, random) => bytes.fill(0, somewhere(bytes, random))),
+  flipped: changed((bytes, random) => {
+    const at = somewhere(bytes, random);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8));
     return bytes;
   }),
   longer: changed((bytes) => Buffer.concat([bytes, Buffer.from('more')])),
