@@ -30,7 +30,7 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   if (text === '-') return { kind: 'takeBack' };
   if (/^done$/i.test(text)) return { kind: 'done' };
   if (text.length > longestCode) {
-    const message = `a code has at most ${longestCode} characters, and this line has ${text.length}`;
+    const message = `a code has at most ${longestCode} characters, and this line has more`;
     return { kind: 'fault', code: `${text.slice(0, longestCode - 1)}…`, fault: message };
   }
   if (text.startsWith('=')) return parseSetting(text);
