@@ -117,10 +117,13 @@ test.for([
   expect(result.stderr).toContain(why);
 });
 
-test('a line is said to be too long without a length: of a long one only the beginning is kept', async ({ shop }) => {
-  const { stderr } = await count(shop, `4\n${'9'.repeat(1500)}\n`, '--dry-run');
-  expect(stderr).toContain('a code has at most 200 characters, and this line has more');
-});
+test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
+  'of a line that is too long the beginning alone is kept, and none of it counts: %j',
+  async (line, { shop }) => {
+    const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
+    expect(stderr).toContain('a code has at most 200 characters, and this line has more');
+  },
+);
 
 test('what a terminal puts around a paste is no part of the first scan', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
