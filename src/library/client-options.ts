@@ -36,7 +36,7 @@ export interface PetstoreClientOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
   /** Called before each wait, with its length in milliseconds. */
   readonly onWait?: ((ms: number) => void) | undefined;
-  /** Called after each answer that says what is left of a limit. What it throws becomes a warning of the process. */
+  /** Called after each answer that says what is left of a limit. What this and the two above throw becomes a warning of the process. */
   readonly onLimit?: ((state: LimitState) => void) | undefined;
 }
 

@@ -122,7 +122,7 @@ async function openConnection(
     maxWait: options.maxWait ?? 90_000,
     self: processes.self,
     isGone: (other) => processes.isGone(other),
-    onWait: (ms) => onWait?.(ms),
+    onWait: (ms) => tell(onWait, ms),
     onUnbelievable: (line) => tell(onWarning, line),
     onLimit: ({ limit, remaining, resetIn, asOf }) => {
       tell(onLimit, limitState({ limit: Number(limit), remaining: Number(remaining), resetAt: asOf + resetIn, asOf }));
@@ -150,7 +150,7 @@ async function openConnection(
   };
 }
 
-/** Calls a listener about an answer. The request has been carried out: an error of the listener is none of the call. */
+/** Calls a listener. What it throws is no error of the call: a request may have been carried out, or be about to leave. */
 function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
   try {
     listener?.(value);
@@ -179,7 +179,7 @@ async function openLibraryState(
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   if (folder === undefined && url === undefined) return { state: undefined, limits: memory };
   const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
-  const warn = (line: string) => onWarning?.(line);
+  const warn = (line: string) => tell(onWarning, line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
   const shared = { need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {

@@ -82,13 +82,13 @@ test('a listener that throws is warned of, and the write is known', async () => 
   const listen = ({ message }: Error) => warned.push(message);
   process.on('warning', listen);
   onTestFinished(() => void process.off('warning', listen));
-  const { client } = await open({
-    onLimit: () => {
-      throw new Error('a mistake of the program');
-    },
-  });
+  const failing = (what: string) => () => {
+    throw new Error(`a mistake of ${what}`);
+  };
+  const { shop, client } = await open({ onLimit: failing('onLimit'), onWait: failing('onWait') });
+  shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=1:first=1']);
   await expect(client.updateInventory(4, 12)).resolves.toMatchObject({ quantity: 12 });
-  await vi.waitFor(() => expect(warned).toEqual(['a mistake of the program']));
+  await vi.waitFor(() => expect(new Set(warned)).toEqual(new Set(['a mistake of onLimit', 'a mistake of onWait'])));
 });
 
 test('a write that the limit stops is said in whole sentences', async () => {

@@ -113,8 +113,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   await withWayOn(command, async () => {
     const { access, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
     try {
-      const { keep, empty: onBegun } = failedOut ?? {};
-      await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: keep, stdinIsTaken });
+      const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
+      await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
     } catch (error) {
       throw guard.named(error);
     }

@@ -48,7 +48,7 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
-    /** It is what the command reads: its rows stay until their run begins. */
+    /** It is what the command reads: its rows stay until their run has ended, since one that is killed is known by them. */
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
     /** Takes last night's rows out of it. */
     empty: async () => (isFile() ? write([]) : undefined),
