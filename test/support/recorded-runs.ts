@@ -13,7 +13,7 @@ export interface TestRow {
   readonly quantity?: number;
   readonly error?: Outcome['error'];
   readonly reason?: string;
-  readonly ref?: string;
+  readonly ref?: string | undefined;
 }
 
 /** Opens the state of a shop, as a process of its own would. */
@@ -51,14 +51,15 @@ export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Part
   });
 }
 
-function headOf(shop: Shop): RunHead {
+/** The head of a run that anna began with a file. */
+export function headOf(shop: Shop): RunHead {
   return {
     ...{ command: 'inventory apply', env: 'staging', store: undefined, baseUrl: shop.service.url, scope: 'scope' },
     ...{ service: shop.service.url, user: 'anna', file: 'stock.csv', unchanged: 0 },
   };
 }
 
-function plannedRow({ petId, before, after, reason, ref }: TestRow, index: number): PlannedRow {
+export function plannedRow({ petId, before, after, reason, ref }: TestRow, index: number): PlannedRow {
   return { row: index + 1, line: index + 2, petId, before, after, reason, ref };
 }
 

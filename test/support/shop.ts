@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test as plain } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import { answering } from './answering.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { type RunOptions, type RunResult, runMain } from './context.ts';
 import { newFolder } from './new-folder.ts';
@@ -24,6 +25,13 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
   json(command: string | readonly string[], options?: ShopRunOptions): Promise<any>;
   /** Runs it. @returns its stderr @throws unless it is exit 2, has printed nothing, and has sent nothing */
   refused(command: string | readonly string[], options?: ShopRunOptions): Promise<string>;
+  /** Runs it. @throws unless it ends with this exit code, and its stderr has each of these */
+  exits(
+    command: string | readonly string[],
+    code: number,
+    said?: string | RegExp | readonly (string | RegExp)[],
+    options?: ShopRunOptions,
+  ): Promise<RunResult>;
 }
 
 /** Opens a shop on a service in memory; it closes when the test is finished. */
@@ -36,6 +44,11 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     ...{ service, clock, folders },
     env: { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key },
   });
+}
+
+/** Opens a shop at a service that answers every request with these. */
+export async function openShopAnswering(...response: Parameters<typeof answering>): Promise<Shop> {
+  return withEnv(await openShop(), { PETSTOCK_URL_STAGING: await answering(...response) });
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -67,6 +80,13 @@ export function shopOf<Service, Time extends Clock>(parts: Parts<Service, Time>)
       const { code, stdout, stderr, requests } = await run(command, options);
       expect({ code, stdout, requests, stderr }).toEqual({ code: 2, stdout: '', requests: [], stderr });
       return stderr;
+    },
+    exits: async (command, code, said = [], options) => {
+      const result = await run(command, options);
+      const { stderr } = result;
+      expect({ code: result.code, stderr }, `${command}`).toEqual({ code, stderr });
+      for (const words of [said].flat()) expect(stderr, `${command}`).toMatch(words);
+      return result;
     },
   };
 }
@@ -101,6 +121,14 @@ export const noCounts = {
 /** The error that a command with `--json` ends with: one object on the last line of stderr. */
 export function errorJson(stderr: string) {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** What is printed as NDJSON, or into a log. */
+export function jsonLines(text: string) {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 /** What `inventory apply` and `undo` print as JSON, of ids that JSON.parse can read. */
