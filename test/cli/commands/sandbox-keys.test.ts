@@ -4,8 +4,6 @@ import { describe, expect } from 'vitest';
 import { envOf, served } from '../../support/served-shop.ts';
 import { type Shop, test } from '../../support/shop.ts';
 
-const noKeyYet = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
-
 /** Runs a command with --json and reads what it printed. */
 async function printed(shop: Shop, command: string) {
   const { code, stdout, stderr } = await shop.run(`${command} --json`);
@@ -14,54 +12,42 @@ async function printed(shop: Shop, command: string) {
 }
 
 describe('sandbox keys', () => {
-  test('create shows a key once, and says so', async ({ shop }) => {
-    const { code, stdout, stderr } = await shop.run('sandbox keys create --plan pro --json', { env: noKeyYet });
+  test('create shows a key once, and says so; list has it in all formats, and no key', async ({ shop }) => {
+    expect(await printed(shop, 'sandbox keys list')).toEqual([]);
+    await shop.exits('sandbox keys revoke 000000000000', 9);
+    expect(existsSync(shop.folders.state)).toBe(false);
+    const env = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
+    const { code, stdout, stderr } = await shop.run('sandbox keys create --plan pro --json', { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'This is the only time that the key is shown.\n' });
-    const created = JSON.parse(stdout);
-    expect(created).toEqual({
+    const { key, ...listed } = JSON.parse(stdout);
+    expect({ key, listed }).toEqual({
       key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
-      id: expect.stringMatching(/^[0-9a-f]{12}$/),
-      plan: 'pro',
-      limitMinute: 300,
-      limitDay: 10_000,
-      createdAt: '2026-01-15T12:00:20.000Z',
-      revokedAt: null,
+      listed: {
+        ...{ id: expect.stringMatching(/^[0-9a-f]{12}$/), plan: 'pro', limitMinute: 300, limitDay: 10_000 },
+        ...{ createdAt: '2026-01-15T12:00:20.000Z', revokedAt: null },
+      },
     });
-    const { key: _key, ...listed } = created;
     const list = await shop.run('sandbox keys list --json');
-    expect(JSON.parse(list.stdout)).toContainEqual(listed);
-    expect(list.stdout + list.stderr).not.toContain(created.key);
-  });
-
-  test('limits of its own make an enterprise key', async ({ shop }) => {
-    const created = await printed(shop, 'sandbox keys create --limit-minute 5000 --limit-day 1000000');
-    expect(created).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
-  });
-
-  test('list is in all formats, and has no key but those that were made', async ({ shop }) => {
-    const { id } = await printed(shop, 'sandbox keys create --plan free');
-    const { stdout } = await shop.run('sandbox keys list');
-    expect(stdout).toBe(`${id}\tfree\t60\t1000\t2026-01-15T12:00:20.000Z\t\n`);
+    expect(JSON.parse(list.stdout)).toEqual([listed]);
+    expect(list.stdout + list.stderr).not.toContain(key);
+    expect((await shop.run('sandbox keys list')).stdout).toBe(
+      `${listed.id}\tpro\t300\t10000\t2026-01-15T12:00:20.000Z\t\n`,
+    );
     const table = await shop.run('sandbox keys list -o table');
     expect(table.stdout).toMatch(/Id +Plan +Per minute +Per day +Created +Revoked/);
+    const own = await printed(shop, 'sandbox keys create --limit-minute 5000 --limit-day 1000000');
+    expect(own).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
   });
 
   test('a key that is issued while the sandbox is served works, until it is revoked', async ({ shop }) => {
-    const outcomes: number[] = [];
     const { code } = await served(shop, '', async (line) => {
       const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
       const env = envOf({ ...line, key });
-      outcomes.push((await shop.run('inventory get 1', { env })).code);
+      await shop.exits('inventory get 1', 0, [], { env });
       expect(await printed(shop, `sandbox keys revoke ${id}`)).toMatchObject({ id, revokedAt: expect.any(String) });
-      outcomes.push((await shop.run('inventory get 1', { env })).code);
+      await shop.exits('inventory get 1', 4, [], { env });
     });
-    expect([code, ...outcomes]).toEqual([0, 0, 4]);
-  });
-
-  test('looking at keys makes nothing: no file, no key', async ({ shop }) => {
-    expect(await printed(shop, 'sandbox keys list')).toEqual([]);
-    expect((await shop.run('sandbox keys revoke 000000000000')).code).toBe(9);
-    expect(existsSync(shop.folders.state)).toBe(false);
+    expect(code).toBe(0);
   });
 
   test('another file gets no key of the caller, whatever is asked of it', async ({ shop }) => {
@@ -73,7 +59,7 @@ describe('sandbox keys', () => {
     expect(keys).toHaveLength(2);
     await shop.run(`sandbox keys create --plan free --file ${copy}`);
     expect(await printed(shop, `sandbox keys list --file ${copy}`)).toHaveLength(3);
-    for (const { id } of keys) expect((await shop.run(`sandbox keys revoke ${id} --file ${copy}`)).code).toBe(0);
+    for (const { id } of keys) await shop.exits(`sandbox keys revoke ${id} --file ${copy}`, 0);
   });
 
   test("the sandbox's own key can't be revoked", async ({ shop }) => {
@@ -93,9 +79,7 @@ describe('sandbox keys', () => {
     ['revoke', 2, 'Missing required argument "id"'],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
   ] as const)('keys %s: exit %i', async ([command, expected, message], { shop }) => {
-    const { code, stdout, stderr } = await shop.run(`sandbox keys ${command}`);
-    expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
-    expect(stderr).toContain(`Error: ${message}`);
+    expect((await shop.exits(`sandbox keys ${command}`, expected, `Error: ${message}`)).stdout).toBe('');
   });
 });
 
@@ -106,12 +90,10 @@ describe('the plan of the sandbox key', () => {
     'is its own, and so is the stock: `sandbox serve %s` leaves both',
     async (options, { shop }) => {
       await shop.run('-e sandbox inventory set 1 99');
-      const seen: string[] = [];
       await served(shop, options, async (line) => {
-        seen.push((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout);
-        seen.push((await shop.run('-e sandbox inventory get 1')).stderr);
+        expect((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout).toMatch(/^1\t3\t/);
+        await shop.exits('-e sandbox inventory get 1', 0, '998 of 1000 left');
       });
-      expect(seen).toEqual([expect.stringMatching(/^1\t3\t/), expect.stringContaining('998 of 1000 left')]);
       expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
       expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
     },
@@ -120,9 +102,9 @@ describe('the plan of the sandbox key', () => {
   test('is business again after a reset, with nothing used; other keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     await shop.run('-e sandbox inventory set 1 99');
-    expect((await shop.run('sandbox reset')).code).toBe(0);
+    await shop.exits('sandbox reset', 0);
     expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
-    expect((await shop.run('-e sandbox inventory get 1')).stderr).toContain('Rate limit: 999 of 1000 left');
+    await shop.exits('-e sandbox inventory get 1', 0, 'Rate limit: 999 of 1000 left');
     expect(await printed(shop, 'sandbox keys list')).toContainEqual(expect.objectContaining({ id, plan: 'free' }));
   });
 });

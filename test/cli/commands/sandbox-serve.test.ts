@@ -1,15 +1,19 @@
-import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import { portOf } from '../../support/answering.ts';
-import { envOf, get, type ServeLine, served } from '../../support/served-shop.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { canMakeFifos } from '../../support/capabilities.ts';
+import { temporaryDatabase } from '../../support/postgres.ts';
+import { envOf, folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
+import { jsonLines, test } from '../../support/shop.ts';
 
-const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
+const given = 'a-constant-key-of-ours';
 
 test('sandbox info makes the sandbox on first use, and says where it is', async ({ shop }) => {
+  const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
   const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const info = JSON.parse(stdout);
@@ -24,188 +28,318 @@ test('sandbox info makes the sandbox on first use, and says where it is', async 
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('sandbox reset brings the first stock back and keeps the key', async ({ shop }) => {
-  const key = async () => (await shop.json('sandbox info --json')).key;
-  const first = await key();
-  await shop.run('-e sandbox inventory set 1 99');
-  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t99\tavailable\n');
-  expect((await shop.run('sandbox reset')).code).toBe(0);
-  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
-  expect(await key()).toBe(first);
-});
-
-test('the stock after a sandbox reset is not taken for an older answer of the service', async ({ shop }) => {
+test('sandbox reset brings the first stock back, which is taken for no older answer, and keeps the key', async ({
+  shop,
+}) => {
+  const first = await shop.json('sandbox info --json');
+  await shop.run('-e sandbox inventory set 1 98');
   await shop.run('-e sandbox inventory adjust 1 +1');
-  await shop.run('sandbox reset');
-  const result = await shop.run('-e sandbox inventory adjust 1 +2');
-  expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1\t14\tavailable\t12\t/) });
+  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t99\tavailable\n');
+  await shop.exits('sandbox reset', 0);
+  expect(await shop.run('-e sandbox inventory adjust 1 +2')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^1\t14\tavailable\t12\t/),
+  });
+  expect(await shop.json('sandbox info --json')).toEqual(first);
 });
 
-describe('sandbox serve', () => {
-  test('says where it listens, serves any client, and ends with exit 0', async ({ shop }) => {
-    let items: unknown;
-    const result = await served(shop, '--file :memory: --pets 6', async (line) => {
-      items = await shop.json('inventory list --json', { env: envOf(line) });
-    });
-    expect(result.code).toBe(0);
-    expect(JSON.parse(result.stdout)).toEqual({
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
-      key: expect.stringMatching(/^psk_/),
-      admin: null,
-      adminToken: null,
-    });
-    expect(items).toHaveLength(6);
+test('sandbox serve says where it listens, serves any client, logs nothing unasked, and ends with exit 0', async ({
+  shop,
+}) => {
+  const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
+    expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
-
-  test.for([
-    '--port http',
-    '--plan gold',
-    '--pets -1',
-    '--window-seconds 0',
-    '--min-quantity 1e3',
-    '--fault nonsense',
-    '--host nowhere',
-  ])('%s is exit 2', async (options, { shop }) => {
-    expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toMatch(/^Error: .+\n/);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    key: expect.stringMatching(/^psk_/),
+    admin: null,
+    adminToken: null,
   });
 });
 
-test('--file makes missing folders for this user alone, and takes others as they are', async ({ shop }) => {
-  const folder = join(shop.folders.state, 'new', 'folder');
-  expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
-  expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
-  chmodSync(folder, 0o1777);
-  expect((await served(shop, `--file ${folder}/b.db`)).code).toBe(0);
-  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+const anyError = /^Error: .+\n/;
+const keyError = /^Error: --key must have 16 to 128 visible ASCII characters\.\n$/;
+
+test.for([
+  ['--port http', anyError],
+  ['--plan gold', anyError],
+  ['--pets -1', anyError],
+  ['--window-seconds 0', anyError],
+  ['--min-quantity 1e3', anyError],
+  ['--fault nonsense', anyError],
+  ['--host nowhere', anyError],
+  ['--host 0.0.0.0', /^Hint: petstock sandbox serve --host 0\.0\.0\.0 --expose\n/m],
+  ['--host ::', /^Hint: petstock sandbox serve --host :: --expose\n/m],
+  ['--host 192.0.2.7', /^Hint: petstock sandbox serve --host 192\.0\.2\.7 --expose\n/m],
+  ['--host shop.example', /^Hint: petstock sandbox serve --host shop\.example --expose\n/m],
+  ['--key secret', keyError],
+  [`--key ${'secret'.repeat(21)}129`, keyError],
+  ['--key sixteen-secretsé', keyError],
+  ['--admin-token secret-of-16-letters', anyError],
+  ['--admin-port 0 --admin-token secret', anyError],
+  ['--file a.db --database postgres://x/y', /cannot be used together/],
+  ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
+  ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database cannot be used: the parameter "options"/],
+  ['--import a.csv --pets 5', /leave --pets/],
+  ['--tls-cert a.pem', /--tls-key is missing/],
+  ['--tls-cert /nowhere.pem --tls-key /nowhere.key', /cannot be used/],
+  ['--trust-proxy 10.0.0.0/40', /takes a network/],
+  ['--cors shop.example', /takes an origin/],
+  ['--ids tiny', /--ids takes large, small/],
+  ['--admin-host 127.0.0.2', /no effect without --admin-port/],
+  ['--test-controls', /no effect without --admin-port/],
+  ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
+  ['--drain soon', /--drain takes/],
+  [
+    '--database postgres://me:secret@127.0.0.1:1/x',
+    /^Waiting up to 30 s for the database: .*ECONNREFUSED.*\nError: The database can't be used: .*ECONNREFUSED/,
+  ],
+] as const)('sandbox serve %s: exit 2, and no secret is repeated', async ([options, message], { shop }) => {
+  const stderr = await shop.refused(`sandbox serve --port 0 ${options}`);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('secret');
 });
 
-test('a server in memory has a key of its own, each time; another that of the sandbox', async ({ shop }) => {
-  const { key } = await shop.json('sandbox info --json');
-  const keys: (string | null)[] = [];
-  for (const options of ['--file :memory:', '--pets 3', ''])
-    await served(shop, options, async (line) => void keys.push(line.key));
-  expect(new Set([...keys, key]).size).toBe(3);
-  expect(keys[2]).toBe(key);
-});
-
-test('without --log nothing is logged', async ({ shop }) => {
-  const { stderr } = await served(shop, '--file :memory: --quiet', async (line) => {
-    await shop.run('inventory get 1', { env: envOf(line) });
+test.for([
+  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines would reach 0\.0\.0\.0/],
+  ['--log --pets many', {}, /^--pets takes a whole number/],
+  ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
+  ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
+  ['--log --json --file :memory: --fault nonsense', {}, /^Fault "nonsense"/],
+] as const)('with a log %s does not start: each line is JSON, the last has the error', async (row, { shop }) => {
+  const [options, env, message] = row;
+  const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
+  expect(code).toBe(2);
+  expect(jsonLines(stderr).at(-1)).toMatchObject({
+    ...{ time: expect.any(String), level: 'error', message: expect.stringMatching(message), exitCode: 2 },
   });
-  expect(stderr).toBe('');
-});
-
-test.for(['0.0.0.0', '::', '192.0.2.7', 'shop.example'])('--host %s needs --expose', async (host, { shop }) => {
-  expect(await shop.refused(`sandbox serve --port 0 --host ${host}`)).toContain(
-    `Hint: petstock sandbox serve --host ${host} --expose\n`,
-  );
 });
 
 test.for(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])(
   '%s is served',
   async (options, { shop }) => {
-    let status = 0;
     await served(shop, `--file :memory: ${options}`, async ({ url, key }) => {
-      const at = url.replace('0.0.0.0', '127.0.0.1');
-      status = (await fetch(`${at}/store/orders`, { headers: { Authorization: `Bearer ${key}` } })).status;
+      expect((await get(url.replace('0.0.0.0', '127.0.0.1'), key, '/store/orders')).status).toBe(200);
     });
-    expect(status).toBe(200);
   },
 );
-
-test('the token of the administration port is printed, and nowhere else', async ({ shop }) => {
-  const look = async ({ admin, adminToken }: ServeLine) => {
-    expect(adminToken).toBe('sixteen-or-more-letters');
-    expect((await get(`${admin}`, adminToken, '/health')).status).toBe(200);
-  };
-  const options = '--file :memory: --admin-port 0 --admin-token sixteen-or-more-letters';
-  const { stderr } = await served(shop, options, look);
-  expect(stderr).not.toContain('sixteen');
-});
-
-test.each(['--admin-token sixteen-or-more-letters', '--admin-port 0 --admin-token short'])(
-  '%s: exit 2, and the token is not repeated',
-  async (options) => {
-    expect(await (await openShop()).refused(`sandbox serve --port 0 ${options}`)).not.toMatch(/sixteen|short/);
-  },
-);
-
-test('--file with another number of pets is refused, with how to start again', async ({ shop }) => {
-  const file = join(shop.folders.state, 'kept.db');
-  await served(shop, `--file ${file} --pets 6`);
-  expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
-    `Error: ${file} has 6 pets already, and --pets 5 is for a new file. Remove it to start again, or name another file.\n` +
-      'Hint: petstock sandbox serve --file :memory: --pets 5\n',
-  );
-});
 
 test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option, { shop }) => {
   const port = await portOf(createServer());
-  const { code, stderr } = await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`);
-  expect(code).toBe(2);
-  expect(stderr).toBe(
-    `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve ${option} 0\n`,
-  );
-});
-
-test('a reset while the sandbox is served: the service goes on with the fresh stock', async ({ shop }) => {
-  const seen: string[] = [];
-  const { code } = await served(shop, '', async (line) => {
-    const env = envOf(line);
-    const quantity = async () => seen.push((await shop.run('inventory get 1', { env })).stdout.trim());
-    await quantity();
-    await shop.run('inventory set 1 4711', { env });
-    await quantity();
-    await shop.run('sandbox reset');
-    await quantity();
-    await shop.run('inventory set 1 4712', { env });
-    seen.push((await shop.run('-e sandbox inventory get 1')).stdout.trim());
+  expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
+    code: 2,
+    stderr: `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve ${option} 0\n`,
   });
-  expect(code).toBe(0);
-  expect(seen).toEqual(['1\t12\tavailable', '1\t4711\tavailable', '1\t12\tavailable', '1\t4712\tavailable']);
 });
 
-test('a reset replaces a file that is no database at all', async ({ shop }) => {
-  const { file } = await shop.json('sandbox info --json');
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-  writeFileSync(file, 'Feed the cats. '.repeat(100));
-  const broken = await shop.run('-e sandbox inventory list');
-  expect(broken.code).toBe(2);
-  expect(broken.stderr).toContain('Hint: petstock sandbox reset\n');
-  expect((await shop.run('sandbox reset')).code).toBe(0);
-  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+describe('the key', () => {
+  test('--key is a constant one, and is in no log, which is JSON from the first line', async ({ shop }) => {
+    const { code, stderr } = await served(shop, `--key ${given} --log`, async ({ url, key }) => {
+      expect(key).toBe(given);
+      expect((await get(url, given)).status).toBe(200);
+    });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain(given);
+    const [first, , request] = jsonLines(stderr);
+    expect(first).toEqual({ time: expect.any(String), level: 'info', message: expect.stringMatching(/^Serving at/) });
+    expect(request).toMatchObject({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 });
+  });
+
+  test('--key-file makes it once, for this user alone, and shows it nowhere', async ({ shop }) => {
+    const file = join(folderOf(shop), 'key');
+    const first = await served(shop, `--key-file ${file} --log`, async ({ url, key }) => {
+      expect(key).toBeNull();
+      expect((await get(url, readFileSync(file, 'utf8').trim())).status).toBe(200);
+    });
+    const key = readFileSync(file, 'utf8').trim();
+    expect(key).toMatch(/^psk_/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.stdout + first.stderr).not.toContain(key);
+    expect(first.stderr).toContain(`The key is in ${file}.`);
+    await served(shop, `--key-file ${file}`, async ({ url }) => {
+      expect((await get(url, key)).status).toBe(200);
+    });
+  });
+
+  test('--key-file with another key than before says how to end the old one', async ({ shop }) => {
+    const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
+    const options = `--key-file ${file} --file ${stock}`;
+    await served(shop, options);
+    const before = readFileSync(file, 'utf8').trim();
+    writeFileSync(file, given);
+    const { stderr } = await served(shop, options, async ({ url }) => {
+      expect((await get(url, before)).status).toBe(200);
+    });
+    const [, command = ''] = /Warning: .* had another key before, .*: petstock (.*)\n/.exec(stderr) ?? [];
+    await shop.exits(command, 0);
+    const again = await served(shop, options, async ({ url }) => {
+      expect([(await get(url, before)).status, (await get(url, given)).status]).toEqual([401, 200]);
+    });
+    expect(again.stderr).not.toContain('Warning');
+  });
+
+  test('of a server in memory is its own, each time; another has that of the sandbox', async ({ shop }) => {
+    const { key } = await shop.json('sandbox info --json');
+    const keys: (string | null)[] = [];
+    for (const options of ['--file :memory:', '--pets 3', ''])
+      await served(shop, options, async (line) => void keys.push(line.key));
+    expect(new Set([...keys, key]).size).toBe(3);
+    expect(keys[2]).toBe(key);
+  });
+
+  test('and the token are not on stderr without a terminal; on one there is what to paste', async ({ shop }) => {
+    const quiet = await served(shop, '--file :memory: --admin-port 0');
+    const { key, adminToken } = JSON.parse(quiet.stdout);
+    expect(quiet.stderr).not.toMatch(/psk_|adm_/);
+    expect(quiet.stderr).toContain('The key is shown with --json.\n');
+    expect([key, adminToken]).toEqual([expect.stringMatching(/^psk_/), expect.stringMatching(/^adm_/)]);
+    const terminal = { terminal: 100, terminals: ['stderr'] } as const;
+    const shown = await served(shop, '--file :memory:', async () => {}, terminal);
+    const line = JSON.parse(shown.stdout);
+    expect(shown.stderr).toContain(`export PETSTOCK_URL_STAGING=${line.url}\n`);
+    expect(shown.stderr).toContain(`export PETSTOCK_API_KEY_STAGING=${line.key}\n`);
+  });
+
+  test('--admin-token is that of the administration port, and is printed nowhere else', async ({ shop }) => {
+    const token = 'sixteen-or-more-letters';
+    const options = `--file :memory: --admin-port 0 --admin-token ${token}`;
+    const { stderr } = await served(shop, options, async ({ admin, adminToken }) => {
+      expect(adminToken).toBe(token);
+      expect((await get(`${admin}`, adminToken, '/health')).status).toBe(200);
+    });
+    expect(stderr).not.toContain('sixteen');
+  });
 });
 
-test.for(['export', 'keys list'])('sandbox %s of a text file: no hint would destroy it', async (command, { shop }) => {
-  const file = join(shop.folders.config, '..', 'notes.csv');
-  writeFileSync(file, 'Feed the cats. '.repeat(100));
-  const { code, stderr } = await shop.run(`sandbox ${command} --file ${file}`);
-  expect([code, stderr.includes('Hint')]).toEqual([2, false]);
+describe('options by variable', () => {
+  test('the command line goes before a variable', async ({ shop }) => {
+    const env = {
+      PETSTOCK_SERVE_PORT: '0',
+      PETSTOCK_SERVE_PETS: '6',
+      PETSTOCK_SERVE_FAULT: 'GET /store/orders:status=500',
+      PETSTOCK_SERVE_LIMIT_MINUTE: '6',
+      PETSTOCK_SERVE_NO_BAN: 'true',
+      PETSTOCK_SERVE_PORTT: '1',
+      PETSTOCK_SERVE_CORS: 'https://a.example, https://b.example',
+    };
+    const look = async ({ url, key }: ServeLine) => {
+      const { text, headers } = await get(url, key);
+      expect(JSON.parse(text)).toHaveLength(6);
+      expect([headers.get('x-ratelimit-limit'), headers.get('vary')]).toEqual(['7', 'Origin']);
+      expect((await get(url, key, '/store/orders')).status).toBe(500);
+    };
+    const { code, stderr } = await served(shop, '--limit-minute 7', look, { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
+  });
+
+  test('of two options that exclude each other the one of the stronger source counts', async ({ shop }) => {
+    const env = {
+      PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
+      PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
+      PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'true',
+      PETSTOCK_SERVE_LIMIT_MINUTE: '7',
+    };
+    const limitOf = async (url: string, key: string) => (await get(url, key)).headers.get('x-ratelimit-limit');
+    const look = async ({ url, key }: ServeLine) => {
+      expect(key).toBe(given);
+      expect([await limitOf(url, given), await limitOf(url, 'no-key-of-ours-at-all')]).toEqual(['60', '9']);
+    };
+    const options = `--database ${await temporaryDatabase()} --key ${given} --address-limit 9 --plan free`;
+    expect((await served(shop, options, look, { env })).code).toBe(0);
+    expect([existsSync(env.PETSTOCK_SERVE_FILE), existsSync(env.PETSTOCK_SERVE_KEY_FILE)]).toEqual([false, false]);
+    // One source that names both is still refused, and what is off excludes nothing.
+    const both = { PETSTOCK_SERVE_KEY: given, PETSTOCK_SERVE_KEY_FILE: env.PETSTOCK_SERVE_KEY_FILE };
+    expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('--key and --key-file');
+    const off = { PETSTOCK_SERVE_ADDRESS_LIMIT: '9', PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'false' };
+    const lookAgain = async ({ url }: ServeLine) => expect(await limitOf(url, 'no-key-of-ours-at-all')).toBe('9');
+    await served(shop, '--file :memory:', lookAgain, { env: off });
+  });
 });
 
-test('a sandbox of a later version: what to do is said, and a reset refuses to throw it away', async ({ shop }) => {
-  const { file } = await shop.json('sandbox info --json');
-  const change = (version: number) => {
-    const database = new (sqlite().DatabaseSync)(file);
-    database.exec(`PRAGMA user_version = ${version}`);
-    database.close();
-  };
-  change(99);
-  for (const command of ['-e sandbox inventory list', 'sandbox reset', 'sandbox keys list', 'sandbox serve --port 0']) {
-    const { code, stderr } = await shop.run(command);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(
-        /^Error: The sandbox can't use .*later version of petstock \(schema 99.*use that version, or another file\.\n$/,
-      ),
-    ]);
-  }
-  change(4);
-  expect((await shop.run('-e sandbox inventory get 1')).code).toBe(0);
+describe('the file', () => {
+  test('has folders that were missing for this user alone, and others as they are', async ({ shop }) => {
+    const folder = join(shop.folders.state, 'new', 'folder');
+    expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
+    expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+    chmodSync(folder, 0o1777);
+    expect((await served(shop, `--file ${folder}/b.db`)).code).toBe(0);
+    expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+  });
+
+  test('with another number of pets is refused, with how to start again, or seeded anew', async ({ shop }) => {
+    const file = join(folderOf(shop), 'kept.db');
+    await served(shop, `--file ${file} --pets 6`);
+    expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
+      `Error: ${file} has 6 pets already, and --pets 5 is for a new file. Remove it to start again, or name another file.\n` +
+        'Hint: petstock sandbox serve --file :memory: --pets 5\n',
+    );
+    const reset = await shop.json(`sandbox reset --file ${file} --pets 7 --ids small --json`);
+    expect(reset).toEqual({ store: file, pets: 7 });
+    expect((await shop.run(`sandbox export --file ${file}`)).stdout.split('\r\n')).toHaveLength(9);
+    await shop.exits('sandbox reset --file /nowhere.db', 2);
+  });
+
+  test('that is reset while it is served: the service goes on with the fresh stock', async ({ shop }) => {
+    const { code } = await served(shop, '', async (line) => {
+      const env = envOf(line);
+      const quantity = async () => Number((await shop.run('inventory get 1', { env })).stdout.split('\t')[1]);
+      expect(await quantity()).toBe(12);
+      await shop.run('inventory set 1 4711', { env });
+      expect(await quantity()).toBe(4711);
+      await shop.run('sandbox reset');
+      expect(await quantity()).toBe(12);
+      await shop.run('inventory set 1 4712', { env });
+      expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t4712\tavailable\n');
+    });
+    expect(code).toBe(0);
+  });
+
+  test('that is no database at all is replaced by a reset', async ({ shop }) => {
+    const { file } = await shop.json('sandbox info --json');
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+    writeFileSync(file, 'Feed the cats. '.repeat(100));
+    await shop.exits('-e sandbox inventory list', 2, 'Hint: petstock sandbox reset\n');
+    await shop.exits('sandbox reset', 0);
+    expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
+  });
+
+  test('that is a text: no hint would destroy it', async ({ shop }) => {
+    const file = join(folderOf(shop), 'notes.csv');
+    writeFileSync(file, 'Feed the cats. '.repeat(100));
+    for (const command of ['export', 'keys list']) {
+      expect(await shop.refused(`sandbox ${command} --file ${file}`)).not.toContain('Hint');
+    }
+  });
+
+  test('of a later version: what to do is said, and a reset refuses to throw it away', async ({ shop }) => {
+    const { file } = await shop.json('sandbox info --json');
+    const change = (version: number) => {
+      const database = new (sqlite().DatabaseSync)(file);
+      database.exec(`PRAGMA user_version = ${version}`);
+      database.close();
+    };
+    change(99);
+    const said =
+      /^Error: The sandbox can't use .*later version of petstock \(schema 99.*use that version, or another file\.\n$/;
+    for (const command of ['-e sandbox inventory list', 'sandbox reset', 'sandbox keys list', 'sandbox serve --port 0'])
+      await shop.exits(command, 2, said);
+    change(4);
+    await shop.exits('-e sandbox inventory get 1', 0);
+  });
+
+  test.runIf(canMakeFifos)('of a key or a certificate that is a pipe which nobody writes to', async ({ shop }) => {
+    const pipe = join(folderOf(shop), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const options of [`--key-file ${pipe}`, `--tls-cert ${pipe} --tls-key ${pipe}`]) {
+      expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
+    }
+  });
 });
 
-test('sandbox openapi prints the contract', async () => {
-  const { code, stdout, stderr } = await (await openShop()).run('sandbox openapi');
+test('sandbox openapi prints the contract', async ({ shop }) => {
+  const { code, stdout, stderr } = await shop.run('sandbox openapi');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({
     openapi: '3.1.0',
