@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../src/shared/errors.ts';
-import { openShop, test } from '../support/shop.ts';
+import { errorJson, openShop, test } from '../support/shop.ts';
 
 /** What is served, what is run against it, and the class that it ends with. */
 const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
@@ -26,51 +26,38 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['*:status=403', 'inventory list', 'rejected'],
 ];
 
-/** Runs the command; a request that hangs runs out of time. */
-async function run(fault: string, command: string) {
-  const shop = await openShop(fault === '' ? {} : { faults: [fault] });
-  const hangs = fault.endsWith(':hang');
-  return shop.run(command, hangs ? { onSent: () => void setImmediate(() => shop.clock.expireDeadlines()) } : {});
-}
-
-test.each(cases)('%s: %s: %s', async (fault, command, exit) => {
-  const { code, stdout, stderr } = await run(fault, command);
-  expect(code).toBe(exitCodes[exit]);
-  if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
-  expect(stdout).toBe('');
-  expect(stderr).toMatch(/^Error: .+$/m);
-  expect(stderr).not.toMatch(/defect|^ {4}at /m);
-});
-
-test.each(cases.filter(([, , exit]) => exit !== 'ok'))('%s: %s --json: %s', async (fault, command, exit) => {
-  const { code, stdout, stderr } = await run(fault, `${command} --json`);
-  expect({ code, stdout }).toEqual({ code: exitCodes[exit], stdout: '' });
-  // The banner of a write comes before it.
-  const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '');
-  expect(error).toMatchObject({
-    code: expect.any(String),
-    message: expect.any(String),
-    kind: exit,
-    exitCode: exitCodes[exit],
-  });
+test.each(cases)('%s: %s: %s, with --json too', async (fault, command, exit) => {
+  const code = exitCodes[exit];
+  for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
+    const shop = await openShop(fault === '' ? {} : { faults: [fault] });
+    // A request that hangs runs out of time.
+    const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
+    const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
+    if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/defect|^ {4}at /m);
+    if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
+    else {
+      const [about, message] = [expect.any(String), expect.any(String)];
+      expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
+    }
+  }
 });
 
 test('a run in part: its report on stdout, and an error that names it', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
-  const { code, stdout, stderr } = await shop.run('inventory set 4=1 5=2 --yes -q --json');
+  const { stdout, stderr } = await shop.exits('inventory set 4=1 5=2 --yes -q --json', exitCodes.partial);
   const { run, counts } = JSON.parse(stdout);
   expect(counts).toMatchObject({ applied: 1, failed: 1 });
-  expect(code).toBe(exitCodes.partial);
-  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: code, run } });
+  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });
 });
 
 test('in a script -q is silent on success, and heard of danger', async ({ shop }) => {
-  const apply = (stdin: string) => shop.run('inventory apply - --yes -q', { stdin });
-  expect(await apply('petId,quantity\n4,1\n5,2\n')).toMatchObject({ code: 0, stderr: '' });
-  for (const quiet of ['inventory list -q', 'history export -q', 'limits -q', 'undo --last --yes -q']) {
-    expect(await shop.run(quiet), quiet).toMatchObject({ code: 0, stderr: '' });
-  }
-  const conflict = await apply('petId,quantity,expected\n4,1,77\n');
-  expect(conflict.code).toBe(exitCodes.conflict);
-  expect(conflict.stderr).toMatch(/^Error: Nothing was written: pet 4: .*\nHint: petstock /);
+  const silent = { code: 0, stderr: '' };
+  const stdin = 'petId,quantity\n4,1\n5,2\n';
+  const commands = ['inventory apply - --yes', 'inventory list', 'history export', 'limits', 'undo --last --yes'];
+  for (const command of commands) expect(await shop.run(`${command} -q`, { stdin }), command).toMatchObject(silent);
+  const said = /^Error: Nothing was written: pet 4: .*\nHint: petstock /;
+  const conflict = { stdin: 'petId,quantity,expected\n4,1,77\n' };
+  await shop.exits('inventory apply - --yes -q', exitCodes.conflict, said, conflict);
 });

@@ -31,10 +31,9 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
     change(file);
     const before = fs.statSync(file);
     for (const command of ['inventory list', 'config list', 'config set low-stock 3']) {
-      const result = await shop.run(command);
-      expect(result).toMatchObject({ code: 1, stdout: '', requests: [] });
-      expect(result.stderr).toContain(words);
-      expect(result.stderr).not.toContain('else1');
+      const { stdout, stderr, requests } = await shop.exits(command, 1, words);
+      expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+      expect(stderr).not.toContain('else1');
     }
     const { mode, uid } = fs.statSync(file);
     expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
@@ -50,8 +49,7 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
     fs.symlinkSync(file, join(shared, 'config.json'));
     fs.symlinkSync(join(shared, 'config.json'), join(link, 'config.json'));
     const folders = { ...shop.folders, config: link };
-    const result = await shop.run('inventory list', { folders });
-    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('is a symbolic link') });
+    expect((await shop.exits('inventory list', 1, 'is a symbolic link', { folders })).requests).toEqual([]);
   });
 });
 
@@ -60,12 +58,10 @@ test('a damaged configuration stops only what needs it', async () => {
   await shop.run('inventory set 4 1');
   fs.writeFileSync(file, '{"settings":');
   for (const command of ['config path', 'completion bash', 'state info', 'history list', 'licenses']) {
-    const result = await shop.run(command);
-    expect(result, command).toMatchObject({ code: 0 });
-    expect(result.stderr, command).toContain(`Warning: The configuration file ${file} is not valid JSON.`);
+    await shop.exits(command, 0, `Warning: The configuration file ${file} is not valid JSON.`);
   }
   for (const command of ['inventory list', 'config list', 'undo --last', 'history prune --keep 1', 'limits']) {
-    expect(await shop.run(command), command).toMatchObject({ code: 2, stdout: '', requests: [] });
+    await shop.refused(command);
   }
 });
 
@@ -77,14 +73,13 @@ test('nothing is written through a link of others, wherever it is in the path', 
   fs.symlinkSync(join(shared, '..', 'ours'), join(shared, 'link'));
   fs.symlinkSync(join(shared, 'link'), join(shared, '..', 'ours', 'again'));
   for (const file of [join(shared, 'link', 'x.csv'), join(shared, '..', 'ours', 'again', 'x.csv')]) {
-    const result = await shop.run(`inventory export ${file}`);
-    expect(result).toMatchObject({ code: 1, requests: [] });
-    expect(result.stderr).toContain(`link is a symbolic link, in a folder where others can put one`);
+    const said = 'link is a symbolic link, in a folder where others can put one';
+    expect((await shop.exits(`inventory export ${file}`, 1, said)).requests).toEqual([]);
   }
 });
 
 test('what petstock wrote is known to nobody else', async ({ shop }) => {
-  expect(await shop.run(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`)).toMatchObject({ code: 0 });
+  await shop.exits(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`, 0);
   expect(fs.statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
@@ -101,7 +96,7 @@ test.for(['group-writable', 'a symbolic link'])(
       fs.symlinkSync(file, join(folders.state, 'state.db'));
     }
     for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
-      expect(await shop.run(command, { folders }), command).toMatchObject({ code: 1, requests: [] });
+      expect((await shop.exits(command, 1, [], { folders })).requests).toEqual([]);
     }
   },
 );
@@ -119,13 +114,11 @@ describe('sudo with the folders of the user who ran it', () => {
   test('is refused, by the owner of the nearest folder that is there', async () => {
     const folders = await temporaryFolders();
     const owner = fs.statSync(dirname(folders.config)).uid;
-    const caller = owner === 0 ? '4321' : String(owner);
-    const refuse = (env: Record<string, string>, user: number) => () => refuseSudoInHome(folders, env, user);
-    if (owner !== 0) expect(refuse({ SUDO_UID: caller }, 0)).toThrow(UsageError);
-    expect(refuse({ SUDO_UID: caller }, 1234)).not.toThrow();
-    expect(refuse({}, 0)).not.toThrow();
-    expect(refuse({ SUDO_UID: '0' }, 0)).not.toThrow();
-    expect(refuse({ SUDO_UID: '99999' }, 0)).not.toThrow();
+    const refuse = (caller: string | undefined, user: number) => () =>
+      refuseSudoInHome(folders, caller === undefined ? {} : { SUDO_UID: caller }, user);
+    if (owner !== 0) expect(refuse(`${owner}`, 0)).toThrow(UsageError);
+    expect(refuse(owner === 0 ? '4321' : `${owner}`, 1234)).not.toThrow();
+    for (const caller of [undefined, '0', '99999']) expect(refuse(caller, 0)).not.toThrow();
   });
 
   test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
@@ -143,18 +136,51 @@ describe('sudo with the folders of the user who ran it', () => {
   });
 });
 
-test('without owners and modes, as on Windows, any folder will do', async ({ shop: { run, folders } }) => {
+test('without owners and modes, as on Windows, any folder will do', async ({ shop: { run, exits, folders } }) => {
   for (const folder of Object.values(folders)) {
     fs.mkdirSync(folder);
     fs.chmodSync(folder, 0o777);
   }
-  expect((await run('inventory adjust 4 +1')).code).toBe(1);
+  await exits('inventory adjust 4 +1', 1);
   expect((await run('config set low-stock 3')).code).not.toBe(0);
   const { geteuid } = process;
   Object.assign(process, { geteuid: undefined });
   onTestFinished(() => void Object.assign(process, { geteuid }));
   for (const command of ['config set low-stock 3', 'inventory adjust 4 +1', 'undo --last --yes'])
-    expect([command, await run(command)]).toEqual([command, expect.objectContaining({ code: 0 })]);
+    await exits(command, 0);
   fs.chmodSync(join(folders.config, 'config.json'), 0o666);
   expect(await run('config get low-stock')).toMatchObject({ code: 0, stdout: '3\n' });
+});
+
+test.for([
+  ['inventory', 'stock.csv'],
+  ['history', 'history.ndjson'],
+  ['sandbox', 'stock.csv'],
+] as const)('%s export replaces without --force only what petstock wrote', async ([group, name], { shop }) => {
+  await shop.run('inventory list --env sandbox');
+  await shop.run('inventory set 4 9');
+  const file = join(shop.folders.state, '..', name);
+  const words = [group, 'export', file];
+  fs.writeFileSync(file, 'hours of work\n');
+  expect((await shop.refused(words)).replaceAll(/\s+/g, ' ')).toContain('what is in it may be nowhere else');
+  expect(fs.readFileSync(file, 'utf8')).toBe('hours of work\n');
+
+  await shop.exits([...words, '--force'], 0);
+  const written = fs.readFileSync(file, 'utf8');
+  expect(written).toMatch(/petId/);
+  await shop.exits(words, 0);
+  expect(fs.readFileSync(file, 'utf8')).toBe(written);
+  fs.appendFileSync(file, 'more work\n');
+  await shop.refused(words);
+  expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
+});
+
+test('the hint runs as it stands, also where the file stands behind --', async ({ shop }) => {
+  const file = join(shop.folders.state, '..', 'stock.csv');
+  fs.writeFileSync(file, 'hours of work\n');
+  const stderr = await shop.refused(['inventory', 'export', '--', file]);
+  const hint = /Hint: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
+  expect(hint).toBe(`inventory export --force -- ${file}`);
+  await shop.exits(hint, 0);
+  expect(fs.readFileSync(file, 'utf8')).toMatch(/petId/);
 });

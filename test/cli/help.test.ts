@@ -1,8 +1,8 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { allCommands, pathOf } from '../../.ci/reference/reference.ts';
 import { topicNames } from '../../src/cli/commands/help.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
-import { openShop, test } from '../support/shop.ts';
+import { test } from '../support/shop.ts';
 
 test('each command shows the same help in each way to ask for it, whatever the width', async ({ shop }) => {
   const paths = (await allCommands()).map(pathOf);
@@ -10,14 +10,13 @@ test('each command shows the same help in each way to ask for it, whatever the w
   for (const path of paths) {
     const words = path.split(' ').filter((word) => word !== '');
     for (const width of path === 'inventory apply' ? [40, 80, 100] : [80]) {
-      const texts = [];
-      for (const line of [
+      const lines = [
         [...words, '--help'],
         [...words, '-h'],
         ['help', ...words],
         ['--color', 'never', ...words, '--help'],
-      ])
-        texts.push(await shop.run(line, { terminal: width }));
+      ];
+      const texts = await Promise.all(lines.map((line) => shop.run(line, { terminal: width })));
       const [first] = texts;
       const example = new RegExp(`Commands:|Examples:[^]*petstock ${path}`);
       if (!['', 'help', 'licenses'].includes(path)) expect(first?.stdout).toMatch(example);
@@ -30,14 +29,13 @@ test('each command shows the same help in each way to ask for it, whatever the w
   }
 });
 
-describe.each([80, 60])('at %i columns', (terminal) => {
-  test.each(topicNames)('help %s is wrapped at words', async (topic) => {
-    const shop = await openShop();
+test.for(topicNames)('help %s is wrapped at words', async (topic, { shop }) => {
+  const wide = await shop.run(`help ${topic}`, { terminal: 100 });
+  for (const terminal of [80, 60]) {
     const { stdout } = await shop.run(`help ${topic}`, { terminal });
     expect(stdout.split('\n').filter((line) => line.length > terminal)).toEqual([]);
-    const wide = await shop.run(`help ${topic}`, { terminal: 100 });
     expect(stdout.split(/\s+/)).toEqual(wide.stdout.split(/\s+/));
-  });
+  }
 });
 
 test('the help of a command has its own options, and says where the global ones are', async ({ shop }) => {
@@ -66,13 +64,12 @@ test('no words, or those of a noun alone, show help', async ({ shop }) => {
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test('-V as the value of an option is not taken for the question', async ({ shop }) => {
-  expect(await shop.run('inventory set 4 7 --reason -V')).toMatchObject({ code: 2, stdout: '', requests: [] });
-  expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
-});
-
-test('--version is the version alone', async ({ shop }) => {
+test('--version is the version alone, and -V as the value of an option is not taken for the question', async ({
+  shop,
+}) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  await shop.refused('inventory set 4 7 --reason -V');
+  expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
 test.for([
@@ -81,4 +78,11 @@ test.for([
   ['inventory set 4', 'quantity'],
 ] as const)('what is mistyped is exit 2 with the nearest name: %s', async ([command, told], { shop }) => {
   expect(await shop.refused(command)).toContain(told);
+});
+
+test('licenses prints the texts as they are, or as one in JSON, and sends nothing', async ({ shop }) => {
+  const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
+  const result = await shop.run('licenses', { licences });
+  expect(result).toEqual({ code: 0, stdout: licences, stderr: '', requests: [] });
+  expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });
 });

@@ -1,9 +1,9 @@
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
-import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openPetstoreClient } from '../../src/library/petstore-client.ts';
 import { LimitsWithCopies } from '../../src/rate-limit/gate-copies.ts';
-import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
+import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { createTestClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
@@ -17,23 +17,14 @@ const away = 'postgresql://127.0.0.1:1/pets';
 /** A shop whose first GET is refused for 120 s; its state is there already. */
 async function shopWithState(env?: Record<string, string>): Promise<Shop> {
   const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=120'] });
-  expect(await shop.run('inventory set 1 5', { env })).toMatchObject({ code: 0 });
+  await shop.exits('inventory set 1 5', 0, [], { env });
   return shop;
 }
 
 const expectGate = async (shop: Shop, env?: Record<string, string>) =>
-  expect(await shop.run('inventory list', { env })).toMatchObject({ code: 6, requests: [] });
+  expect((await shop.exits('inventory list', 6, [], { env })).requests).toEqual([]);
 
-async function expectGateToEnd(shop: Shop): Promise<void> {
-  await expectGate(shop);
-  shop.clock.advance(130_000);
-  expect(await shop.run('inventory list')).toMatchObject({ code: 0 });
-}
-
-const refuse = async (shop: Shop, env?: Record<string, string>) =>
-  expect(await shop.run('inventory list', { env })).toMatchObject({ code: 6 });
-
-const database = ({ folders }: Shop) => join(folders.state, 'state.db');
+const refuse = (shop: Shop, env?: Record<string, string>) => shop.exits('inventory list', 6, [], { env });
 
 /** Nothing can be kept in a file that stands in the place of the folder. */
 async function blockFolder({ folders }: Shop): Promise<void> {
@@ -41,41 +32,34 @@ async function blockFolder({ folders }: Shop): Promise<void> {
   await writeFile(folders.state, '');
 }
 
-describe('a gate of 120 s outlasts a state folder', () => {
-  test.each<[string, (shop: Shop) => Promise<void>]>([
-    ['that was removed', ({ folders }) => rm(folders.state, { recursive: true })],
-    ['that can not be used any more', blockFolder],
-    [
-      'whose state is set aside as damaged',
-      async (shop) => {
-        for (const end of ['-wal', '-shm']) await rm(`${database(shop)}${end}`, { force: true });
-        await writeFile(database(shop), 'damaged '.repeat(1000));
-      },
-    ],
-  ])('%s', async (_how, forget) => {
-    const shop = await shopWithState();
-    await refuse(shop);
-    await forget(shop);
-    await expectGateToEnd(shop);
-  });
+async function damage({ folders }: Shop): Promise<void> {
+  const file = join(folders.state, 'state.db');
+  for (const end of ['-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+  await writeFile(file, 'damaged '.repeat(1000));
+}
 
-  test('that is restored from an older copy', async () => {
-    const shop = await shopWithState();
-    await cp(shop.folders.state, `${shop.folders.state}.copy`, { recursive: true });
-    await refuse(shop);
-    await rm(shop.folders.state, { recursive: true });
-    await rename(`${shop.folders.state}.copy`, shop.folders.state);
-    await expectGateToEnd(shop);
-  });
+async function bringBack({ folders }: Shop, end: string): Promise<void> {
+  await rm(folders.state, { recursive: true });
+  await rename(`${folders.state}${end}`, folders.state);
+}
 
-  test('that can be used again, if it came up meanwhile', async () => {
-    const shop = await shopWithState();
-    await blockFolder(shop);
-    await refuse(shop);
-    await rm(shop.folders.state);
-    await rename(`${shop.folders.state}.away`, shop.folders.state);
-    await expectGateToEnd(shop);
-  });
+const nothing = async () => {};
+const copy = ({ folders }: Shop) => cp(folders.state, `${folders.state}.copy`, { recursive: true });
+
+test.each<[string, before: (shop: Shop) => Promise<void>, after: (shop: Shop) => Promise<void>]>([
+  ['was removed', nothing, ({ folders }) => rm(folders.state, { recursive: true })],
+  ['can not be used any more', nothing, blockFolder],
+  ['was set aside as damaged', nothing, damage],
+  ['is restored from an older copy', copy, (shop) => bringBack(shop, '.copy')],
+  ['can be used again, if it came up meanwhile', blockFolder, (shop) => bringBack(shop, '.away')],
+])('a gate of 120 s outlasts a state folder that %s', async (_how, before, after) => {
+  const shop = await shopWithState();
+  await before(shop);
+  await refuse(shop);
+  await after(shop);
+  await expectGate(shop);
+  shop.clock.advance(130_000);
+  await shop.exits('inventory list', 0);
 });
 
 describe('a gate of 120 s outlasts a shared state', () => {
@@ -103,46 +87,42 @@ test('a gate that only its copy knows is shown, and is cleared with the rest', a
   await refuse(shop);
   await rm(shop.folders.state, { recursive: true });
   await shop.run('inventory set 1 5 --max-wait 0');
-  expect((await shop.run('limits')).stderr).toContain('after a 429 nothing is sent before');
-  expect(await shop.run('limits clear --yes')).toMatchObject({ code: 0 });
-  expect(await shop.run('inventory list')).toMatchObject({ code: 0 });
+  await shop.exits('limits', 0, 'after a 429 nothing is sent before');
+  for (const command of ['limits clear --yes', 'inventory list']) await shop.exits(command, 0);
 });
 
-test('a program that has a state folder of its own goes by the same gate', async () => {
-  const shop = await shopWithState();
-  const runtime = join((await temporaryFolders()).state, '..', 'runtime');
-  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
-  try {
-    await shop.run('inventory list', { env: { XDG_RUNTIME_DIR: runtime } });
-    const { service, clock } = shop;
+describe('a program', () => {
+  /** A folder for what the processes of a machine share, which the library is given by its variable. */
+  async function runtimeFolder(): Promise<string> {
+    const runtime = join((await temporaryFolders()).state, '..', 'runtime');
+    vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return runtime;
+  }
+
+  test('that has a state folder of its own goes by the same gate', async () => {
+    const { run, service, clock } = await shopWithState();
+    await run('inventory list', { env: { XDG_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
-    const client = createPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateFolder });
+    const client = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateFolder });
     await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
     await client.close();
-  } finally {
-    vi.unstubAllEnvs();
-  }
-});
+  });
 
-test('a program whose listener throws on a 429, and one without its state, go by the gate', async () => {
-  const shop = await shopWithState();
-  const { service, clock } = shop;
-  const runtime = join((await temporaryFolders()).state, '..', 'runtime');
-  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
-  try {
+  test('whose listener throws on a 429, and one without its state, go by the gate', async () => {
+    const { service, clock } = await shopWithState();
+    await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
     const onLimit = () => {
       throw new Error('a mistake of the program');
     };
-    const throwing = createPetstoreClient({ ...options, stateFolder: (await temporaryFolders()).state, onLimit });
-    const without = createPetstoreClient({ ...options, stateUrl: away, onFallback: () => {} });
+    const throwing = openPetstoreClient({ ...options, stateFolder: (await temporaryFolders()).state, onLimit });
+    const without = openPetstoreClient({ ...options, stateUrl: away, onFallback: () => {} });
     const sent = service.journal().length;
     for (const client of [throwing, throwing, without]) await expect(client.probe()).rejects.toThrow();
     expect(service.journal()).toHaveLength(sent + 1);
     for (const client of [throwing, without]) await client.close();
-  } finally {
-    vi.unstubAllEnvs();
-  }
+  });
 });
 
 describe('the copies of a state that fails', () => {
@@ -155,70 +135,53 @@ describe('the copies of a state that fails', () => {
     const clock = createTestClock();
     const lines: string[] = [];
     const store = new MemoryLimits();
-    let failure: Error | undefined;
-    let isHung = false;
-    let isDamaged = false;
-    let known = emptyState();
+    /** What the state does: it hangs, or fails, or can't even be read; and what it knows. */
+    const state = { isHung: false, failure: undefined as Error | undefined, isDamaged: false, known: emptyState() };
     const limits = {
       fold: (...call: Parameters<MemoryLimits['fold']>) => {
-        if (isHung) return new Promise<never>(() => {});
-        return failure === undefined ? store.fold(...call) : Promise.reject(failure);
+        if (state.isHung) return new Promise<never>(() => {});
+        return state.failure === undefined ? store.fold(...call) : Promise.reject(state.failure);
       },
       peek: () => {
-        if (isDamaged) throw new Error('damaged');
-        return known;
+        if (state.isDamaged) throw new Error('damaged');
+        return state.known;
       },
-      look: async () => known,
+      look: async () => state.known,
       list: async () => [],
       clear: async () => {},
     };
     const folder = runtimeFolder ?? (await temporaryFolders()).state;
-    const open = (url?: string) =>
-      new LimitsWithCopies(limits, {
-        ...{ gateFolder: folder, clock, url },
-        warn: (line) => lines.push(line),
-      });
-    return {
-      ...{ clock, lines, folder, open },
-      hang: () => {
-        isHung = true;
-      },
-      damage: (is: boolean) => {
-        isDamaged = is;
-      },
-      know: (state: KeyState) => {
-        known = state;
-      },
-      fail: (error: Error | undefined) => {
-        failure = error;
-      },
+    const warn = (line: string) => lines.push(line);
+    const open = (url?: string) => new LimitsWithCopies(limits, { gateFolder: folder, clock, url, warn });
+    const failToFold = async () => {
+      state.failure = full();
+      await expect(open().fold(scope, [gate])).rejects.toThrow('full');
     };
+    return { clock, lines, folder, open, state, failToFold };
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
   test('are written before the state, which may have to wait for others: nothing is lost if the process ends meanwhile', async () => {
-    const { open, hang } = await rig();
+    const { open, state } = await rig();
     const other = open();
-    hang();
+    state.isHung = true;
     void open().fold(scope, [gate]);
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
   });
 
   test('are written if the state can not even be read any more', async () => {
-    const { open, fail, damage } = await rig();
-    fail(full());
-    damage(true);
-    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
-    damage(false);
+    const { open, state, failToFold } = await rig();
+    state.isDamaged = true;
+    await failToFold();
+    state.isDamaged = false;
     expect(open().peek(scope).gate.at).toBe(61_000);
   });
 
   test('count beside a gate of before a restart, which may look later', async () => {
-    const { open, fail, know } = await rig();
-    fail(full());
-    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
-    fail(undefined);
-    know({ ...emptyState(), boot: 'before', gate: { at: 1e9, wall: 0, length: 1, reason: 'refused' } });
+    const { open, state, failToFold } = await rig();
+    await failToFold();
+    state.failure = undefined;
+    state.known = { ...emptyState(), boot: 'before', gate: { at: 1e9, wall: 0, length: 1, reason: 'refused' } };
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
@@ -239,28 +202,23 @@ describe('the copies of a state that fails', () => {
     const file = join(folder, `gate-${scope}.json`);
     await open().fold(scope, [gate]);
     const { at, wall, length, reason, boot, env } = JSON.parse(await readFile(file, 'utf8'));
-    expect({ at, wall, length, reason, boot, env }).toMatchObject({
-      at: 61_000,
-      reason: 'refused',
-      boot: clock.boot(),
-      env: '',
-    });
+    expect({ at, reason, boot, env }).toEqual({ at: 61_000, reason: 'refused', boot: clock.boot(), env: '' });
     await writeFile(file, JSON.stringify({ at, wall, length, reason, boot, env }));
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
   });
 
   test('have what another machine has told of, if the state is shared', async () => {
-    const { open, know } = await rig();
-    know({ ...emptyState(), boot: 'boot-1', gate: { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } });
+    const { open, state } = await rig();
+    const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
+    state.known = { ...emptyState(), boot: 'boot-1', gate: told };
     await open('postgresql://db').look?.(scope);
-    know(emptyState());
+    state.known = emptyState();
     expect(open().peek(scope).gate.at).toBe(61_000);
   });
 
   test('if they fail too, the command says so and waits itself', async () => {
-    const { open, fail, lines, clock } = await rig('/proc/petstock');
-    fail(full());
-    await expect(open().fold(scope, [gate])).rejects.toThrow('full');
+    const { failToFold, lines, clock } = await rig('/proc/petstock');
+    await failToFold();
     expect(lines).toEqual([
       "The service asked to wait for 60 s, which can't be written down: the disk is full. petstock waits now. " +
         'Start no other command with this key meanwhile',
@@ -269,17 +227,17 @@ describe('the copies of a state that fails', () => {
   });
 
   test('say nothing of a gate that they have, though the state told of it by a clock that drifts', async () => {
-    const { open, fail, lines, clock, know } = await rig();
-    fail(full());
+    const { open, state, lines, clock } = await rig();
+    state.failure = full();
     let at = 61_000;
     const drifting = { wall: 60_000, length: 60_000, reason: 'refused' } as const;
-    know({
+    state.known = {
       ...{ ...emptyState(), boot: clock.boot() },
       get gate() {
         at += 1;
         return { ...drifting, at };
       },
-    });
+    };
     await expect(open('postgresql://db').fold(scope, [{ ...gate, retryAfter: 1000 }])).rejects.toThrow('full');
     expect({ lines, sleeps: clock.sleeps }).toEqual({ lines: [], sleeps: [] });
   });

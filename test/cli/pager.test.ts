@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import { expect, vi } from 'vitest';
-import { answering, listening } from '../support/answering.ts';
+import { listening } from '../support/answering.ts';
 import { createTestPager, type TestPagerOptions } from '../support/pager.ts';
-import { openShop, type ShopRunOptions, test } from '../support/shop.ts';
+import { openShop, openShopAnswering, type ShopRunOptions, test } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
+
+const screen = { terminal: 80, rows: 24 };
 
 /** 24 pets and a header, on a terminal of so many lines. */
 async function list(options: ShopRunOptions & { readonly pager?: TestPagerOptions } = {}, flags = '') {
@@ -12,29 +14,27 @@ async function list(options: ShopRunOptions & { readonly pager?: TestPagerOption
   const pager = createTestPager(options.pager);
   const command = `inventory list --color never ${flags}`.trim();
   const { openPager } = pager;
-  const result = await shop.run(command, { terminal: 80, rows: 24, openPager, ...options });
+  const result = await shop.exits(command, 0, [], { ...screen, openPager, ...options });
   const plain = await shop.run(command, { terminal: 80 });
-  return { ...result, pager, plain: plain.stdout, rateLimit: `Rate limit: 998 of 1000 left, resets in 40 s\n` };
+  return { ...result, pager, plain: plain.stdout };
 }
 
+const itemsOf = (pets: number, status = 'available') =>
+  Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"${status}"}`).join(',');
+
 /** A list of so many pets from a server that says nothing of a rate limit. */
-async function longList(pets: number, options: ShopRunOptions, status = 'available') {
-  const items = Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"${status}"}`);
-  const shop = await openShop();
-  const env = { PETSTOCK_URL_STAGING: await answering(200, `[${items.join(',')}]`) };
-  return shop.run('inventory list --color never', { terminal: 80, rows: 24, ...options, env });
+async function longList(pets: number, options: ShopRunOptions, status?: string) {
+  const shop = await openShopAnswering(200, `[${itemsOf(pets, status)}]`);
+  return shop.run('inventory list --color never', { ...screen, ...options });
 }
 
 test('a table that is longer than the terminal goes through less, as git starts it', async () => {
-  const { code, stdout, stderr, pager, plain } = await list();
-  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  const { stdout, stderr, pager, plain } = await list();
+  expect(stdout).toBe('');
   expect(pager.text()).toBe(plain);
-  expect(pager.commands.map(({ command }) => command)).toEqual(['less']);
-  expect(pager.commands[0]?.env).toMatchObject({
-    LESS: 'FRXPsstaging  ?eq close:SPACE more, q close.$',
-    LV: '-c',
-    LESSSECURE: '1',
-  });
+  expect(pager.commands).toMatchObject([
+    { command: 'less', env: { LESS: 'FRXPsstaging  ?eq close:SPACE more, q close.$', LV: '-c', LESSSECURE: '1' } },
+  ]);
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
@@ -51,9 +51,7 @@ test.each([
   [{ PAGER: 'more' }, 'more'],
   [{ PAGER: 'more', PETSTOCK_PAGER: 'less -S' }, 'less -S'],
 ])('%o names another', async (env, command) => {
-  const { code, pager } = await list({ env });
-  expect(code).toBe(0);
-  expect(pager.commands.map((started) => started.command)).toEqual([command]);
+  expect((await list({ env })).pager.commands).toMatchObject([{ command }]);
 });
 
 test.each<[string, ShopRunOptions, string]>([
@@ -70,43 +68,40 @@ test.each<[string, ShopRunOptions, string]>([
   ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
   ['nobody at the keyboard', { terminals: ['stdout', 'stderr'] }, ''],
 ])('no pager: %s', async (_why, options, flags) => {
-  const { code, stdout, pager, plain } = await list(options, flags);
-  expect(code).toBe(0);
+  const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
   expect(pager.commands).toEqual([]);
 });
 
 test('a line that is wider than the terminal counts as the lines that it takes', async ({ shop }) => {
-  const pager = createTestPager();
-  const rows = 16;
+  const { openPager, text } = createTestPager();
   // 8 rows of 20 digits and more on a terminal of 12 columns.
-  const { code } = await shop.run('inventory list --limit 8 --sort petId --desc', {
-    ...{ terminal: 12, rows, openPager: pager.openPager },
-  });
-  expect(code).toBe(0);
-  expect(pager.text().trimEnd().split('\n').length).toBeLessThan(rows - 1);
+  await shop.exits('inventory list --limit 8 --sort petId --desc', 0, [], { terminal: 12, rows: 16, openPager });
+  expect(text().trimEnd().split('\n').length).toBeLessThan(15);
 });
 
-test.each(['at once', 'in the end'] as const)('without a pager, which is seen %s: plain', async (isMissing) => {
-  const { code, stdout, stderr, plain } = await list({ pager: { isMissing } });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
-  expect(stderr).toMatch(/^▸ staging\nRate limit: /);
-});
+const misnamed = /^▸ staging\nWarning: the pager "mroe -x" can't be run; PETSTOCK_PAGER names another\nRate limit: /;
 
-test.each(['at once', 'in the end'] as const)('one that was named is warned about: %s', async (isMissing) => {
-  const { code, stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER: 'mroe -x' } });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: plain });
-  expect(stderr).toMatch(
-    /^▸ staging\nWarning: the pager "mroe -x" can't be run; PETSTOCK_PAGER names another\nRate limit: /,
-  );
-});
+test.each([
+  ['at once', undefined, /^▸ staging\nRate limit: /],
+  ['in the end', undefined, /^▸ staging\nRate limit: /],
+  ['at once', 'mroe -x', misnamed],
+  ['in the end', 'mroe -x', misnamed],
+] as const)(
+  'without a pager, which is seen %s: all is shown; one that was named (%s) is warned about',
+  async (...row) => {
+    const [isMissing, PAGER, said] = row;
+    const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
+    expect(stdout).toBe(plain);
+    expect(stderr).toMatch(said);
+  },
+);
 
 test('a long list that a missing pager has not read is shown whole', async () => {
+  const whole = await longList(10_000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {
     const { openPager } = createTestPager({ isMissing });
-    const { code, stdout } = await longList(10_000, { openPager });
-    expect(code).toBe(0);
-    expect(stdout).toBe((await longList(10_000, { rows: undefined })).stdout);
+    expect(await longList(10_000, { openPager })).toMatchObject({ code: 0, stdout: whole.stdout });
   }
 });
 
@@ -117,19 +112,16 @@ test('who leaves the pager early ends the command quietly', async () => {
   expect(text().length).toBeLessThan(1_000_000);
 });
 
-test('a list that the service does not end can be left', async () => {
-  const items = Array.from({ length: 30_000 }, (_, id) => `{"petId":${id},"quantity":7,"status":"sold"}`);
+test('a list that the service does not end can be left', async ({ shop }) => {
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).write(`[${items.join(',')}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(30_000)}`);
   });
-  const url = await listening(server);
-  const shop = await openShop();
+  const env = { PETSTOCK_URL_STAGING: await listening(server) };
   const pager = createTestPager({ onRead: () => setImmediate(() => pager.leave()) });
-  const { code, stderr } = await shop.run('inventory list', {
-    ...{ terminal: 80, rows: 24, openPager: pager.openPager },
-    env: { PETSTOCK_URL_STAGING: url },
+  const { openPager } = pager;
+  expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({
+    ...{ code: 0, stderr: expect.stringMatching(/staging.*\n$/) },
   });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/staging.*\n$/) });
 });
 
 test.each([{ readsOnly: 1000 }, {}])('Ctrl-C stops the list, and waits until the pager is left: %o', async (reads) => {
@@ -146,9 +138,8 @@ test.each([{ readsOnly: 1000 }, {}])('Ctrl-C stops the list, and waits until the
       });
     },
   });
-  const { openPager } = pager;
   const { stdout } = await longList(100_000, {
-    ...{ openPager, interrupted: interruption.signal },
+    ...{ openPager: pager.openPager, interrupted: interruption.signal },
     onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
   });
   expect(stdout).toBe('');
@@ -159,38 +150,24 @@ test('nothing is written to the terminal while the pager has it', async () => {
   const written: string[] = [];
   const pager = createTestPager({ stays: true, onRead: () => setImmediate(() => pager.leave()) });
   const onRead = (stream: string) => (text: string) => void written.push(`${stream} ${text.slice(0, 12)}`);
-  const { code } = await longList(
-    300,
-    { openPager: pager.openPager, onStderr: onRead('stderr'), onStdout: onRead('stdout') },
-    'escaped',
-  );
-  expect(code).toBe(0);
+  const { openPager } = pager;
+  const streams = { onStderr: onRead('stderr'), onStdout: onRead('stdout') };
+  expect(await longList(300, { openPager, ...streams }, 'escaped')).toMatchObject({ code: 0 });
   expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
-test('a fault in the middle is said behind the pager', async ({ shop }) => {
-  const pager = createTestPager();
-  const items = Array.from({ length: 30_000 }, (_, id) => `{"petId":${id},"quantity":7,"status":"sold"}`);
-  const { code, stderr } = await shop.run('inventory list', {
-    ...{ terminal: 80, rows: 24, openPager: pager.openPager },
-    env: { PETSTOCK_URL_STAGING: await answering(200, `[${items.join(',')}`) },
-  });
-  expect(code).toBe(1);
-  expect(pager.text().split('\n').length).toBeGreaterThan(1000);
-  expect(stderr).toContain('The list is not whole.');
+test('a fault in the middle is said behind the pager', async () => {
+  const { openPager, text } = createTestPager();
+  const shop = await openShopAnswering(200, `[${itemsOf(30_000)}`);
+  await shop.exits('inventory list', 1, 'The list is not whole.', { ...screen, openPager });
+  expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 
-test('the report of what was written is not paged, that of a dry run is', async ({ shop }) => {
+test('neither the report of what was written nor a preview is paged', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
-  const changes = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
-  const options = {
-    terminal: 80,
-    rows: 10,
-    openPager,
-    stdin: changes,
-    terminals: ['stdout', 'stderr', 'stdin'],
-  } as const;
-  expect((await shop.run('inventory apply - --format ndjson --yes', options)).code).toBe(0);
+  const stdin = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
+  for (const mode of ['--dry-run', '--yes']) {
+    await shop.exits(`inventory apply - --format ndjson ${mode}`, 0, [], { ...screen, rows: 10, openPager, stdin });
+  }
   expect(commands).toEqual([]);
-  expect((await shop.run('inventory apply - --format ndjson --dry-run', options)).code).toBe(0);
 });

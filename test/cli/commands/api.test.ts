@@ -1,28 +1,27 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
-import { commitThenDrop } from '../../support/scripted-actions.ts';
+import { answers, commitThenDrop } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
 import { changeFile, errorJson, openShop, sent } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 test('prints the body as it came', async () => {
   const shop = await openShop({ pets: 6 });
-  const result = await shop.run('api GET /inventory');
-  expect(result.code).toBe(0);
+  const result = await shop.exits('api GET /inventory', 0);
   expect(sent(result)).toEqual(['GET /v1/inventory']);
   expect(result.stdout).toContain('{"petId":9223372036854775807,"quantity":');
   expect(result.stdout.endsWith(']')).toBe(true);
 });
 
 test('a write has the banner, the body as it was given, and its answer', async ({ shop }) => {
-  const result = await shop.run(['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }']);
-  expect(result).toMatchObject({ code: 0, stdout: '{"petId":9007199254740993,"quantity":3,"status":"sold"}' });
+  const command = ['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }'];
+  const result = await shop.exits(command, 0, `▸ staging · ${shop.service.url}\n`);
+  expect(result.stdout).toBe('{"petId":9007199254740993,"quantity":3,"status":"sold"}');
   expect(sent(result)).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
-  expect(result.stderr).toContain(`▸ staging · ${shop.service.url}\n`);
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
@@ -60,19 +59,12 @@ test('a million bytes on stdin are sent once', async ({ shop }) => {
   expect(result.requests.map(({ body }) => body)).toEqual([stdin]);
 });
 
-describe('an answer that is no success', () => {
-  test('is shown, and is an error', async ({ shop }) => {
-    const result = await shop.run('api GET /nothing');
-    expect(result.code).toBe(9);
-    expect(JSON.parse(result.stdout)).toMatchObject({ status: 404 });
-    expect(result.stderr).toContain('Error: ');
-  });
-
-  test('with --json stdout is empty', async ({ shop }) => {
-    const result = await shop.run('api POST /inventory --json --quiet');
-    expect(result).toMatchObject({ code: 10, stdout: '' });
-    expect(errorJson(result.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
-  });
+test('an answer that is no success is shown, and is an error; with --json stdout is empty', async ({ shop }) => {
+  const { stdout } = await shop.exits('api GET /nothing', 9, 'Error: ');
+  expect(JSON.parse(stdout)).toMatchObject({ status: 404 });
+  const json = await shop.exits('api POST /inventory --json --quiet', 10);
+  expect(json.stdout).toBe('');
+  expect(errorJson(json.stderr).error).toMatchObject({ status: 405, exitCode: 10 });
 });
 
 test.for([
@@ -91,10 +83,6 @@ test.for([
   expect(result.code).not.toBe(0);
 });
 
-test('a GET with --data is exit 2', async ({ shop }) => {
-  expect(await shop.run(['api', 'GET', '/inventory', '--data', '{}'])).toMatchObject({ code: 2, requests: [] });
-});
-
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
@@ -106,57 +94,36 @@ test.for([
   expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
 });
 
-test('--data @file sends the file, byte for byte', async ({ shop }) => {
-  const file = changeFile(shop, '{ "quantity": 8 }\n', 'body.json');
-  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', `@${file}`]);
-  expect(result.code).toBe(0);
-  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 { "quantity": 8 }\n']);
-});
-
-test.for(['-', '@-'])('--data %s sends what stdin holds', async (data, { shop }) => {
-  const result = await shop.run(['api', 'PATCH', '/inventory/4', '--data', data], { stdin: '{"quantity": 9}' });
-  expect(result.code).toBe(0);
-  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity": 9}']);
-});
-
-test('a file that is not there is exit 2, and nothing is sent', async ({ shop }) => {
-  expect(await shop.refused('api PATCH /inventory/4 --data @/nowhere/body.json')).toContain(
-    'There is no file /nowhere/body.json',
-  );
+test.for(['-', '@-', '@file'])('--data %s sends what is there, byte for byte', async (data, { shop }) => {
+  const stdin = '{ "quantity": 9 }\n';
+  const named = data === '@file' ? `@${changeFile(shop, stdin, 'body.json')}` : data;
+  const result = await shop.exits(`api PATCH /inventory/4 --data ${named}`, 0, [], { stdin });
+  expect(sent(result)).toEqual([`PATCH /v1/inventory/4 ${stdin}`]);
 });
 
 test.for([
-  [
-    ['api', 'PATCH', '/inventory/1', '--data', `@${import.meta.dirname}`],
-    'it is a folder, not a file; nothing was sent',
-  ],
-  [['sandbox', 'import', import.meta.dirname], 'it is a folder'],
-  [['sandbox', 'import', '/nowhere.csv'], 'There is no file /nowhere.csv'],
-  [['inventory', 'export', `${import.meta.filename}/new.csv`], "can't be written: there is no such folder"],
-] as const)('a place that is no file is said in words: %j', async ([command, words], { shop }) => {
-  const result = await shop.run(command);
-  expect(result).toMatchObject({ stdout: '', requests: [], stderr: expect.stringContaining(words) });
-  expect(result.code).not.toBe(0);
-  expect(result.stderr).not.toMatch(/E[A-Z]{4,}/);
+  ['api PATCH /inventory/4 --data @/nowhere/body.json', 2, 'There is no file /nowhere/body.json'],
+  [`api PATCH /inventory/1 --data @${import.meta.dirname}`, 2, 'it is a folder, not a file; nothing was sent'],
+  ['api GET /inventory --data {}', 2, '--data'],
+  ['api GET /v1/inventory', 2, /The path begins after \/v1.*\nHint: petstock api GET \/inventory\n/s],
+  [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
+  ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv'],
+  [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
+] as const)('%s is exit %i, said in words: %s', async ([command, code, words], { shop }) => {
+  const { stdout, stderr, requests } = await shop.exits(command, code, words);
+  expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+  expect(stderr).not.toMatch(/E[A-Z]{4,}/);
 });
 
 test('-i shows the status and the headers before the body, never the key', async ({ shop }) => {
-  const result = await shop.run('api GET /inventory -i');
-  expect(result.code).toBe(0);
-  const [head = '', body = ''] = result.stdout.split('\n\n');
-  expect(head).toMatch(/^HTTP\/1.1 200 OK\n/);
-  expect(head).toMatch(/^content-type: application\/json/m);
-  expect(head).toMatch(/^x-ratelimit-limit: \d+$/m);
+  const { stdout } = await shop.exits('api GET /inventory -i', 0);
+  const [head = '', body = ''] = stdout.split('\n\n');
+  for (const line of [/^HTTP\/1.1 200 OK\n/, /^content-type: application\/json/m, /^x-ratelimit-limit: \d+$/m])
+    expect(head).toMatch(line);
   expect(body).toMatch(/^\[/);
-  expect(result.stdout).not.toContain(shop.service.key);
-  const missing = await shop.run('api GET /nothing --include');
-  expect(missing).toMatchObject({ code: 9, stdout: expect.stringMatching(/^HTTP\/1.1 404 Not Found\n/) });
-});
-
-test('a path that repeats /v1 is refused with the right one', async ({ shop }) => {
-  const stderr = await shop.refused('api GET /v1/inventory');
-  expect(stderr).toContain('The path begins after /v1');
-  expect(stderr).toContain('Hint: petstock api GET /inventory\n');
+  expect(stdout).not.toContain(shop.service.key);
+  const missing = await shop.exits('api GET /nothing --include', 9);
+  expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
 test.for([
@@ -176,12 +143,26 @@ test.for([
 
 test.for<[string, Action, boolean]>([
   ['a connection that breaks', commitThenDrop, false],
-  ['a 503', (exchange) => exchange.answer(503), false],
-  ['a refusal', (exchange) => exchange.answer(400), true],
+  ['a 503', answers(503), false],
+  ['a refusal', answers(400), true],
 ])('it is said of a write whether its fate is known: %s', async ([, action, isKnown], { till }) => {
   till.service.next('PATCH', action);
   const { stderr } = await till.run(['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}']);
   expect(stderr.includes('; it is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
   till.service.next('GET', ({ drop }) => drop());
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
+});
+
+test('pets get prints what comes, and says that it is deprecated and until when', async ({ shop }) => {
+  const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and goes away on .+ GMT\n/;
+  const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
+  expect(sent(result)).toEqual(['GET /v1/pets/9007199254740993']);
+  expect(result.stdout).toMatch(/^\{.*9007199254740993.*\}\n$/);
+  await shop.exits('pets get 4242', 9, 'Error: There is no pet 4242 in staging.\n');
+});
+
+test('orders list prints what comes', async ({ shop }) => {
+  const result = await shop.run('orders list --json');
+  expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
+  expect(sent(result)).toEqual(['GET /v1/store/orders']);
 });

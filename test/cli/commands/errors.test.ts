@@ -1,37 +1,40 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { answering } from '../../support/answering.ts';
 import { answers } from '../../support/scripted-actions.ts';
-import { errorJson, openShop, sent } from '../../support/shop.ts';
+import { errorJson, openShopAnswering, sent, withEnv } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
+
+const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
 describe('with --json an error is all that stderr has', () => {
   test('a bad file has its first thousand faults, and how many there are', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
-    const { code, stderr } = await shop.run('inventory apply - --yes --json', { stdin });
+    const { stderr } = await shop.exits('inventory apply - --yes --json', 2, [], { stdin });
     const { error } = errorJson(stderr);
-    expect({ code, kind: error.kind, faultCount: error.faultCount }).toEqual({
-      code: 2,
-      kind: 'usage',
-      faultCount: 2001,
-    });
+    expect(error).toMatchObject({ kind: 'usage', faultCount: 2001, message: expect.not.stringContaining('\n') });
     expect(error.faults).toHaveLength(1000);
     expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
-    expect(error.message).not.toContain('\n');
   });
 
   test('it is the last line with --debug, too, which shows where a failure comes from before it', async ({ shop }) => {
-    const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
-    const { code, stderr } = await shop.run('inventory get 4 --debug --json', { env });
-    expect(code).toBe(5);
-    expect(stderr).toContain('\n│     at ');
-    expect(errorJson(stderr).error.exitCode).toBe(code);
+    const { stderr } = await shop.exits('inventory get 4 --debug --json', 5, '\n│     at ', { env: down });
+    expect(errorJson(stderr).error.exitCode).toBe(5);
   });
 
   test('a success still says where it wrote and what is left', async ({ shop }) => {
-    const { stderr } = await shop.run('inventory set 4 1 --json');
-    expect(stderr).toMatch(/^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/);
+    const said = /^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/;
+    await shop.exits('inventory set 4 1 --json', 0, said);
+  });
+
+  test.for([
+    ['api GET /nope', 9, 'petstock api --help'],
+    // A command that runs as it stands.
+    ['inventory set 4 1', 1, 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"'],
+  ] as const)('%s, without a state folder: its hint', async ([command, code, hint], { shop }) => {
+    mkdirSync(join(shop.folders.state, '..'), { recursive: true });
+    writeFileSync(shop.folders.state, 'no folder');
+    expect(errorJson((await shop.exits(`${command} --json`, code)).stderr).error.hint).toBe(hint);
   });
 });
 
@@ -41,8 +44,7 @@ describe('a 429 that asks to wait for longer than the command may', () => {
 
   test.for(commands)("%s: has the service's own code, message and status in JSON", async (command, { till }) => {
     till.service.always('PATCH', answers(429, wait, '{"code":"slow","message":"Slow down.","status":429}'));
-    const { code, stderr } = await till.run(`${command} --max-wait 5 --json`);
-    expect(code).toBe(6);
+    const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
     expect(errorJson(stderr).error).toMatchObject({ code: 'slow', message: 'Slow down.', status: 429, exitCode: 6 });
   });
 
@@ -50,36 +52,30 @@ describe('a 429 that asks to wait for longer than the command may', () => {
     '%s: has the status without a body',
     async (command, { till }) => {
       till.service.always(/set|adjust/.test(command) ? 'PATCH' : 'GET', answers(429, wait, 'Slow down.'));
-      const { code, stderr } = await till.run(`${command} --max-wait 5 --json`);
-      expect(code).toBe(6);
+      const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
       expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', status: 429, exitCode: 6 });
       expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
     },
   );
 });
 
-test('an error of any length is a line', async ({ shop }) => {
+test('an error of any length is a line', async () => {
   const body = JSON.stringify({ code: 'c', message: 'long '.repeat(10_000), status: 400 });
-  const env = { PETSTOCK_URL_STAGING: await answering(400, body) };
-  const { code, stderr } = await shop.run('inventory list', { env });
-  expect(code).toBe(10);
-  expect(stderr.length).toBeLessThan(1500);
+  const shop = await openShopAnswering(400, body);
+  expect((await shop.exits('inventory list', 10)).stderr.length).toBeLessThan(1500);
 });
 
-test('off a terminal one line tells that a request is tried again', async () => {
-  const shop = await openShop({ faults: ['GET /inventory:first=2:status=503'] });
-  const { code, stderr } = await shop.run('inventory get 1');
-  expect(code).toBe(0);
+test('off a terminal one line tells that a request is tried again', async ({ shop }) => {
+  shop.service.setFaults(['GET /inventory:first=2:status=503']);
+  const { stderr } = await shop.exits('inventory get 1', 0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
-  const down = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } };
-  const write = await shop.run('inventory set 4 5', down);
-  expect(write.stderr).toMatch(
-    /^▸ .*\nNo connection to the service, trying again \(1 of 4\)\.\nError: Can't reach .*\. Nothing was written\.\n/,
-  );
+  const said =
+    /^▸ .*\nNo connection to the service, trying again \(1 of 4\)\.\nError: Can't reach .*\. Nothing was written\.\n/;
+  await shop.exits('inventory set 4 5', 5, said, { env: down });
 });
 
 test('at a terminal all attempts without a connection change one line, which is gone in the end', async ({ shop }) => {
-  const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1', NO_COLOR: '1' };
+  const env = { ...down, NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
   const narrow = await shop.run('inventory list', { env, terminal: 40 });
   expect(narrow.stderr).toContain('No connection…, trying again (2 of 4)');
@@ -108,16 +104,10 @@ test.for([
 });
 
 test.for([
-  'sell',
-  'search',
-  'inventory show',
-  'buy 4',
-  'inventory list --everything',
-  'inventory list --nope',
-  'orders get',
-  'inventory list -z',
+  ...['sell', 'search', 'inventory show', 'buy 4', 'orders get'],
+  ...['inventory list --everything', 'inventory list --nope', 'inventory list -z'],
 ])('nothing is guessed for %s', async (command, { shop }) => {
-  expect(await shop.run(command)).toMatchObject({ code: 2, stderr: expect.not.stringContaining('Did you mean') });
+  expect(await shop.refused(command)).not.toContain('Did you mean');
 });
 
 test.for(['--json=true', '--yes=false', '--summary='])('%s: that a flag takes no value', async (option, { shop }) => {
@@ -140,8 +130,81 @@ test("the sandbox's key is made private again, with a warning", async ({ shop })
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
-  const result = await shop.run('--env sandbox inventory get 1');
-  expect(sent(result)).toHaveLength(1);
-  expect(result.stderr).toContain(`Warning: ${file} could be read by others; it is now private (0600)\n`);
+  const said = `Warning: ${file} could be read by others; it is now private (0600)\n`;
+  expect(sent(await shop.exits('--env sandbox inventory get 1', 0, said))).toHaveLength(1);
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('what was not done is said of the command that did not do it', async ({ shop }) => {
+  await shop.run('inventory list');
+  await shop.exits('limits clear', 2, 'Nothing was forgotten; pass --yes');
+  await shop.run('inventory set 4 1');
+  expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
+});
+
+test('of a service that can not be reached, or fails, the hint is petstock status', async ({ shop, till }) => {
+  till.service.always('GET', answers(503, {}, ''));
+  await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
+  const away = withEnv(shop, down);
+  await away.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
+  await away.exits('status', 5, 'Hint: petstock status --verbose --env staging');
+  await away.exits('status --verbose', 5, 'Hint: petstock config list\n');
+  await shop.run(['config', 'set-url', down.PETSTOCK_URL_STAGING]);
+  const stored = { env: { PETSTOCK_URL_STAGING: undefined } };
+  const hint = "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n";
+  await shop.exits('status --verbose', 5, hint, stored);
+});
+
+test('a message begins with a capital, whoever worded it', async ({ shop, till }) => {
+  expect(await shop.refused(['inventory', 'set', '4', ''])).toMatch(/^Error: The quantity is empty/);
+  for (const [status, message] of [
+    [400, /^Error: The service refused it\..*\n│ nope\n/],
+    [401, /^Error: The service did not accept the key\..*\n│ nope\n/],
+    [404, /^Error: The service refused it\..*\n│ nope\n/],
+    [500, /^Error: The service failed \(500\)\..*\n│ nope\n/],
+  ] as const) {
+    till.service.next('GET', answers(status, {}, `{"code":"x","message":"nope","status":${status}}`));
+    expect((await till.run('inventory list -q')).stderr).toMatch(message);
+  }
+});
+
+test('config set default-store warns of a store that nothing is stored for', async ({ shop }) => {
+  await shop.exits('config set default-store nosuch', 0, 'Warning: nothing is stored for a store nosuch yet');
+  await shop.run('config set-url https://example.com/v1 --env staging --store north');
+  for (const known of ['north', 'default']) {
+    expect((await shop.run(`config set default-store ${known}`)).stderr).not.toContain('Warning');
+  }
+  await shop.exits('config set default-store nroth', 0, 'Did you mean "north"?');
+});
+
+test('what the system refuses is said in words, not in its own', async ({ shop }) => {
+  const full = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  };
+  const stderr = 'Error: There is no space left on the disk; make room and try again.\n';
+  expect(await shop.run('inventory list -q', { onStdout: full })).toMatchObject({ code: 1, stderr });
+});
+
+test('status says the limit once', async ({ shop }) => {
+  const { stdout, stderr } = await shop.run('status', { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
+  expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
+});
+
+test.for([
+  ['inventory list --jsn', /"--jsn"/],
+  ['inventory list --color red', /"red"/],
+  ['inventory get 1.5', /"1\.5"/],
+  ['inventory list --fields name', /"name"/],
+  ['inventory list --header=yes', /"--header"|"yes"/],
+  ['inventory list --limit', /"--limit"|--limit/],
+  ['inventory get', /petId/],
+  ['history list --state lost', /"lost"/],
+  ['config set max-zero many', /max-zero/],
+  ['sandbox serve --fault *:explode', /"explode"/],
+  ['api GE/T /inventory', /GE\/T/],
+] as const)('%s: one kind of quotes', async ([command, quote], { shop }) => {
+  const stderr = await shop.refused(command);
+  expect(stderr).toMatch(quote);
+  expect(stderr).not.toMatch(/'[^' ]+'/);
 });

@@ -1,10 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { exactJson } from '../../../src/output/exact-json.ts';
 import { recordRun } from '../../support/recorded-runs.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
-import { test } from '../../support/shop.ts';
+import { changeFile, test } from '../../support/shop.ts';
 
 const rows = Array.from({ length: 25 }, (_, index) => {
   const petId = BigInt(index + 1);
@@ -26,14 +24,11 @@ test.for([
   const run = await recordRun(shop, rows);
   await shop.run('inventory get 1');
   const command = words.replace('<run>', run);
-  const csv = await shop.run(`${command} -o csv`);
   if (fields === undefined) {
-    expect(csv).toMatchObject({ code: 2, stdout: '' });
-    expect(csv.stderr).toContain('is not a field: the fields are');
+    expect((await shop.exits(`${command} -o csv`, 2, 'is not a field: the fields are')).stdout).toBe('');
     return;
   }
-  expect(csv).toMatchObject({ code: 0 });
-  expect(csv.stdout.split('\n')[0]).toBe(fields.join(','));
+  expect((await shop.exits(`${command} -o csv`, 0)).stdout.split('\n')[0]).toBe(fields.join(','));
   const [first] = (await shop.run(`${command} -o ndjson`)).stdout.split('\n');
   if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
 });
@@ -54,10 +49,10 @@ test('--pets all lists every pet of a run; the first 20 are said to be so', asyn
 
 test('CSV keeps a spreadsheet from running a reason; --raw has it as it is', async ({ shop }) => {
   const run = await recordRun(shop, [{ ...rows[0], reason: '=HYPERLINK("http://x")' } as (typeof rows)[number]]);
-  const shown = async (options: string) =>
-    (await shop.run(`history show ${run} --fields reason -o csv ${options}`.trim())).stdout;
-  expect(await shown('')).toBe(`reason\n"'=HYPERLINK(""http://x"")"\n`);
-  expect(await shown('--raw')).toBe('reason\n"=HYPERLINK(""http://x"")"\n');
+  const shown = await shop.run(`history show ${run} --fields reason -o csv`);
+  expect(shown.stdout).toBe(`reason\n"'=HYPERLINK(""http://x"")"\n`);
+  const raw = await shop.run(`history show ${run} --fields reason -o csv --raw`);
+  expect(raw.stdout).toBe('reason\n"=HYPERLINK(""http://x"")"\n');
   expect((await shop.run('history export -o csv')).stdout).toContain(`,"'=HYPERLINK(""http://x"")",`);
 });
 
@@ -82,23 +77,19 @@ test.for([
   expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
 });
 
-test('reports and the history have them too', async ({ shop }) => {
+test('reports and the history have them too, and apply reads both', async ({ shop }) => {
   const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {
     expect((await shop.run(`${command} --string-ids`)).stdout).toContain(`"pets":["4","${largest}"]`);
   }
-  const [run] = (await shop.json('history list --json')) as { run: string }[];
-  for (const command of [`history show ${run?.run} --json`, 'history export']) {
+  const [{ run }] = await shop.json('history list --json');
+  for (const command of [`history show ${run} --json`, 'history export']) {
     expect(idsIn((await shop.run(`${command} --string-ids`)).stdout)).toEqual(['"4"', `"${largest}"`]);
     expect(idsIn((await shop.run(command)).stdout)).toEqual(['4', largest]);
   }
-});
-
-test('apply reads both', async ({ shop }) => {
-  const file = join(shop.folders.config, '..', 'stock.json');
-  await writeFile(file, `[{"petId":"${largest}","quantity":3},{"petId":4,"quantity":5}]`);
-  expect(await shop.run(`inventory apply ${file} --yes`)).toMatchObject({ code: 0 });
+  const both = `[{"petId":"${largest}","quantity":3},{"petId":4,"quantity":5}]`;
+  await shop.exits(`inventory apply ${changeFile(shop, both, 'stock.json')} --yes`, 0);
   expect((await shop.run(`inventory get ${largest} 4`)).stdout).toBe(`${largest}\t3\tavailable\n4\t5\tavailable\n`);
 });
 

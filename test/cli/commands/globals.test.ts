@@ -1,10 +1,13 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { openShop, test } from '../../support/shop.ts';
 
+const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
+
 describe('--debug', () => {
   test('shows one line per request and answer, and never the key', async ({ shop }) => {
-    const { code, stderr, stdout } = await shop.run('inventory set 4 12 --expect 39 --debug');
-    expect(code).toBe(0);
+    const { stderr, stdout } = await shop.exits('inventory set 4 12 --expect 39 --debug', 0);
     expect(stderr.match(/^> .*/gm)).toHaveLength(2);
     expect(stderr.match(/^< 200 .*/gm)).toHaveLength(2);
     expect(stderr).toMatch(/^> PATCH http:\/\/127\.0\.0\.1:\d+\/v1\/inventory\/4 .*user-agent: petstock\/\d/m);
@@ -15,14 +18,9 @@ describe('--debug', () => {
   test('as JSON has a line with its time for each request and response', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4');
     const events = [...stderr.matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
+    const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };
     expect(events).toEqual([
-      {
-        at: expect.any(String),
-        event: 'request',
-        method: 'GET',
-        url: `${shop.service.url}/inventory`,
-        headers: expect.anything(),
-      },
+      { ...request, headers: expect.anything() },
       expect.objectContaining({ event: 'response', status: 200, ms: expect.any(Number) }),
     ]);
     expect(events[0].at).toBe(new Date(Date.parse(events[0].at)).toISOString());
@@ -44,41 +42,67 @@ test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
 });
 
 test.for(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries, { shop }) => {
-  expect(await shop.run(`inventory list --retries=${retries}`)).toMatchObject({ code: 2, requests: [] });
+  await shop.refused(`inventory list --retries=${retries}`);
 });
 
-describe('the environment', () => {
-  test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async ({ shop }) => {
-    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
-    const banner = async (command: string, env = {}) =>
-      /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, ...env } })).stderr)?.[1];
-    expect(await banner('inventory set 4 1')).toBe('staging');
-    await shop.run('config set default-env production');
-    expect(await banner('inventory set 4 1')).toBe('production');
-    expect(await banner('inventory set 4 1', { PETSTOCK_ENV: 'staging' })).toBe('staging');
-    expect(await banner('inventory set 4 1 --env production', { PETSTOCK_ENV: 'staging' })).toBe('production');
-    expect(await banner('--env production inventory set 4 1', { PETSTOCK_ENV: 'staging' })).toBe('production');
-  });
-
-  test('sandbox needs no set-up', async ({ shop }) => {
-    const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
-    const set = await shop.run('--env sandbox inventory set 9007199254740993 5', { env: nothing });
-    expect(set.code).toBe(0);
-    const get = await shop.run('--env sandbox inventory get 9007199254740993', { env: nothing });
-    expect(get.stdout).toBe('9007199254740993\t5\tsold\n');
-    expect(get.stderr).toContain('Rate limit: 998 of 1000 left');
-  });
+test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async ({ shop }) => {
+  const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+  const banner = async (command: string, PETSTOCK_ENV?: string) =>
+    /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, PETSTOCK_ENV } })).stderr)?.[1];
+  expect(await banner('inventory set 4 1')).toBe('staging');
+  await shop.run('config set default-env production');
+  expect(await banner('inventory set 4 1')).toBe('production');
+  expect(await banner('inventory set 4 1', 'staging')).toBe('staging');
+  expect(await banner('inventory set 4 1 --env production', 'staging')).toBe('production');
+  expect(await banner('--env production inventory set 4 1', 'staging')).toBe('production');
 });
 
-describe('without an address or a key', () => {
-  test.for([
-    [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
-    [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
-    [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
-    [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-  ] as const)('%o is exit %i', async ([env, code, told], { shop }) => {
-    const result = await shop.run('inventory list', { env });
-    expect(result).toMatchObject({ code, stdout: '', requests: [] });
-    expect(result.stderr).toContain(told);
-  });
+test('the sandbox needs no set-up', async ({ shop }) => {
+  await shop.exits('--env sandbox inventory set 9007199254740993 5', 0, [], { env: nothing });
+  const left = 'Rate limit: 998 of 1000 left';
+  const get = await shop.exits('--env sandbox inventory get 9007199254740993', 0, left, { env: nothing });
+  expect(get.stdout).toBe('9007199254740993\t5\tsold\n');
+});
+
+test.for([
+  [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
+  [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
+  [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
+  [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
+] as const)('without an address or a key: %o is exit %i', async ([env, code, told], { shop }) => {
+  const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
+  expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+});
+
+test('a key and an address are stored once, and used from then on', async ({ shop }) => {
+  const { url, key } = shop.service;
+  expect(await shop.run(`config set-url ${url}/`, { env: nothing })).toMatchObject({ code: 0, stdout: '' });
+  expect(await shop.run('config set-key', { env: nothing, stdin: `${key}\n` })).toMatchObject({ code: 0, stdout: '' });
+  const list = await shop.run('inventory list --limit 1', { env: nothing });
+  expect(list).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
+  expect(list.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  expect(statSync(join(shop.folders.config, 'config.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(shop.folders.config).mode & 0o777).toBe(0o700);
+  // A variable that hides the stored key is named.
+  for (const command of ['config list', 'status --offline']) {
+    await shop.exits(command, 0, 'PETSTOCK_API_KEY_STAGING is set');
+  }
+});
+
+test('the setting low-stock marks what is at or below it', async ({ shop }) => {
+  await shop.run('config set low-stock 12');
+  expect((await shop.run('inventory get 1 -o table')).stdout).toContain('12  low');
+});
+
+test('config get of a value that is not set is exit 1', async ({ shop }) => {
+  const { stdout } = await shop.exits(
+    'config get url',
+    1,
+    ['Error: url.staging is not set.\n', "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
+    { env: nothing },
+  );
+  expect(stdout).toBe('');
+  const json = await shop.exits('config get key --env production --json', 1, [], { env: nothing });
+  expect(JSON.parse(json.stdout)).toMatchObject({ name: 'key.production', value: null });
+  for (const name of ['url', 'low-stock']) await shop.exits(`config get ${name}`, 0);
 });

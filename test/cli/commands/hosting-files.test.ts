@@ -14,14 +14,14 @@ import { portOf } from '../../support/answering.ts';
 const folder = join(import.meta.dirname, '../../../docs/hosting');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
+type Variables = Readonly<Record<string, string>>;
+const variablesOf = (text: string): Variables =>
+  Object.fromEntries([...text.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
 /** The variables that the image sets. */
-function imageVariables(): Record<string, string> {
-  const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(read('Dockerfile')) ?? [];
-  return Object.fromEntries([...block.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
-}
+const image = variablesOf(/^ENV ((?:.*\\\n)*.*)$/m.exec(read('Dockerfile'))?.[1] ?? '');
 
 interface Service {
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Variables;
   readonly ports?: readonly string[];
   readonly secrets: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ interface Compose {
   readonly secrets: Readonly<Record<string, unknown>>;
 }
 
-function valuesOf(env: Readonly<Record<string, string>>) {
+function valuesOf(env: Variables) {
   const warnings: string[] = [];
   const values = serveValues({}, env, (line) => warnings.push(line));
   expect(warnings).toEqual([]);
@@ -41,7 +41,7 @@ function valuesOf(env: Readonly<Record<string, string>>) {
 }
 
 test('what the image sets are options, and what it opens are its ports', () => {
-  const options = valuesOf(imageVariables());
+  const options = valuesOf(image);
   expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
   const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
   expect(opened).toBe(`${options.port} ${options.adminPort}`);
@@ -50,9 +50,9 @@ test('what the image sets are options, and what it opens are its ports', () => {
 test.each([false, true])('its health check looks where the service is; over TLS: %j', async (isTls) => {
   const [, command = ''] = /^HEALTHCHECK .*? CMD (.*)$/m.exec(read('Dockerfile')) ?? [];
   const certificate = (name: string) => readFileSync(join(import.meta.dirname, '../../support/certificates', name));
-  const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
   let status = 200;
   const answer: RequestListener = ({ url }, response) => response.writeHead(url === '/healthz' ? status : 404).end();
+  const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
   const server = isTls ? createTlsServer(tls, answer) : createServer(answer);
   const env = {
     PATH: process.env.PATH,
@@ -70,11 +70,9 @@ test('with what compose sets on top, both replicas serve one database with one k
   const replicas = Object.entries(services).filter(([name]) => name.startsWith('service-'));
   expect(replicas).toHaveLength(2);
   for (const [, { environment, ports = [], secrets: used, depends_on }] of replicas) {
-    const given = Object.entries(environment).map(([name, value]) => [
-      name,
-      value.replace(/\$\{(\w+)[^}]*\}/g, 'x'.repeat(20)),
-    ]);
-    const options = valuesOf({ ...imageVariables(), ...Object.fromEntries(given) });
+    const filledIn = (value: string) => value.replace(/\$\{(\w+)[^}]*\}/g, 'x'.repeat(20));
+    const given = Object.entries(environment).map(([name, value]) => [name, filledIn(value)]);
+    const options = valuesOf({ ...image, ...Object.fromEntries(given) });
     expect(options).toMatchObject({
       database: `postgres://petstock:${'x'.repeat(20)}@database:5432/petstock?sslmode=disable`,
       keyFile: `/run/secrets/${used[0]}`,
@@ -90,20 +88,20 @@ test('with what compose sets on top, both replicas serve one database with one k
 });
 
 test('each option that a document, the unit or the manifests name is one, and has a value that it takes', () => {
-  const unit = read('petstock.service');
   const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
-  const ofUnit = [...unit.replace(/^#.*$/gm, '').matchAll(/(PETSTOCK_SERVE_\w+)=(\S+)/g)].map(
-    ([, name = '', value = '']) => [name, value],
+  const unit = variablesOf(
+    (
+      read('petstock.service')
+        .replace(/^#.*$/gm, '')
+        .match(/PETSTOCK_SERVE_\S+/g) ?? []
+    ).join(' '),
   );
   const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [
     name,
     value ?? (name.endsWith('DATABASE') ? 'postgres://db.example/staging' : 'x'.repeat(20)),
   ]);
-  expect(valuesOf(Object.fromEntries(ofUnit))).toMatchObject({ adminPort: 4011, drainMs: 5_000 });
-  expect(valuesOf({ ...imageVariables(), ...Object.fromEntries(ofPod) })).toMatchObject({
-    port: 4010,
-    drainMs: 10_000,
-  });
+  expect(valuesOf(unit)).toMatchObject({ adminPort: 4011, drainMs: 5_000 });
+  expect(valuesOf({ ...image, ...Object.fromEntries(ofPod) })).toMatchObject({ port: 4010, drainMs: 10_000 });
   expect(container.ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([4010, 4011]);
   const names = [...read('README.md').matchAll(/PETSTOCK_SERVE_\w+/g)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(3);

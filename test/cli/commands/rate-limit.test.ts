@@ -1,14 +1,20 @@
 import { describe, expect } from 'vitest';
-import { answering } from '../../support/answering.ts';
-import { apply, errorJson, openShop, sent, test } from '../../support/shop.ts';
+import { createTestClock } from '../../support/clock.ts';
+import { answers } from '../../support/scripted-actions.ts';
+import { apply, errorJson, openShop, openShopAnswering, sent } from '../../support/shop.ts';
+import { openTill, test } from '../../support/till.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
 // A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
-test('waits for the end of a spent window, says so, and meets no 429', async () => {
+test('waits for the end of a spent window, says so, and meets no 429; or is exit 6 at once, and says until when', async () => {
   const shop = await openShop(twoAMinute);
-  await shop.run('inventory get 1');
-  await shop.run('inventory get 1');
+  for (const _request of [1, 2]) await shop.run('inventory get 1');
+  const said = 'It works again in 41 s, at 07:01:01.\nHint: petstock limits\n';
+  expect(await shop.exits('inventory get 1 --max-wait 10', 6, said)).toMatchObject({ stdout: '', requests: [] });
+  const { stderr } = await shop.run('inventory get 1 --max-wait 10 --json');
+  expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
+  expect(shop.clock.sleeps).toEqual([]);
   const result = await shop.run('inventory get 1');
   expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
   expect(result.stderr).toBe(
@@ -19,139 +25,120 @@ test('waits for the end of a spent window, says so, and meets no 429', async () 
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-describe('longer than --max-wait', () => {
-  test('is exit 6 at once, with the time at which it works again, and nothing is sent', async () => {
-    const shop = await openShop(twoAMinute);
-    await shop.run('inventory get 1');
-    await shop.run('inventory get 1');
-    const result = await shop.run('inventory get 1 --max-wait 10');
-    expect(result).toMatchObject({ code: 6, stdout: '', requests: [] });
-    expect(result.stderr).toContain('It works again in 41 s, at 07:01:01.\nHint: petstock limits\n');
-    expect(shop.clock.sleeps).toEqual([]);
-    const { stderr } = await shop.run('inventory get 1 --max-wait 10 --json');
-    expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
-  });
-});
-
 describe('a 429', () => {
   test('is waited for, at least as long as Retry-After says', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=30'] });
     const before = shop.clock.now();
-    const result = await shop.run('inventory get 1');
-    expect(result.code).toBe(0);
-    expect(sent(result)).toHaveLength(2);
+    expect(sent(await shop.exits('inventory get 1', 0))).toHaveLength(2);
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
   test('gates the next command, which sends nothing and exits 6', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
-    expect(await shop.run('inventory get 1')).toMatchObject({ code: 6 });
-    expect(await shop.run('inventory set 1 5')).toMatchObject({ code: 6, requests: [] });
-    expect(await shop.run('status')).toMatchObject({ code: 6, requests: [] });
+    await shop.exits('inventory get 1', 6);
+    for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
     // Another key is another matter.
-    const other = await shop.run('inventory get 1', { env: { PETSTOCK_API_KEY_STAGING: 'psk_somebody' } });
-    expect(other.code).toBe(4);
-    expect(sent(other)).toHaveLength(1);
+    const env = { PETSTOCK_API_KEY_STAGING: 'psk_somebody' };
+    expect(sent(await shop.exits('inventory get 1', 4, [], { env }))).toHaveLength(1);
     shop.clock.advance(3700_000);
-    expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
+    await shop.exits('inventory get 1', 0);
   });
 
   test('of a 503 is a wait for the service, not for the rate limit', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
-    expect((await shop.run('inventory get 1')).stderr).toMatch(
-      /^The service is unavailable: continuing in (9|10) s \(/m,
-    );
+    await shop.exits('inventory get 1', 0, /^The service is unavailable: continuing in (9|10) s \(/m);
   });
 
-  test('that asks for less than the window has left is waited for until the window ends', async ({ shop }) => {
-    const now = Math.floor(shop.clock.now() / 1000);
-    const url = await answering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
-      date: new Date(now * 1000).toUTCString(),
-      'retry-after': '2',
-      'x-ratelimit-limit': '4',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': `${now + 40}`,
+  test('that asks for less than the window has left is waited for until the window ends', async () => {
+    const now = createTestClock().now() / 1000;
+    const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
+      ...{ date: new Date(now * 1000).toUTCString(), 'retry-after': '2' },
+      ...{ 'x-ratelimit-limit': '4', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 40}` },
     });
-    const env = { PETSTOCK_URL_STAGING: url };
-    const short = await shop.run('inventory get 1 --max-wait 20 --json', { env });
-    expect(short.code).toBe(6);
-    expect(errorJson(short.stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(40);
+    const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(40);
     expect(shop.clock.sleeps).toEqual([]);
-    const long = await shop.run('inventory get 1', { env });
-    expect(long.stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
+    expect((await shop.run('inventory get 1')).stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
   });
 
   // A clock is wrong then, or the value is none: 120 s after a clock that is a day behind, or seconds in place of a time.
-  test.each<[string, (now: number) => Record<string, string>]>([
-    ['Retry-After', (now) => ({ 'retry-after': new Date(now - 86_280_000).toUTCString() })],
-    [
-      'X-RateLimit-Reset',
-      () => ({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }),
-    ],
-  ])('whose %s has passed already is waited for a minute', async (_name, headersAt) => {
-    const shop = await openShop();
-    const url = await answering(
-      429,
-      '{"code":"slow_down","message":"Too many.","status":429}',
-      headersAt(shop.clock.now()),
-    );
-    const { code, stderr } = await shop.run('inventory get 1 --max-wait 20 --json', {
-      env: { PETSTOCK_URL_STAGING: url },
-    });
-    expect(code).toBe(6);
+  test.for([
+    ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
+    ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
+  ] as const)('whose %s has passed already is waited for a minute', async ([_name, headers]) => {
+    const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', headers);
+    const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(60);
+  });
+
+  test.for([
+    ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
+    ['until a date by our clock, beside a Date that is an hour ahead', { until: 120_000, ahead: 3_600_000 }],
+    ['until a date by its own Date, if our clock is an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
+  ] as const)('%s holds the key for 120 s at least, which the next command says', async ([_what, how], { till }) => {
+    const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
+    const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
+    till.service.next('PATCH', answers(429, headers));
+    await till.exits('inventory set 1 5 --max-wait 1', 6);
+    const { stderr } = await till.exits('inventory set 1 5 --json --max-wait 1', 6);
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+    till.clock.advance(119_000);
+    await till.exits('inventory set 1 5 --max-wait 0', 6);
+    expect(till.service.seen('PATCH')).toHaveLength(1);
   });
 
   test('three in a row end the command with exit 6', async () => {
     const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
-    const result = await shop.run('inventory get 1');
-    expect(result.code).toBe(6);
-    expect(sent(result)).toHaveLength(3);
+    expect(sent(await shop.exits('inventory get 1', 6))).toHaveLength(3);
+  });
+
+  test('of two backends whose clocks are 4 s apart is never met, though the one that is ahead answers before each wait', async () => {
+    const till = await openTill({ limit: { limit: 21, seconds: 60 } });
+    let answered = 0;
+    /** Every other one is ahead. */
+    till.service.always('PATCH', (exchange) => {
+      answered += 1;
+      exchange.commit();
+      const date = new Date(till.clock.now() + (answered % 2) * 4000).toUTCString();
+      const item = { petId: 1, quantity: exchange.change?.quantity, status: 'available' };
+      exchange.answer(200, JSON.stringify(item), { Date: date });
+    });
+    for (let count = 1; count < 64; count += 1) {
+      await till.exits(`inventory set 1 ${count} --yes`, 0, [], { random: () => count / 64 });
+    }
+    expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
   });
 });
 
-describe('a bulk run under a small limit', () => {
-  const csv = 'petId,delta\n4,+1\n5,+1\n6,+1\n';
-
-  test.each([
-    // A look after each wait, and something is written behind it: also where a window has room for one of both.
-    [1, 'GET GET PATCH GET PATCH GET PATCH'],
-    [2, 'GET PATCH GET PATCH GET PATCH'],
-    [4, 'GET PATCH PATCH GET PATCH'],
-    [5, 'GET PATCH PATCH PATCH'],
-  ])('of %i a minute comes to its end', async (minute, requests) => {
-    const shop = await openShop({ limits: { minute, day: 1000 } });
-    const result = await apply(shop, csv);
-    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });
-    expect(result.requests.map(({ method }) => method).join(' ')).toBe(requests);
-  });
+test.for([
+  // A look after each wait, and something is written behind it: also where a window has room for one of both.
+  [1, 'GET GET PATCH GET PATCH GET PATCH'],
+  [2, 'GET PATCH GET PATCH GET PATCH'],
+  [4, 'GET PATCH PATCH GET PATCH'],
+  [5, 'GET PATCH PATCH PATCH'],
+] as const)('a bulk run under a limit of %i a minute comes to its end', async ([minute, requests]) => {
+  const shop = await openShop({ limits: { minute, day: 1000 } });
+  const result = await apply(shop, 'petId,delta\n4,+1\n5,+1\n6,+1\n');
+  expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });
+  expect(result.requests.map(({ method }) => method).join(' ')).toBe(requests);
 });
 
 test('on a terminal, a service that takes more than a second is said to be waited for', async ({ shop }) => {
   const onSent = () => shop.clock.expireDeadlines(1000);
-  const result = await shop.run('inventory get 4', { terminal: 100, onSent });
-  expect(result.stderr).toContain(`Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`);
-  const elsewhere = await shop.run('inventory get 4', { onSent });
-  expect(elsewhere.stderr).not.toContain('Waiting for');
+  const said = `Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`;
+  await shop.exits('inventory get 4', 0, said, { terminal: 100, onSent });
+  expect((await shop.run('inventory get 4', { onSent })).stderr).not.toContain('Waiting for');
   expect((await shop.run('inventory get 4 --quiet', { terminal: 100, onSent })).stderr).toBe('');
 });
 
-test('a retry names the request, the status, and the words of the service in quotes', async () => {
-  const shop = await openShop({ faults: ['GET /inventory:first=1:status=503'] });
-  const { code, stderr } = await shop.run('inventory get 4');
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/^GET \/inventory: the service answered 503, trying again \(1 of \d\)\.$/m);
-});
-
-test('a retry of a write names the pet', async () => {
-  const shop = await openShop({ faults: ['PATCH /inventory/*:first=1:status=503'] });
-  const { code, stderr } = await shop.run('inventory set 4 12');
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/^Pet 4: the service answered 503 \(".+"\); .+\.$/m);
-});
-
-test('at 60 columns the line about a retry of a write keeps its cause', async () => {
-  const shop = await openShop({ faults: ['PATCH /inventory/*:first=1:status=503'] });
-  const { stderr } = await shop.run('inventory set 4 12', { terminal: 60 });
-  expect(stderr).toMatch(/Pet 4: the service answered 503 \("\S.*…; reading its stock/);
-});
+test.for([
+  ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service answered 503, trying again \(1 of \d\)\.$/m],
+  ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service answered 503 \(".+"\); .+\.$/m],
+  ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service answered 503 \("\S.*…; reading its stock/],
+] as const)(
+  'a retry of %s says of what, and why: inventory %s at %s columns',
+  async ([request, command, terminal, said]) => {
+    const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
+    await shop.exits(`inventory ${command}`, 0, said, { terminal });
+  },
+);

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { redactorOf } from '../../../src/shared/redact.ts';
-import { answering } from '../../support/answering.ts';
-import { openShop, test } from '../../support/shop.ts';
+import { openShop, openShopAnswering, test, withEnv } from '../../support/shop.ts';
 
 const key = 'sk/live/Abc-123+xyz~9';
 const unit = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
@@ -35,7 +34,12 @@ function expectNoKey(text: string): void {
   }
 }
 
-test.for(forms)('a key that the service repeats %s is shown nowhere', async ([_name, json], { shop }) => {
+/** Opens a shop at a service that answers every request with these. */
+async function openShopWithKey(...response: Parameters<typeof openShopAnswering>) {
+  return withEnv(await openShopAnswering(...response), { PETSTOCK_API_KEY_STAGING: key });
+}
+
+test.each(forms)('a key that the service repeats %s is shown nowhere', async (_name, json) => {
   // The message is cut after 1,000 characters, in the middle of the key.
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
   const all = [
@@ -47,78 +51,50 @@ test.for(forms)('a key that the service repeats %s is shown nowhere', async ([_n
   ] as const;
   // All pass the same guard, which test/cli/untrusted.property.test.ts asks about any mixture of forms.
   for (const [status, command] of json === key ? all : all.slice(0, 2)) {
-    const url = await answering(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
-    const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-    for (const terminals of [['stdin', 'stdout', 'stderr'], ['stdin']] as const) {
-      const { stdout, stderr } = await shop.run(command, { env, terminal: 80, terminals });
-      expectNoKey(stderr);
-      if (terminals.length === 3) expectNoKey(stdout);
-    }
+    const shop = await openShopWithKey(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
+    const shown = await shop.run(command, { terminal: 80 });
+    expectNoKey(shown.stdout + shown.stderr);
+    expectNoKey((await shop.run(command, { terminal: 80, terminals: ['stdin'] })).stderr);
+    expectNoKey((await shop.run('history export')).stdout);
+    expectNoKey(readFileSync(join(shop.folders.state, 'state.db'), 'latin1'));
   }
-  expectNoKey((await shop.run('history export')).stdout);
-  expectNoKey(readFileSync(join(shop.folders.state, 'state.db'), 'latin1'));
 });
 
-test.for([
+const many = (item: (id: number) => object) => JSON.stringify(Array.from({ length: 300 }, (_, id) => item(id)));
+
+test.each([
   ['orders list', `[{"id":1,"note":"the key is KEY, which is not cut"}]`],
   ['orders list', `[{"id":1,"a note with KEY":"which is not cut"}]`],
-  ['orders list', JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, note: 'the key is KEY' })))],
+  ['orders list', many((id) => ({ id, note: 'the key is KEY' }))],
   ['pets get 1', `{"id":1,"KEY":"the key is KEY, in parts"}`],
   ['inventory list', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory get 1', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-  [
-    'inventory list',
-    JSON.stringify(Array.from({ length: 300 }, (_, petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))),
-  ],
+  ['inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-] as const)('a table that is too wide for a key shows no part of it: %s, %#', async ([command, body], { shop }) => {
-  const url = await answering(200, body.replaceAll('KEY', key));
-  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+])('a table that is too wide for a key shows no part of it: %s, %#', async (command, body) => {
+  const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [10, 20, 30, 40, 80]) {
-    const { stdout, stderr } = await shop.run(`${command} --no-pager`, { env, terminal });
-    for (const length of [8, 12, key.length]) {
-      for (let at = 0; at + length <= key.length; at += 1) {
-        expect((stdout + stderr).replace(/\s+/g, '')).not.toContain(key.slice(at, at + length));
-      }
-    }
+    const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
+    const shown = (stdout + stderr).replace(/\s+/g, '');
+    for (let at = 0; at + 8 <= key.length; at += 1) expect(shown).not.toContain(key.slice(at, at + 8));
   }
-});
-
-test('a redirect to the key is not kept in the history', async ({ shop }) => {
-  const url = await answering(307, '', { location: `/v1/${encodeURIComponent(key)}` });
-  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-  expectNoKey((await shop.run('inventory set 1 5', { env })).stderr);
-  expectNoKey((await shop.run('history export')).stdout);
 });
 
 test('no byte of any output or state holds the key, taken, refused or unanswered', async () => {
   const secret = 'psk_NeverShownNeverShownNeverShown99';
   const commands = [
-    'inventory list',
-    'inventory list --json',
-    'inventory get 1',
-    'inventory set 1 5 --reason because',
-    'inventory adjust 1 +1',
-    'pets get 1',
-    'orders list',
-    'api GET /inventory',
-    'api GET /nothing',
-    'api POST /inventory',
-    'status',
-    'status --json',
-    'limits --refresh',
-    'config list',
+    ...['inventory list', 'inventory list --json', 'inventory get 1', 'inventory set 1 5 --reason because'],
+    ...['inventory adjust 1 +1', 'pets get 1', 'orders list', 'api GET /inventory', 'api GET /nothing'],
+    ...['api POST /inventory', 'status', 'status --json', 'limits --refresh', 'config list'],
   ];
   const takes = await openShop({ key: secret });
   const others = [takes, await openShop(), await openShop({ faults: ['*:reset'] })];
   let output = '';
   for (const { service } of others) {
-    const run = async (command: string, env: Record<string, string | undefined>, stdin?: string) => {
-      const { stdout, stderr } = await takes.run(command, {
-        stdin,
-        env: { PETSTOCK_API_KEY_STAGING: undefined, ...env },
-      });
+    const run = async (command: string, env: Record<string, string>, stdin?: string) => {
+      const withoutKey = { PETSTOCK_API_KEY_STAGING: undefined, ...env };
+      const { stdout, stderr } = await takes.run(command, { stdin, env: withoutKey });
       output += stdout + stderr;
     };
     // Stored for the service, and from a variable.
@@ -137,22 +113,26 @@ test('no byte of any output or state holds the key, taken, refused or unanswered
   ]);
 });
 
-test.for([
-  [307, { location: 'https://sk-live-Abc-123.example/v1/' }],
-  [200, { 'content-encoding': 'SK-live-ABC-123' }],
-] as const)('a key that lost its capitals is shown nowhere, %s', async ([status, headers], { shop }) => {
-  const url = await answering(status, '', headers);
-  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: 'sk-live-Abc-123' };
-  for (const command of ['inventory list', 'inventory set 1 5']) {
-    expect((await shop.run(command, { env })).stderr).not.toMatch(/abc-123/i);
+test.each([
+  [307, '', { location: `/v1/${encodeURIComponent(key)}` }, key],
+  [307, '', { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
+  [200, '', { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
+])('a key in a header, also one that lost its capitals, is neither shown nor kept: %s, %j %j', async (...row) => {
+  const [status, body, headers, own] = row;
+  const shop = withEnv(await openShopAnswering(status, body, headers), { PETSTOCK_API_KEY_STAGING: own });
+  const outputs = [];
+  for (const command of ['inventory list', 'inventory set 1 5']) outputs.push((await shop.run(command)).stderr);
+  outputs.push((await shop.run('history export')).stdout);
+  for (const text of outputs) {
+    expectNoKey(text);
+    expect(text).not.toMatch(/abc-123/i);
   }
-  expect((await shop.run('history export')).stdout).not.toMatch(/abc-123/i);
 });
 
-test('to a pipe the body of api is data', async ({ shop }) => {
-  const env = { PETSTOCK_URL_STAGING: await answering(200, `"${key}"`), PETSTOCK_API_KEY_STAGING: key };
-  expect((await shop.run('api GET /x', { env })).stdout).toBe(`"${key}"`);
-  expect((await shop.run('api GET /x', { env, terminal: 80 })).stdout).toBe('"[key]"\n');
+test('to a pipe the body of api is data', async () => {
+  const shop = await openShopWithKey(200, `"${key}"`);
+  expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
+  expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
 });
 
 test('a long text that nearly has the key many times is searched at once', () => {

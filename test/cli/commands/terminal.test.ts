@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { wipeLine } from '../../../src/output/terminal.ts';
-import { answering } from '../../support/answering.ts';
-import { confirming, openShop, type ShopRunOptions, test } from '../../support/shop.ts';
+import { confirming, openShop, openShopAnswering, test } from '../../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -12,11 +11,6 @@ const hostile = 'a\x1b]0;title\x07b\x1b]52;c;ZXZpbA==\x07c\x1b[1Ad\x9b2Je\u202ef
 /** All that may be in what a terminal gets, but for paint and the drawing of a line. */
 const allowed =
   /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
-
-async function run(command: string | readonly string[], body: string, options: ShopRunOptions = {}, status = 200) {
-  const shop = await openShop();
-  return shop.run(command, { env: { PETSTOCK_URL_STAGING: await answering(status, body) }, terminal: 80, ...options });
-}
 
 function expectHarmless({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): void {
   for (const text of [stdout, stderr]) expect(text.replaceAll(wipeLine, '')).toMatch(allowed);
@@ -36,25 +30,24 @@ test.each([
   'inventory set 1 5',
 ])('%s does no harm to a terminal', async (command) => {
   for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
-    const shop = await openShop();
-    const options = { env: { PETSTOCK_URL_STAGING: await answering(200, body) }, terminal: 80 };
-    for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, options));
+    const shop = await openShopAnswering(200, body);
+    for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, { terminal: 80 }));
   }
 });
 
 test('what --debug shows of a failure does no harm, also where it was decoded', async () => {
   const twice = String.raw`{"a":1,"\u001b]52;c;ZXZpbA==\u0007":1,"\u001b]52;c;ZXZpbA==\u0007":2}`;
+  const shop = await openShopAnswering(200, twice);
   for (const terminals of [undefined, ['stderr'] as const]) {
-    const result = await run('orders list --debug', twice, { terminals });
-    expect(result.code).toBe(1);
-    expect(result.stderr).toContain('SyntaxError');
-    expectHarmless(result);
+    expectHarmless(await shop.exits('orders list --debug', 1, 'SyntaxError', { terminal: 80, terminals }));
   }
 });
 
 test('to a pipe the bytes are as they came', async () => {
-  expect(await run('api GET /inventory', list, { terminals: ['stderr'] })).toMatchObject({ stdout: list });
-  const csv = await run('inventory list -o csv --no-header --fields status', list, { terminals: ['stderr'] });
+  const shop = await openShopAnswering(200, list);
+  const pipe = { terminal: 80, terminals: ['stderr'] } as const;
+  expect((await shop.run('api GET /inventory', pipe)).stdout).toBe(list);
+  const csv = await shop.run('inventory list -o csv --no-header --fields status', pipe);
   expect(csv.stdout).toBe(`"${hostile}"\n`);
 });
 
@@ -63,7 +56,7 @@ test('questions are one harmless line', async ({ shop }) => {
   const file = join(shop.folders.state, 'a\x1b[2J\nb\u202e.csv');
   writeFileSync(file, 'mine');
   const { asked, prompts } = confirming(false);
-  expect((await shop.run(['inventory', 'export', file], { terminal: 80, prompts })).code).toBe(2);
+  await shop.exits(['inventory', 'export', file], 2, [], { terminal: 80, prompts });
   await shop.run('config set confirm always');
   const path = '/inventory/1?\x1b]0;x\x07\u202e';
   await shop.run(['api', 'PATCH', path, '--data', '{}'], { terminal: 80, prompts });
@@ -78,8 +71,30 @@ test('config path does no harm', async ({ shop }) => {
 });
 
 test('our own colours survive', async () => {
-  const { stdout } = await run('inventory list --color always', list);
+  const shop = await openShopAnswering(200, list);
+  const { stdout } = await shop.run('inventory list --color always', { terminal: 80 });
   expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
+});
+
+// What decides is in test/output/lines.test.ts; here is that a flag, the variables and each stream are asked.
+test.for([
+  [undefined, ['stdout', 'stderr'], '', {}, [false, false]],
+  [undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],
+  [undefined, ['stdout', 'stderr'], ' --color always', {}, [true, true]],
+  [80, ['stdout', 'stderr'], '', {}, [true, true]],
+  [80, ['stdout', 'stderr'], '', { NO_COLOR: '1' }, [false, false]],
+  [80, ['stderr'], '', {}, [false, true]],
+] as const)('a terminal of %s columns on %j,%s %o: coloured %j', async (row, { shop }) => {
+  const [terminal, terminals, flags, env, areColoured] = row;
+  const list = await shop.run(`inventory list -o table${flags}`, { env, terminal, terminals });
+  const failed = await shop.run(`inventory get 4242${flags}`, { env, terminal, terminals });
+  expect([list.stdout, failed.stderr].map((text) => text.includes('\x1b['))).toEqual(areColoured);
+  if (areColoured[1]) expect(failed.stderr).toContain('\x1b[31m');
+});
+
+test.for(['json', 'ndjson', 'csv', 'tsv'])('%s is never coloured', async (format, { shop }) => {
+  const { stdout } = await shop.exits(`inventory list -o ${format} --color always`, 0);
+  expect(stdout).not.toContain('\x1b');
 });
 
 test.for(['inventory watch --for 1', 'inventory diff staging production'])(
@@ -102,12 +117,11 @@ test.for(['inventory list', 'inventory list --summary', 'inventory get 4'])(
   },
 );
 
-test('at a terminal the rate limit has its digits grouped, and is dim until a quarter is left', async () => {
-  const plenty = await (await openShop()).run('inventory list', { terminal: 80 });
-  expect(plenty.stderr).toContain('\x1b[2mRate limit: 999 of 1,000 left');
-  const shop = await openShop({ limits: { minute: 4, day: 1000 } });
+test('at a terminal the rate limit has its digits grouped, and is dim until a quarter is left', async ({ shop }) => {
+  await shop.exits('inventory list', 0, '\x1b[2mRate limit: 999 of 1,000 left', { terminal: 80 });
+  const small = await openShop({ limits: { minute: 4, day: 1000 } });
   const lines: string[] = [];
-  for (let left = 4; left > 1; left -= 1) lines.push((await shop.run('inventory list', { terminal: 80 })).stderr);
+  for (let left = 4; left > 1; left -= 1) lines.push((await small.run('inventory list', { terminal: 80 })).stderr);
   expect(lines.map((text) => text.includes('\x1b[2mRate limit'))).toEqual([true, true, false]);
 });
 
@@ -115,29 +129,22 @@ test.for(['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])(
   'without a network, %s says that nothing was written',
   async (command, { shop }) => {
     const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
-    const result = await shop.run(`inventory ${command} --retries 0`, { env });
-    expect(result.code).toBe(5);
-    expect(result.stderr).toMatch(/Error: Can't reach the service at .*\. Nothing was written\.\n/);
+    const said = /Error: Can't reach the service at .*\. Nothing was written\.\n/;
+    await shop.exits(`inventory ${command} --retries 0`, 5, said, { env });
   },
 );
 
 test('once the day is used up, a write says that nothing was written, and one time', async () => {
   const shop = await openShop({ limits: { minute: 60, day: 2 } });
-  await shop.run('inventory list');
-  await shop.run('inventory list');
-  for (const command of ['set 4 5', 'adjust 4 +1']) {
-    expect((await shop.run(`inventory ${command}`)).stderr).toMatch(
-      /Error: Today's 2 requests are used up\. Nothing was written\. It works again at [^.]*\d\d:\d\d\.\n/,
-    );
-  }
+  for (const _request of [1, 2]) await shop.run('inventory list');
+  const said = /Error: Today's 2 requests are used up\. Nothing was written\. It works again at [^.]*\d\d:\d\d\.\n/;
+  for (const command of ['set 4 5', 'adjust 4 +1']) await shop.exits(`inventory ${command}`, 6, said);
 });
 
 test('words of the service have a bar in front in a cell and in a warning', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout } = await shop.run('inventory set 4=1 5=2 --yes', { terminal: 120, env: { NO_COLOR: '1' } });
   expect(stdout).toMatch(/ failed +│ /);
-  const { stderr } = await run('inventory list', '[{"petId":1,"quantity":2,"status":"lost Error: x"}]', {
-    terminal: 60,
-  });
-  expect(stderr).toContain('\n│ lost Error: x\n');
+  const other = await openShopAnswering(200, '[{"petId":1,"quantity":2,"status":"lost Error: x"}]');
+  await other.exits('inventory list', 0, '\n│ lost Error: x\n', { terminal: 60 });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { completionTable } from '../../../.ci/reference/completion-table.ts';
 import type { Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
@@ -30,6 +30,7 @@ test.each([
   ['inventory get 4 ', ['a-pets']],
   ['inventory set 4 ', []],
   ['inventory adjust -- ', ['a-pets']],
+  ['inventory get -- -', ['a-pets']],
   ['undo ', ['a-runs']],
   ['inventory apply --resume ', ['a-incomplete-runs']],
   ['inventory count --merge a ', ['a-sessions']],
@@ -51,22 +52,15 @@ test.each([
   expect(await proposed(line)).toEqual(words);
 });
 
-describe('options', () => {
-  test('those of the command come first, and none that is given already', async () => {
-    const words = await proposed('inventory list --status sold --limit 3 -q -');
-    expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
-    expect(words).toContain('--env');
-    expect(words).not.toContain('--limit');
-    expect(words).not.toContain('--quiet');
-  });
+test('options of the command come first, and none that is given already', async () => {
+  const words = await proposed('inventory list --status sold --limit 3 -q -');
+  expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
+  expect(words).toContain('--env');
+  for (const given of ['--limit', '--quiet']) expect(words).not.toContain(given);
+});
 
-  test('are proposed by themselves where nothing else can come', async () => {
-    expect(await proposed('inventory list ')).toContain('--summary');
-  });
-
-  test('none is proposed after two dashes', async () => {
-    expect(await proposed('inventory get -- -')).toEqual(['a-pets']);
-  });
+test('options are proposed by themselves where nothing else can come', async () => {
+  expect(await proposed('inventory list ')).toContain('--summary');
 });
 
 const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });

@@ -1,10 +1,16 @@
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import { createLiveLine, type LiveLine } from '../../../src/cli/progress/live-line.ts';
-import { createProgress, type Progress, type ProgressOptions } from '../../../src/cli/progress/progress.ts';
+import {
+  createProgress,
+  createRateMeter,
+  type Progress,
+  type ProgressOptions,
+} from '../../../src/cli/progress/progress.ts';
 import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
+import fc, { property } from '../../support/seeded-fast-check.ts';
 
 let clock: VirtualClock;
-let writes: { readonly at: number; readonly text: string }[];
+let writes: string[];
 let notes: string[];
 
 beforeEach(() => {
@@ -20,27 +26,35 @@ interface Rig extends Partial<ProgressOptions> {
   readonly taken?: Promise<void>;
 }
 
-function start({ columns, taken, ...options }: Rig = {}): Progress & Partial<LiveLine> {
+function start({ columns, taken, ...options }: Rig = {}) {
   const mine = writes;
   const stderr = {
     isTerminal: columns !== undefined,
     columns,
     write: async (text: string | Uint8Array) => {
-      mine.push({ at: clock.monotonic(), text: `${text}` });
+      mine.push(`${text}`);
       await taken;
     },
   };
   const note = (line: string) => notes.push(line);
-  const line = columns === undefined ? undefined : createLiveLine({ clock, stderr });
+  const line: LiveLine | undefined = columns === undefined ? undefined : createLiveLine({ clock, stderr });
   const progress = createProgress(clock, line, { total: 1200, note, ...options });
   onTestFinished(() => progress.stop());
-  return { ...line, ...progress };
+  return { ...progress, stderr, wipe: async () => line?.wipe() };
+}
+
+/** A terminal that takes no more until it is let. */
+function heldUp() {
+  let take = () => {};
+  const taken = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  return { taken, take: () => take() };
 }
 
 /** What is on the last line of the terminal. */
 const shown = () =>
   writes
-    .map(({ text }) => text)
     .join('')
     .split(/\r\x1b\[K|\n/)
     .at(-1);
@@ -57,33 +71,27 @@ describe('on a terminal', () => {
   it('draws at most ten times a second, and in the end what is true', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 1000, 0.5);
-    const seconds = 0.5;
     expect(writes.length).toBeGreaterThanOrEqual(5);
-    expect(writes.length).toBeLessThanOrEqual(seconds * 10 + 1);
+    expect(writes.length).toBeLessThanOrEqual(6);
     await clock.sleep(100);
     expect(shown()).toMatch(/^\[█+░+\] {2}1,000\/1,200 {2}/);
-    expect(writes.every(({ text }) => /^\r\x1b\[K[^\n]{0,79}$/.test(text))).toBe(true);
+    expect(writes.every((text) => /^\r\x1b\[K[^\n]{0,79}$/.test(text))).toBe(true);
     await progress.stop();
     expect(shown()).toBe('');
     expect(notes).toEqual([]);
   });
 
-  it('draws the first change at once, and nothing before', () => {
+  it('draws the first change at once, and nothing before; tells rate and time left', async () => {
     const progress = start({ columns: 80 });
     expect(writes).toEqual([]);
     progress.update({ done: 1, failed: 1 });
     expect(shown()).toContain('1/1,200  1 failed');
-  });
-
-  it('tells rate and time left', async () => {
-    const progress = start({ columns: 80 });
     await proceed(progress, 200, 100);
     expect(shown()).toBe('[██░░░░░░░░░░░░]  200/1,200  10/s  about 1 min 40 s left');
   });
 
-  it('takes the limit for the time left where that takes longer', async () => {
-    const progress = start({ columns: 80, limitSeconds: (rows) => rows });
-    progress.update({ done: 1, failed: 0 });
+  it('takes the limit for the time left where that takes longer', () => {
+    start({ columns: 80, limitSeconds: (rows) => rows }).update({ done: 1, failed: 0 });
     expect(shown()).toContain('about 20 min left');
   });
 
@@ -120,16 +128,16 @@ describe('on a terminal', () => {
   it('makes room for something else, and comes back', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
-    await progress.wipe?.();
+    await progress.wipe();
     expect(shown()).toBe('');
     const before = writes.length;
-    await progress.wipe?.();
+    await progress.wipe();
     await clock.sleep(5000);
     expect(writes.length).toBe(before);
     progress.update({ done: 2, failed: 0 });
     expect(shown()).toContain('2/1,200');
     await clock.sleep(200);
-    await progress.wipe?.();
+    await progress.wipe();
     progress.update({ done: 3, failed: 0 });
     expect(shown(), 'somebody is writing').toBe('');
     await clock.sleep(100);
@@ -145,17 +153,15 @@ describe('on a terminal', () => {
     expect(writes).toEqual([]);
 
     const other = start({ columns: 80 });
-    other.update({ done: 1, failed: 0 });
-    other.update({ done: 2, failed: 0 });
+    for (const done of [1, 2]) other.update({ done, failed: 0 });
     other.waiting(100_000, 'refused');
     await other.stop();
     const count = writes.length;
     other.update({ done: 3, failed: 0 });
     await clock.sleep(200_000);
-    expect(writes.length).toBe(count);
-    expect(shown()).toBe('');
     await other.stop();
     expect(writes.length).toBe(count);
+    expect(shown()).toBe('');
   });
 
   test.each([20, 9, 2])('of %i columns, stays on one line', async (columns) => {
@@ -164,14 +170,11 @@ describe('on a terminal', () => {
     progress.waiting(42_000, 'refused');
     await clock.sleep(3000);
     expect(writes.length).toBeGreaterThan(2);
-    for (const { text } of writes) expect(text.slice(4).length).toBeLessThan(columns);
+    for (const text of writes) expect(text.slice(4).length).toBeLessThan(columns);
   });
 
   it('gathers no drawings while the terminal is held up', async () => {
-    let take = () => {};
-    const taken = new Promise<void>((resolve) => {
-      take = resolve;
-    });
+    const { taken, take } = heldUp();
     const progress = start({ columns: 80, taken });
     await proceed(progress, 100, 100);
     expect(writes).toHaveLength(1);
@@ -182,10 +185,7 @@ describe('on a terminal', () => {
   });
 
   it('draws nothing after its end that was held up', async () => {
-    let take = () => {};
-    const taken = new Promise<void>((resolve) => {
-      take = resolve;
-    });
+    const { taken, take } = heldUp();
     const progress = start({ columns: 80, taken });
     await proceed(progress, 10, 100);
     const end = progress.stop();
@@ -195,12 +195,28 @@ describe('on a terminal', () => {
     await clock.sleep(1000);
     expect(shown()).toBe('');
   });
+
+  it('that becomes narrower has nothing left of the line that it broke', async () => {
+    const progress = start({ columns: 80 });
+    progress.update({ done: 1, failed: 0 });
+    await clock.sleep(200);
+    const width = (writes[0] ?? '').replace('\r\x1b[K', '').length;
+    progress.stderr.columns = Math.ceil(width / 3);
+    progress.update({ done: 2, failed: 0 });
+    await clock.sleep(200);
+    expect(writes[1]).toMatch(/^\r\x1b\[K(\x1b\[A\x1b\[K){2}(?!\x1b)/);
+    progress.stderr.columns = 200;
+    await progress.stop();
+    expect(writes.at(-1)).toBe('\r\x1b[K');
+  });
 });
 
 describe('without a terminal', () => {
-  it('says a sentence every ten seconds', async () => {
+  it('says a sentence every ten seconds, and nothing of a short run', async () => {
     const progress = start();
-    await proceed(progress, 350, 100);
+    await proceed(progress, 90, 100);
+    expect(notes).toEqual([]);
+    await proceed(progress, 260, 100, 90);
     await progress.stop();
     expect(notes).toEqual([
       '100 of 1,200 done, about 1 min 50 s left.',
@@ -208,13 +224,6 @@ describe('without a terminal', () => {
       '300 of 1,200 done, about 1 min 30 s left.',
     ]);
     expect(writes).toEqual([]);
-  });
-
-  it('says nothing of a short run', async () => {
-    const progress = start();
-    await proceed(progress, 90, 100);
-    await progress.stop();
-    expect(notes).toEqual([]);
   });
 
   it('tells of each wait that is worth it, once', async () => {
@@ -235,22 +244,58 @@ describe('without a terminal', () => {
   });
 });
 
-test('a window that becomes narrower leaves nothing of the line that it broke', async () => {
-  const stderr = {
-    isTerminal: true,
-    columns: 80,
-    write: async (text: string | Uint8Array) => void texts.push(`${text}`),
-  };
-  const texts: string[] = [];
-  const progress = createProgress(clock, createLiveLine({ clock, stderr }), { total: 1200, note: () => {} });
-  progress.update({ done: 1, failed: 0 });
-  await clock.sleep(200);
-  const width = (texts[0] ?? '').replace('\r\x1b[K', '').length;
-  stderr.columns = Math.ceil(width / 3);
-  progress.update({ done: 2, failed: 0 });
-  await clock.sleep(200);
-  expect(texts[1]).toMatch(/^\r\x1b\[K(\x1b\[A\x1b\[K){2}(?!\x1b)/);
-  stderr.columns = 200;
-  await progress.stop();
-  expect(texts.at(-1)).toBe('\r\x1b[K');
+describe('the rate', () => {
+  it('is not known before anything is done, nor in the first moment', () => {
+    const meter = createRateMeter(5000);
+    expect(meter.rate(9000, 0)).toBeUndefined();
+    expect(meter.rate(5499, 3)).toBeUndefined();
+    expect(meter.rate(5500, 3)).toBe(6);
+  });
+
+  it('is that of the last ten seconds', () => {
+    const meter = createRateMeter(0);
+    for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
+    // Ten a second for a minute, then one a second.
+    for (let at = 61_000; at <= 80_000; at += 1000) meter.record(at, 600 + (at - 60_000) / 1000);
+    expect(meter.rate(80_000, 620)).toBe(1);
+  });
+
+  it('falls while nothing is done', () => {
+    const meter = createRateMeter(0);
+    meter.record(1000, 10);
+    expect(meter.rate(5000, 10)).toBe(2);
+  });
+
+  it('does not count waits, those that are cut short, prolonged, or still on', () => {
+    const meter = createRateMeter(0);
+    meter.record(1000, 10);
+    meter.pause(1000, 40_000);
+    expect(meter.pauseLeft(11_000)).toBe(30_000);
+    meter.pause(11_000, 5000);
+    expect(meter.rate(13_000, 10)).toBe(10);
+    expect(meter.pauseLeft(15_999)).toBe(1);
+    expect(meter.pauseLeft(16_000)).toBeUndefined();
+    expect(meter.rate(17_000, 20)).toBe(10);
+    meter.pause(17_000, 1000);
+    meter.pause(20_000, 1000);
+    expect(meter.rate(21_000, 40)).toBe(10);
+  });
+
+  const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
+
+  property('is the rate at which rows come', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
+    const meter = createRateMeter(0);
+    let [at, done] = [0, 0];
+    for (const wait of waits) {
+      if (wait === undefined) {
+        [at, done] = [at + 250, done + perStep];
+        meter.record(at, done);
+      } else {
+        meter.pause(at, wait);
+        at += wait;
+      }
+    }
+    const rate = meter.rate(at, done);
+    if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
+  });
 });

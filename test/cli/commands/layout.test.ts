@@ -1,0 +1,159 @@
+import { expect } from 'vitest';
+import { visibleWidth } from '../../../src/output/text-width.ts';
+import { changeFile, openShop, openShopAnswering, type Shop, test } from '../../support/shop.ts';
+
+const options = { terminal: 40, env: { NO_COLOR: '1' } };
+
+function expectNarrow(text: string, width = 40): void {
+  for (const line of text.split('\n')) expect(visibleWidth(line), line).toBeLessThanOrEqual(width);
+}
+
+const rowsOf = (count: number) =>
+  `petId,quantity\n${Array.from({ length: count }, (_, index) => `${index + 1},${index % 7 === 3 ? 9999 : 500 + index}`).join('\n')}\n`;
+
+async function shopWithRun(rows: number): Promise<Shop> {
+  const shop = await openShop({ pets: 400, quantityBounds: { max: 1000n } });
+  await shop.run(['inventory', 'apply', changeFile(shop, rowsOf(rows)), '--yes']);
+  return shop;
+}
+
+test.each([
+  'status',
+  'status --offline',
+  'config list',
+  'limits',
+  'state info',
+  'inventory list --limit 5',
+  'history list',
+])('%s fits into 40 columns', async (command) => {
+  const shop = await shopWithRun(1);
+  const { stdout } = await shop.exits(command, 0, [], options);
+  expect(stdout).not.toBe('');
+  expectNarrow(stdout);
+});
+
+test('status has each value beside its name, and wraps it', async ({ shop }) => {
+  const { stdout } = await shop.run('status', options);
+  expect(stdout).toMatch(/^environment {3}staging \(default\)\nurl {11}http:\S+\n {14}\(PETSTOCK_URL_STAGING\)\n/);
+});
+
+test('the report of a bulk change, and the history of a long one, are records', async () => {
+  const shop = await shopWithRun(250);
+  const file = changeFile(shop, rowsOf(4).replace('9999', '9998'));
+  const short = await shop.exits(['inventory', 'apply', file, '--yes'], 10, [], options);
+  expect(short.stdout).toMatch(
+    /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,998\nResult {2}failed\nError {3}\S/m,
+  );
+  expectNarrow(short.stdout);
+  const { stdout } = await shop.run(`history show ${(await shop.json('history list --json')).at(-1).run}`, options);
+  const records = stdout.split('\n\n');
+  expect(records).toHaveLength(250);
+  expect(records[3]).toMatch(
+    /^Row {5}4\nLine {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,999\nResult {2}failed\nError {3}│ \S/,
+  );
+  expectNarrow(stdout);
+});
+
+test('an error and a note are broken between words; a hint stays whole', async ({ shop }) => {
+  const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
+  const { stderr } = await shop.run(['inventory', 'apply', file], options);
+  expect(stderr).toMatch(/^Error:\s+\S+/);
+  expect(stderr).toContain(
+    '│ line 3, quantity: "1.5" is not a\n│ quantity: a quantity is a whole number\n│ such as 12\n',
+  );
+  const command = ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'];
+  const hint = /Take it back:\n {2}petstock undo \w{4} --env staging\n/;
+  const limit = /\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/;
+  await shop.exits(command, 0, [hint, limit], options);
+});
+
+test.each([0n, 9_223_372_036_854_775_000n])('what is running out is not cut at 40 columns: %s', async (from) => {
+  const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
+  const shop = await openShopAnswering(200, `[${items.join(',')}]`);
+  const { stdout } = await shop.run('inventory list --low', options);
+  expectNarrow(stdout);
+  expect(stdout).not.toContain('…');
+  expect(stdout.match(/ available$/gm)).toHaveLength(4);
+  expect(stdout).toMatch(/0 +out +available/);
+  const wide = await shop.run('inventory list --low', { ...options, terminal: 80 });
+  expect(wide.stdout).toMatch(/0 +out of stock +available/);
+});
+
+test('at 60 columns the reason of a failure stands whole under its row', async ({ shop }) => {
+  const file = changeFile(shop, 'petId,expected,quantity,reason\n4,38,12,a long reason of the shop\n5,1,9,\n');
+  const at60 = { ...options, terminal: 60 };
+  const applied = await shop.run(['inventory', 'apply', file, '--yes'], at60);
+  expect(applied.stdout).toMatch(/Result\n +3 .* applied\n +2 .* conflict\n {2}│ the stock is 39, not 38\n$/);
+  const { stdout } = await shop.run(`history show ${(await shop.json('history list --json'))[0].run}`, at60);
+  expect(stdout).toMatch(/ conflict .*\n {2}│ the stock is 39, not 38\n/);
+  expectNarrow(stdout, 60);
+});
+
+test('a message after Ctrl-C begins on a line of its own on a terminal', async ({ shop }) => {
+  const file = changeFile(shop, 'petId,quantity\n4,12\n');
+  const command = ['inventory', 'apply', file, '--yes'];
+  const said = '\n\nError: Interrupted; nothing was written.\nHint: petstock inventory apply ';
+  await shop.exits(command, 130, said, { ...options, ctrlCAt: () => true, terminal: 80 });
+  const { stderr } = await shop.run(command, { ctrlCAt: () => true });
+  expect(stderr).not.toContain('\n\n');
+});
+
+/** Runs in far more than the time-out of a test if the layout is quadratic. */
+async function laidOut(command: string, body: unknown, terminal?: number) {
+  const shop = await openShopAnswering(200, JSON.stringify(body));
+  return (await shop.exits(command, 0, [], { terminal })).stdout;
+}
+
+const cjk = '漢'.repeat(20_000);
+const emoji = '😀'.repeat(20_000);
+const family = '👩‍👩‍👧'.repeat(5_000);
+const marks = `e${'\u0301'.repeat(20_000)}`;
+
+test.each([
+  ['CJK', cjk],
+  ['emoji', emoji],
+  ['emoji of several', family],
+  ['marks', marks],
+])('a long status of %s is laid out at once, and cut', async (_name, status) => {
+  const shown = await laidOut('inventory list', [{ petId: 1, quantity: 2, status }], 60);
+  expect(shown.length).toBeLessThan(status === marks ? 50_000 : 1000);
+  expect(shown).toContain('…');
+});
+
+test.each([
+  ['as a value, in a list', [{ id: 1, text: emoji }, { id: 2 }]],
+  ['as a value, alone', { id: 1, text: emoji }],
+  ['as a name, in a list', [{ id: 1, [emoji]: 2 }]],
+  ['as a name, alone', { id: 1, [emoji]: family }],
+])('a field of 20,000 emoji %s is laid out at once', async (_name, body) => {
+  await laidOut('orders list', body, 60);
+  await laidOut('orders list -o table', body);
+});
+
+test('many columns are laid out at once', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => [`field${index}`, index] as const);
+  await laidOut('orders list', [Object.fromEntries(names)], 60);
+});
+
+test('objects without a field in common are no table', async () => {
+  const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
+  const shown = await laidOut('orders list', orders, 60);
+  expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
+});
+
+test('the first Ctrl-C ends a long layout', async () => {
+  const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
+  const shop = await openShopAnswering(200, JSON.stringify(orders));
+  const interrupt = new AbortController();
+  // As a signal does, it comes with a turn of the event loop.
+  const onStdout = () => void setImmediate(() => interrupt.abort(new Error('Interrupted')));
+  const { stdout } = await shop.run('orders list', { terminal: 80, interrupted: interrupt.signal, onStdout });
+  expect(stdout.split('\n').length).toBeLessThan(15_000);
+});
+
+test('a field that is called as what every object has is empty where it is missing', async () => {
+  const orders: object[] = [{ id: 1, constructor: 'a' }, { id: 2 }, { id: 3, toString: 4 }];
+  expect(await laidOut('orders list -o csv', orders)).toBe('id,constructor,toString\n1,a,\n2,,\n3,,4\n');
+  expect(await laidOut('orders list -o table', orders)).not.toContain('function');
+  expect(await laidOut('orders list', [...orders, { name: cjk }], 80)).not.toContain('function');
+});
