@@ -1,12 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
-import { type Client, createClient } from '../../src/api/client.ts';
+import { createClient } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import { itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { createGovernor } from '../../src/rate-limit/admission.ts';
-import type { Governor } from '../../src/rate-limit/governor.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import { processWith } from '../rate-limit/rig.ts';
@@ -20,26 +19,16 @@ export interface ClientRigOptions {
   readonly interrupted?: AbortSignal;
   readonly maxWait?: number;
   readonly random?: number;
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** In the place of undici's transport as it is. */
   readonly onSend?: (request: HttpRequest) => void;
   readonly onSleep?: (ms: number) => void;
 }
 
-export interface ClientRig {
-  readonly client: Client;
-  readonly governor: Governor;
-  readonly clock: TestClock;
-  /** When each request was sent, by the monotonic clock, from 0 for the first. */
-  sentAt(): number[];
-  /** The whole list in one. */
-  list(): Promise<readonly InventoryItem[]>;
-}
-
 export const key = 'psk_test_0123456789';
 
 /** A client over real sockets. When the test is finished, no timer and no listener may be left of it. */
-export function createClientRig(options: ClientRigOptions): ClientRig {
+export function createClientRig(options: ClientRigOptions) {
   const { url, clock = createTestClock(), interrupted = new AbortController().signal, random = 0.5 } = options;
   const deadlines = new Set<Deadline>();
   const watched: Clock = {
@@ -97,7 +86,10 @@ export function createClientRig(options: ClientRigOptions): ClientRig {
     client,
     governor,
     clock,
+    permit: () => governor.admit(new AbortController().signal),
+    /** When each request was sent, by the monotonic clock, from 0 for the first. */
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
+    /** Reads the list to its end. @returns it in one */
     list: async () => {
       const items: InventoryItem[] = [];
       for await (const batch of itemsOf(client.scanInventory())) items.push(...batch);

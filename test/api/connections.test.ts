@@ -1,69 +1,62 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
-import { answer, hangInBody, item, openServer, stock, until } from './server.ts';
+import { answer, hangInBody, item, stock, until } from './server.ts';
 
-describe('one connection is used again', () => {
-  test('by 1,000 PATCHes after one another', async () => {
-    const { server, client } = await openClient([answer(200, item)]);
-    for (let quantity = 0; quantity < 1000; quantity += 1) await client.updateInventory(7n, quantity);
-    expect(server.requests).toHaveLength(1000);
-    expect(server.connections.opened).toBe(1);
-  });
+test('one connection is used again, after answers of every kind whose body was read', async () => {
+  const compressed = await promisify<string, Buffer>(gzip)(stock);
+  const { server, client, list } = await openClient([
+    answer(200, stock),
+    answer(200, compressed, { 'content-encoding': 'gzip' }),
+    answer(204),
+    answer(401, '{"code":"c","message":"m","status":401}'),
+    answer(404, '<html>'),
+    answer(429, 'slow down', { 'retry-after': '1' }),
+    answer(302, 'moved', { location: '/v1/stock' }),
+    answer(503, 'down'),
+    answer(200, stock),
+    answer(200, item),
+  ]);
+  await list();
+  await list();
+  await client.request('DELETE', '/inventory/7');
+  await list().catch(() => {});
+  await list().catch(() => {});
+  await list();
+  expect(server.requests).toHaveLength(9);
+  for (let quantity = 0; quantity < 1000; quantity += 1) await client.updateInventory(7n, quantity);
+  expect(server.requests).toHaveLength(1009);
+  expect(server.connections.opened).toBe(1);
+});
 
-  test('after answers of every kind whose body was read', async () => {
-    const compressed = await promisify<string, Buffer>(gzip)(stock);
-    const server = await openServer(
-      answer(200, stock),
-      answer(200, compressed, { 'content-encoding': 'gzip' }),
-      answer(204),
-      answer(401, '{"code":"c","message":"m","status":401}'),
-      answer(404, '<html>'),
-      answer(429, 'slow down', { 'retry-after': '1' }),
-      answer(302, 'moved', { location: '/v1/stock' }),
-      answer(503, 'down'),
-      answer(200, stock),
-    );
-    const { client, list } = createClientRig({ url: server.url });
-    await list();
-    await list();
-    await client.request('DELETE', '/inventory/7');
-    await list().catch(() => {});
-    await list().catch(() => {});
-    await list();
-    expect(server.requests).toHaveLength(9);
-    expect(server.connections.opened).toBe(1);
-  });
-
-  test('a body that was not read to its end is given up, and holds up nothing', async () => {
-    let closed = 0;
-    const server = await openServer((response) => {
+test('a body that was not read to its end is given up, and holds up nothing', async () => {
+  let closed = 0;
+  const { server, client, clock } = await openClient([
+    (response) => {
       response.on('close', () => {
         closed += 1;
       });
       hangInBody(response);
-    });
-    const { client, clock } = createClientRig({ url: server.url });
-    for (let probe = 1; probe <= 3; probe += 1) await client.probe();
-    await until(() => closed === 3);
-    expect(server.requests).toHaveLength(3);
-    expect(clock.sleeps).toEqual([]);
-  });
+    },
+  ]);
+  for (let probe = 1; probe <= 3; probe += 1) await client.probe();
+  await until(() => closed === 3);
+  expect(server.requests).toHaveLength(3);
+  expect(clock.sleeps).toEqual([]);
 });
 
 test('1,000 requests leave nothing behind at a signal that outlives them', async () => {
-  const server = await openServer(answer(200, item));
-  const controller = new AbortController();
-  const { client } = createClientRig({ url: server.url, interrupted: controller.signal });
+  const { signal } = new AbortController();
+  const { server, client } = await openClient([answer(200, item)], { interrupted: signal });
   for (let round = 0; round < 10; round += 1) {
     await Promise.all(Array.from({ length: 100 }, () => client.updateInventory(7n, round)));
   }
   expect(server.requests).toHaveLength(1000);
   // AbortSignal.any would have a reference here for each of them: a set of Node's own, which is no instance of Set.
-  const kept = Object.getOwnPropertySymbols(controller.signal)
-    .map((symbol) => Reflect.get(controller.signal, symbol))
+  const kept = Object.getOwnPropertySymbols(signal)
+    .map((symbol) => Reflect.get(signal, symbol))
     .filter((value) => value?.size > 0);
   expect(kept).toEqual([]);
 });
@@ -72,9 +65,7 @@ test('many requests at once are no leak to Node', async () => {
   const warnings: Error[] = [];
   const listener = (warning: Error) => warnings.push(warning);
   process.on('warning', listener);
-  onTestFinished(() => {
-    process.off('warning', listener);
-  });
+  onTestFinished(() => void process.off('warning', listener));
   const { service, clock } = await openShop({ limits: { minute: 20, day: 1000 } });
   const { client } = createClientRig({ url: service.url, key: service.key, clock, maxWait: 1e9 });
   await Promise.all(Array.from({ length: 50 }, () => client.probe()));

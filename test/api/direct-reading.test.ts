@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { createUndiciTransport } from '../../src/api/undici.ts';
+import { createUndiciTransport, createUrlSplitter } from '../../src/api/undici.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
+import { pem } from '../support/tls.ts';
 import { turns, until } from './server.ts';
-
-const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}.pem`, import.meta.url), 'utf8');
 
 const { signal } = new AbortController();
 
@@ -107,23 +106,28 @@ property(
   },
 );
 
-test.each([
-  ['HTTP', false],
-  ['HTTPS', true],
-])('%s: the end of a connection is noticed after a body that had to wait for its reader', async (_name, isTls) => {
-  const body = bodyOf(3_000_000);
+/** A service that answers each request with this body at once; it is closed when the test is finished. */
+async function openServiceWith(body: Buffer, isTls: boolean) {
   const service = await openService(isTls, async (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
     socket.write(body);
   });
   onTestFinished(service.close);
+  return service;
+}
+
+test.each([
+  ['HTTP', false],
+  ['HTTPS', true],
+])('%s: the end of a connection is noticed after a body that had to wait for its reader', async (_name, isTls) => {
+  const service = await openServiceWith(bodyOf(3_000_000), isTls);
   for (let request = 1; request <= 2; request += 1) {
     let length = 0;
     for await (const chunk of (await service.get()).body) {
       await turns(20);
       length += chunk.length;
     }
-    expect(length).toBe(body.length);
+    expect(length).toBe(3_000_000);
     // Half-closed: the other half ends once the transport has seen it.
     const [socket] = service.connections.slice(-1);
     socket?.end();
@@ -133,12 +137,7 @@ test.each([
 });
 
 test('a connection is not read on while the reader of a body does nothing', async () => {
-  const body = bodyOf(64 * 1024 * 1024);
-  const service = await openService(false, async (socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
-    socket.write(body);
-  });
-  onTestFinished(service.close);
+  const service = await openServiceWith(bodyOf(64 * 1024 * 1024), false);
   const response = await service.get();
   const [socket] = service.connections;
   const unsent = () => socket?.writableLength ?? 0;
@@ -153,4 +152,24 @@ test('a connection is not read on while the reader of a body does nothing', asyn
   expect(unsent()).toBeGreaterThan(0);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
   response.discard();
+});
+
+const origin = fc.constantFrom(
+  'http://127.0.0.1:4010',
+  'http://127.0.0.1',
+  'https://shop.example',
+  'HTTPS://SHOP.example',
+);
+const piece = fc.constantFrom(
+  ...'/v1 /inventory /7 /-7 /a.b /.. /%2e%2e /ä // ?x=/y #z :81 .evil @other'.split(' '),
+  ' ',
+);
+const url = fc.tuple(origin, fc.array(piece, { maxLength: 5 })).map(([start, pieces]) => start + pieces.join(''));
+
+property('a URL is split as URL does it', [fc.array(url, { maxLength: 8 })], propertyRuns(400), (urls) => {
+  const split = createUrlSplitter();
+  for (const text of urls.filter((one) => URL.canParse(one))) {
+    const { origin: expected, pathname, search } = new URL(text);
+    expect(split(text)).toEqual({ origin: expected, path: pathname + search });
+  }
 });

@@ -1,34 +1,41 @@
 import { describe, expect, test } from 'vitest';
 import { errorOfAnswer, parseServiceError } from '../../src/api/error-answer.ts';
-import {
-  AuthError,
-  FailureError,
-  NotFoundError,
-  RateLimitedError,
-  RejectedError,
-  UnavailableError,
-} from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 
-const classes = [
-  [300, FailureError, 'failure', 'The service answered 300'],
-  [304, FailureError, 'failure', 'The service answered 304'],
-  [400, RejectedError, 'rejected', 'The service answered 400'],
-  [401, AuthError, 'auth', 'The service did not accept the key'],
-  [402, RejectedError, 'rejected', 'The service answered 402'],
-  [403, RejectedError, 'rejected', 'The service answered 403'],
-  [404, NotFoundError, 'not-found', 'The service answered 404'],
-  [405, RejectedError, 'rejected', 'The service answered 405'],
-  [409, RejectedError, 'rejected', 'The service answered 409'],
-  [415, RejectedError, 'rejected', 'The service answered 415'],
-  [429, RateLimitedError, 'rate-limited', 'The service answered 429'],
-  [499, RejectedError, 'rejected', 'The service answered 499'],
-  [500, UnavailableError, 'unavailable', 'The service answered 500'],
-  [503, UnavailableError, 'unavailable', 'The service answered 503'],
-  [599, UnavailableError, 'unavailable', 'The service answered 599'],
+/** What is no Error body. */
+const others = [
+  ['nothing', ''],
+  ['HTML', '<html><body>Bad gateway</body></html>'],
+  ['half an Error', '{"code":"some_code","mess'],
+  ['an array', '[]'],
+  ['null', 'null'],
+  ['a string', '"no"'],
+  ['a number', '5'],
+  ['an object without words', '{"code":"some_code","status":400}'],
+  ['an object without a code', '{"message":"Some words.","status":400}'],
+  ['fields of other types', '{"code":1,"message":["Some words."],"status":400}'],
+  ['100,000 levels', '['.repeat(100_000)],
+  ['a name twice', '{"code":"a","code":"b","message":"m"}'],
 ] as const;
+
+test.each<readonly [number, string, string]>([
+  ...[300, 304].map((status) => [status, 'FailureError', 'failure'] as const),
+  [401, 'AuthError', 'auth'],
+  [404, 'NotFoundError', 'not-found'],
+  [429, 'RateLimitedError', 'rate-limited'],
+  ...[400, 402, 403, 405, 409, 415, 499].map((status) => [status, 'RejectedError', 'rejected'] as const),
+  ...[500, 503, 599].map((status) => [status, 'UnavailableError', 'unavailable'] as const),
+])('%i is %s: with an Error body it says what the service says, else the status', (status, name, kind) => {
+  const words = status < 500 ? 'Some words.' : `Some words. (${status})`;
+  const service = { code: 'some_code', message: 'Some words.', status };
+  expect(errorOfAnswer(status, body(status))).toMatchObject({ name, kind, status, message: words, service });
+  const message = status === 401 ? 'The service did not accept the key' : `The service answered ${status}`;
+  for (const [what, text] of others) {
+    expect(errorOfAnswer(status, text), what).toMatchObject({ name, kind, status, message, service: undefined });
+  }
+});
 
 test('the words of the service are cut, its code too', () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
@@ -37,54 +44,14 @@ test('the words of the service are cut, its code too', () => {
   expect(message.length).toBeLessThan(1100);
 });
 
-describe.each(classes)('%i', (status, type, kind, plain) => {
-  test('with an Error body it says what the service says', () => {
-    const error = errorOfAnswer(status, body(status));
-    expect(error).toBeInstanceOf(type);
-    expect(error).toMatchObject({
-      kind,
-      status,
-      message: status < 500 ? 'Some words.' : `Some words. (${status})`,
-      service: { code: 'some_code', message: 'Some words.', status },
-    });
-  });
-
-  test.each([
-    ['nothing', ''],
-    ['HTML', '<html><body>Bad gateway</body></html>'],
-    ['half an Error', '{"code":"some_code","mess'],
-    ['an array', '[]'],
-    ['null', 'null'],
-    ['a string', '"no"'],
-    ['a number', '5'],
-    ['an object without words', '{"code":"some_code","status":400}'],
-    ['an object without a code', '{"message":"Some words.","status":400}'],
-    ['fields of other types', '{"code":1,"message":["Some words."],"status":400}'],
-    ['100,000 levels', '['.repeat(100_000)],
-    ['a name twice', '{"code":"a","code":"b","message":"m"}'],
-  ])('with %s it says the status', (_what, text) => {
-    const error = errorOfAnswer(status, text);
-    expect(error).toBeInstanceOf(type);
-    expect(error).toMatchObject({ kind, status, message: plain });
-    expect(error.service).toBeUndefined();
-  });
-});
-
 describe('the status in an Error body', () => {
-  test.each([
+  test.each<readonly [string, number]>([
     // As the service sent it, even where it is not that of the answer.
     ['404', 404],
     ['422', 422],
     ['422.0', 422],
     // Whatever is no HTTP status: that of the answer.
-    ['"404"', 400],
-    ['null', 400],
-    ['404.5', 400],
-    ['0', 400],
-    ['99', 400],
-    ['600', 400],
-    ['-1', 400],
-    ['99999999999999999999', 400],
+    ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
   ])('%s: %i', (told, expected) => {
     expect(parseServiceError(body(told), 400)?.status).toBe(expected);
   });

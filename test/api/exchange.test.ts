@@ -1,24 +1,34 @@
-import { createServer } from 'node:net';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { createUndiciTransport } from '../../src/api/undici.ts';
 import { portOf } from '../support/answering.ts';
+import { pem } from '../support/tls.ts';
 import { createClientRig, openClient } from './client-rig.ts';
-import { type Answerer, answer, hang, hangInBody, openServer, stock, turns, until } from './server.ts';
+import { type Answerer, answer, hang, hangInBody, stock, turns, until } from './server.ts';
 
-describe('content encodings', () => {
-  test.each([
-    ['gzip', gzip],
-    ['GZip', gzip],
-    ['x-gzip', gzip],
-    ['deflate', deflate],
-    ['br', brotliCompress],
-  ])('%s', async (encoding, compress) => {
-    const body = await promisify<string, Buffer>(compress)(stock);
-    const server = await openServer(answer(200, body, { 'content-encoding': encoding }));
-    expect(await createClientRig({ url: server.url }).list()).toHaveLength(1);
-  });
+test.each([
+  ['gzip', gzip],
+  ['GZip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', deflate],
+  ['br', brotliCompress],
+])('the content encoding %s is read', async (encoding, compress) => {
+  const body = await promisify<string, Buffer>(compress)(stock);
+  const { list } = await openClient([answer(200, body, { 'content-encoding': encoding })]);
+  expect(await list()).toHaveLength(1);
 });
+
+const hangInGzip: Answerer = (response) => {
+  response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex'));
+};
+const hangInBodyOf =
+  (status: number): Answerer =>
+  (response) => {
+    response.writeHead(status).write('{"code"');
+  };
 
 describe('the time-out', () => {
   const trickle: Answerer = (response) => {
@@ -33,10 +43,7 @@ describe('the time-out', () => {
     ['no answer', hang],
     ['a body that stops', hangInBody],
     ['a body that trickles for ever', trickle],
-    [
-      'a gzip that stops',
-      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex')),
-    ],
+    ['a gzip that stops', hangInGzip],
   ])('%s: the next try has its answer', async (_what, answerer) => {
     const { server, list, clock, sentAt } = await openClient([answerer, answer(200, stock)]);
     const items = list();
@@ -50,15 +57,15 @@ describe('the time-out', () => {
   });
 
   test('while it is still connecting', async () => {
-    const silent = await openSilentServer();
-    const { list, clock } = createClientRig({ url: silent.url });
+    const { url, silent } = await openSilentServer();
+    const { list, clock } = createClientRig({ url });
     const items = list().catch((reason) => reason);
     for (let tries = 1; tries <= 5; tries += 1) {
-      await until(() => silent.opened() === tries);
+      await until(() => silent.opened === tries);
       clock.expireDeadlines();
     }
     expect((await items).message).toMatch(/no answer within 30 s$/);
-    await until(() => silent.open() === 0);
+    await until(() => silent.open === 0);
   });
 });
 
@@ -72,44 +79,37 @@ describe('an interruption rejects with its reason', () => {
   });
 
   test('while it is still connecting', async () => {
-    const silent = await openSilentServer();
+    const { url, silent } = await openSilentServer();
     const controller = new AbortController();
-    const items = createClientRig({ url: silent.url, interrupted: controller.signal }).list();
-    const settled = items.catch((error) => error);
-    await until(() => silent.opened() === 1);
+    const settled = createClientRig({ url, interrupted: controller.signal })
+      .list()
+      .catch((error) => error);
+    await until(() => silent.opened === 1);
     controller.abort(reason);
     expect(await settled).toBe(reason);
-    await until(() => silent.open() === 0);
-    expect(silent.opened()).toBe(1);
+    await until(() => silent.open === 0);
+    expect(silent.opened).toBe(1);
   });
 
   test('between the transport and the network', async () => {
-    const silent = await openSilentServer();
+    const { url, silent } = await openSilentServer();
     const controller = new AbortController();
-    const { list } = createClientRig({
-      url: silent.url,
-      interrupted: controller.signal,
-      onSend: () => controller.abort(reason),
-    });
-    await expect(list()).rejects.toBe(reason);
+    const onSend = () => controller.abort(reason);
+    await expect(createClientRig({ url, interrupted: controller.signal, onSend }).list()).rejects.toBe(reason);
     await turns(20);
-    expect(silent.opened()).toBe(0);
+    expect(silent.opened).toBe(0);
   });
 
   test.each<[string, Answerer]>([
     ['during a request', hang],
     ['in a body', hangInBody],
-    ['in the body of a 401', (response) => response.writeHead(401).write('{"code"')],
-    ['in the body of a 429', (response) => response.writeHead(429).write('{"code"')],
-    ['in the body of a 503', (response) => response.writeHead(503).write('{"code"')],
-    [
-      'in a gzip',
-      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b', 'hex')),
-    ],
+    ['in the body of a 401', hangInBodyOf(401)],
+    ['in the body of a 429', hangInBodyOf(429)],
+    ['in the body of a 503', hangInBodyOf(503)],
+    ['in a gzip', hangInGzip],
   ])('%s', async (_what, answerer) => {
-    const server = await openServer(answerer);
     const controller = new AbortController();
-    const { list, clock } = createClientRig({ url: server.url, interrupted: controller.signal });
+    const { server, list, clock } = await openClient([answerer], { interrupted: controller.signal });
     const settled = list().catch((error) => error);
     await until(() => server.requests.length === 1);
     await turns(20);
@@ -124,30 +124,60 @@ describe('an interruption rejects with its reason', () => {
     ['in the wait before a retry', answer(503)],
     ['in the wait behind a gate', answer(429, '', { 'retry-after': '20' })],
   ])('%s', async (_what, answerer) => {
-    const server = await openServer(answerer);
     const controller = new AbortController();
-    const { list } = createClientRig({
-      url: server.url,
-      interrupted: controller.signal,
-      onSleep: () => controller.abort(reason),
-    });
+    const onSleep = () => controller.abort(reason);
+    const { server, list } = await openClient([answerer], { interrupted: controller.signal, onSleep });
     await expect(list()).rejects.toBe(reason);
     expect(server.requests).toHaveLength(1);
   });
 });
 
-/** Takes a connection and says nothing, so that the TLS handshake of the client hangs. */
-async function openSilentServer(): Promise<{ url: string; opened(): number; open(): number }> {
-  let opened = 0;
-  let open = 0;
+test.each([true, false])(
+  'a request that is given up while its connection is opened anew leaves none: begun %s',
+  async (isBegun) => {
+    const seen = { requests: 0 };
+    const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
+      seen.requests += 1;
+      if (seen.requests === 1) response.end('{}');
+    });
+    const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
+    const transport = createUndiciTransport({ ca: [pem('authority')] });
+    const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
+    const [first, second] = [new AbortController(), new AbortController()];
+    for await (const _chunk of (await send(first.signal)).body);
+    const hanging = send(first.signal);
+    await until(() => seen.requests === 2);
+    first.abort(new Error('no answer'));
+    await expect(hanging).rejects.toThrow('no answer');
+    const next = send(second.signal).catch(({ message }) => message);
+    if (isBegun) await until(() => silent.opened === 1);
+    second.abort(new Error('given up'));
+    expect(await next).toBe('given up');
+    await turns(100);
+    await until(() => silent.open === 0);
+  },
+);
+
+/**
+ * Takes connections and says nothing, so that the TLS handshake of the client hangs.
+ * @param serveFirst takes the first connection, which is not counted
+ */
+async function openSilentServer(serveFirst?: (socket: Socket) => void) {
+  const silent = { opened: 0, open: 0 };
+  let isFirst = serveFirst !== undefined;
   const server = createServer((socket) => {
-    opened += 1;
-    open += 1;
+    if (isFirst) {
+      isFirst = false;
+      serveFirst?.(socket);
+      return;
+    }
+    silent.opened += 1;
+    silent.open += 1;
     socket.on('error', () => {});
     socket.on('close', () => {
-      open -= 1;
+      silent.open -= 1;
     });
     socket.resume();
   });
-  return { url: `https://127.0.0.1:${await portOf(server)}/v1`, opened: () => opened, open: () => open };
+  return { url: `https://127.0.0.1:${await portOf(server)}/v1`, silent };
 }

@@ -1,58 +1,40 @@
 import { expect, test } from 'vitest';
 import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
-import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import { type Governor, OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 import { answer, openServer } from './server.ts';
 
+const { signal } = new AbortController();
+
 async function listen() {
   const { url, requests, connections } = await openServer(answer(200, '{}'));
-  return { url, seen: () => ({ requests: requests.length, connections: connections.opened }) };
+  const transport = createUndiciTransport();
+  const ask = async (leaving: () => void) => {
+    const { body } = await transport({ method: 'GET', url, headers: {}, signal, leaving });
+    for await (const _chunk of body);
+  };
+  return { url, transport, ask, seen: () => ({ requests: requests.length, connections: connections.opened }) };
 }
 
-const { signal } = new AbortController();
-const request = (url: string, leaving?: () => void): HttpRequest => ({
-  method: 'GET',
-  url,
-  headers: {},
-  signal,
-  ...(leaving && { leaving }),
-});
-const read = async ({ body }: { body: AsyncIterable<Uint8Array> }) => {
-  for await (const _chunk of body);
-};
-
-test('undici asks on the open connection, right before it writes', async () => {
-  const { url, seen } = await listen();
-  const transport = createUndiciTransport();
-  let connectedBefore = 0;
-  await read(
-    await transport(
-      request(url, () => {
-        connectedBefore = seen().requests;
-      }),
-    ),
-  );
-  expect(connectedBefore).toBe(0);
-  expect(seen()).toEqual({ requests: 1, connections: 1 });
-});
-
-test('what is kept back does not leave, and the connection serves the next request', async () => {
-  const { url, seen } = await listen();
-  const transport = createUndiciTransport();
-  await read(await transport(request(url)));
+test('undici asks on the open connection, right before it writes; what is kept back does not leave', async () => {
+  const { ask, seen } = await listen();
+  let sentBefore = -1;
+  await ask(() => {
+    sentBefore = seen().requests;
+  });
+  expect(sentBefore).toBe(0);
   const keepBack = () => {
     throw new OvertakenError();
   };
-  await expect(transport(request(url, keepBack))).rejects.toBeInstanceOf(OvertakenError);
-  await read(await transport(request(url)));
+  await expect(ask(keepBack)).rejects.toBeInstanceOf(OvertakenError);
+  await ask(() => {});
   expect(seen()).toEqual({ requests: 2, connections: 1 });
 });
 
 test('a request that is overtaken on its way is admitted anew, and counts as never sent', async () => {
-  const { url, seen } = await listen();
+  const { url, transport, seen } = await listen();
   const calls: string[] = [];
   let asked = 0;
   const admit = async (): Promise<Permit> => {
@@ -73,14 +55,8 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   const admitSeveral = async () => [await admit()] as const;
   const governor: Governor = { lastSeen: undefined, admit, admitSeveral, flush: async () => {} };
   const options = {
-    governor,
-    transport: createUndiciTransport(),
-    clock: createTestClock(),
-    timeout: 1000,
-    interrupted: signal,
-    controllers: new Controllers(),
-    redact: (text: string) => text,
-    random: () => 0,
+    ...{ governor, transport, clock: createTestClock(), timeout: 1000, interrupted: signal },
+    ...{ controllers: new Controllers(), redact: (text: string) => text, random: () => 0 },
   };
   const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>
     answer.text({ most: 1000, of: 'PATCH' }),
@@ -90,4 +66,16 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   expect(seen().requests).toBe(1);
   // No more than once for each try: it looks at the state and at files.
   expect(asked).toBe(2);
+});
+
+test('a controller is used again once nothing listens to it, and it was not aborted', () => {
+  const controllers = new Controllers();
+  const take = () => controllers.take();
+  const [first, aborted, heard, assigned] = [take(), take(), take(), take()];
+  aborted.abort();
+  heard.signal.addEventListener('abort', () => {});
+  assigned.signal.onabort = () => {};
+  for (const controller of [first, aborted, heard, assigned]) controllers.giveBack(controller);
+  expect(take()).toBe(first);
+  expect([first, aborted, heard, assigned]).not.toContain(take());
 });

@@ -2,12 +2,15 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { batchSize, itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
-import { createClientRig, openClient } from './client-rig.ts';
-import { type Answerer, answer, openServer, stock, turns, until } from './server.ts';
+import type { TestClock } from '../support/clock.ts';
+import { type ClientRigOptions, openClient } from './client-rig.ts';
+import { type Answerer, answer, stock, turns, until } from './server.ts';
 
-const count = 3 * batchSize;
-const items = Array.from({ length: count }, (_, id) => ({ petId: BigInt(id), quantity: id % 9, status: 'sold' }));
+const items = Array.from({ length: 3 * batchSize }, (_, id) => ({
+  petId: BigInt(id),
+  quantity: id % 9,
+  status: 'sold',
+}));
 const texts = items.map(
   ({ petId, quantity, status }) => `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
 );
@@ -23,24 +26,37 @@ const begin =
   };
 const leave: Answerer = () => {};
 
+/** A client that is reading a list, which calls `onBatch` with how many items it has seen. */
+async function openReader(
+  first: Answerer,
+  onBatch: (seen: number) => unknown = () => {},
+  options?: Partial<ClientRigOptions>,
+) {
+  const rig = await openClient([first, answer(200, stock)], options);
+  const read = async () => {
+    let seen = 0;
+    for await (const batch of rig.client.scanInventory()) {
+      seen += batch.length;
+      await onBatch(seen);
+    }
+  };
+  return { ...rig, error: read().catch((reason) => reason) };
+}
+
 describe('a long list', () => {
   test('is there before it has ended, in batches', async () => {
     let end = () => {};
-    const server = await openServer(
+    const { server, client } = await openClient([
       begin((response) => {
         end = () => response.end(rest);
       }),
-    );
-    const { client } = createClientRig({ url: server.url });
-    const lengths: number[] = [];
-    const all: InventoryItem[] = [];
+    ]);
+    const batches: InventoryItem[][] = [];
     for await (const batch of itemsOf(client.scanInventory())) {
-      lengths.push(batch.length);
-      all.push(...batch);
-      if (lengths.length === 2) end();
+      if (batches.push([...batch]) === 2) end();
     }
-    expect(lengths).toEqual([batchSize, batchSize, batchSize]);
-    expect(all).toEqual(items);
+    expect(batches.map(({ length }) => length)).toEqual([batchSize, batchSize, batchSize]);
+    expect(batches.flat()).toEqual(items);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -56,11 +72,9 @@ describe('a long list', () => {
   });
 
   test('that a reader fails at is dropped, and the failure is the reader’s', async () => {
-    const { server, client } = await openClient([begin(leave)]);
-    const reading = async () => {
-      for await (const _batch of client.scanInventory()) throw new Error('no room');
-    };
-    await expect(reading()).rejects.toThrow('no room');
+    const failure = new Error('no room');
+    const { server, error } = await openReader(begin(leave), () => Promise.reject(failure));
+    expect(await error).toBe(failure);
     await until(() => server.connections.open === 0);
   });
 
@@ -73,107 +87,77 @@ describe('a long list', () => {
       clock.expireDeadlines();
       await turns(5);
     }
-    expect(seen).toBe(count);
+    expect(seen).toBe(items.length);
   });
 });
 
 describe('a list that breaks off after its first batch is not begun anew', () => {
   const bytes = begun.length.toLocaleString('en');
-  const broken: [string, Answerer, typeof FailureError | typeof UnavailableError, string][] = [
-    [
-      'a body that is cut short',
-      begin((response) => response.destroy(), { 'content-length': '9000000' }),
-      UnavailableError,
-      `The answer to GET /inventory broke off after ${bytes} bytes, so the list is not whole: other side closed`,
-    ],
-    [
-      'a list without its end',
-      begin((response) => response.end()),
-      FailureError,
-      `The answer to GET /inventory is not valid JSON: it ends in the middle, after ${bytes} bytes. The list is not whole`,
-    ],
-    [
-      'no JSON',
-      begin((response) => response.end('<b>,')),
-      FailureError,
-      `The answer to GET /inventory is not valid JSON at byte ${begun.length}. The list is not whole`,
-    ],
-    [
-      'an item that makes no sense',
-      begin((response) => response.end('{"petId":1}]')),
-      FailureError,
-      `"quantity" in item ${2.5 * batchSize + 1} of the answer is missing. The list is not whole`,
-    ],
-    [
-      'a gzip that is cut short',
-      answer(200, gzipSync(`${begun}${rest}`).subarray(0, -9), { 'content-encoding': 'gzip' }),
-      UnavailableError,
-      'so the list is not whole: unexpected end of file',
-    ],
-  ];
 
-  test.each(broken)('%s', async (_what, answerer, type, told) => {
-    const { server, client, clock } = await openClient([answerer, answer(200, stock)]);
-    let seen = 0;
-    const reading = async () => {
-      for await (const batch of client.scanInventory()) seen += batch.length;
-    };
-    const error = await reading().catch((reason) => reason);
-    expect(error).toBeInstanceOf(type);
-    expect(error.message).toContain(told);
-    expect(seen).toBeGreaterThanOrEqual(2 * batchSize);
+  async function expectBroken(first: Answerer, expected: object) {
+    let most = 0;
+    const { server, clock, error } = await openReader(first, (seen) => {
+      most = seen;
+    });
+    expect(await error).toMatchObject(expected);
+    expect(most).toBeGreaterThanOrEqual(2 * batchSize);
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
+  }
+
+  test.each([
+    ['a list without its end', '', `is not valid JSON: it ends in the middle, after ${bytes} bytes`],
+    ['no JSON', '<b>,', `is not valid JSON at byte ${begun.length}`],
+    ['no item', '{"petId":1}]', `makes no sense: "quantity" in item ${2.5 * batchSize + 1} of the answer is missing`],
+  ])('%s', async (_what, end, fault) => {
+    const message = `The answer to GET /inventory ${fault}. The list is not whole`;
+    await expectBroken(
+      begin((response) => response.end(end)),
+      { name: 'FailureError', message },
+    );
+  });
+
+  test('a body that is cut short', async () => {
+    const message = `The answer to GET /inventory broke off after ${bytes} bytes, so the list is not whole: other side closed`;
+    const cut = begin((response) => response.destroy(), { 'content-length': '9000000' });
+    await expectBroken(cut, { name: 'UnavailableError', message });
+  });
+
+  test('a gzip that is cut short', async () => {
+    const cut = answer(200, gzipSync(`${begun}${rest}`).subarray(0, -9), { 'content-encoding': 'gzip' });
+    const message = expect.stringContaining('so the list is not whole: unexpected end of file');
+    await expectBroken(cut, { name: 'UnavailableError', message });
   });
 
   test('a reset', async () => {
     // A reset throws away what the client has not read yet, so it has to come behind that.
     let cut = () => {};
-    const server = await openServer(
-      begin((response) => {
-        cut = () => response.socket?.resetAndDestroy();
-      }),
-    );
-    const { client } = createClientRig({ url: server.url });
-    let seen = 0;
-    const reading = async () => {
-      for await (const batch of client.scanInventory()) {
-        seen += batch.length;
-        if (seen === 2 * batchSize) cut();
-      }
-    };
-    const error = await reading().catch((reason) => reason);
-    expect(error).toBeInstanceOf(UnavailableError);
-    expect(error.message).toMatch(/broke off after [0-9,]+ bytes, so the list is not whole: /);
+    const first = begin((response) => {
+      cut = () => response.socket?.resetAndDestroy();
+    });
+    const { server, error } = await openReader(first, (seen) => {
+      if (seen === 2 * batchSize) cut();
+    });
+    const message = expect.stringMatching(/broke off after [0-9,]+ bytes, so the list is not whole: /);
+    expect(await error).toMatchObject({ name: 'UnavailableError', message });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('the time-out', async () => {
-    const { server, client, clock } = await openClient([begin(leave)]);
-    let seen = 0;
-    const reading = (async () => {
-      for await (const batch of client.scanInventory()) seen += batch.length;
-    })().catch((reason) => reason);
-    await until(() => seen === 2 * batchSize);
-    await turns(20);
-    clock.expireDeadlines();
-    expect((await reading).message).toContain('so the list is not whole: no answer within 30 s');
-    expect(server.requests).toHaveLength(1);
-    await until(() => server.connections.open === 0);
-  });
-
-  test('an interruption', async () => {
-    const server = await openServer(begin(leave));
+  test.each([
+    ['the time-out', (clock: TestClock) => clock.expireDeadlines(), /so the list is not whole: no answer within 30 s/],
+    ['an interruption', (_clock: TestClock, ctrlC: AbortController) => ctrlC.abort(new Error('Ctrl-C')), /^Ctrl-C$/],
+  ])('%s', async (_what, end, message) => {
     const controller = new AbortController();
-    const { client } = createClientRig({ url: server.url, interrupted: controller.signal });
-    const reason = new Error('Ctrl-C');
-    let seen = 0;
-    const reading = (async () => {
-      for await (const batch of client.scanInventory()) seen += batch.length;
-    })().catch((error) => error);
-    await until(() => seen === 2 * batchSize);
-    controller.abort(reason);
-    expect(await reading).toBe(reason);
+    let most = 0;
+    const onBatch = (seen: number) => {
+      most = seen;
+    };
+    const { server, clock, error } = await openReader(begin(leave), onBatch, { interrupted: controller.signal });
+    await until(() => most === 2 * batchSize);
+    await turns(20);
+    end(clock, controller);
+    expect((await error).message).toMatch(message);
+    expect(server.requests).toHaveLength(1);
     await until(() => server.connections.open === 0);
   });
 });
@@ -182,7 +166,7 @@ test('a list whose first batch has not come is begun anew', async () => {
   const broken: Answerer = (response) => {
     response.writeHead(200).write(begun.slice(0, 10_000), () => response.socket?.resetAndDestroy());
   };
-  const server = await openServer(broken, answer(200, stock));
-  expect(await createClientRig({ url: server.url }).list()).toHaveLength(1);
+  const { server, list } = await openClient([broken, answer(200, stock)]);
+  expect(await list()).toHaveLength(1);
   expect(server.requests).toHaveLength(2);
 });

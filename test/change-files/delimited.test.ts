@@ -73,27 +73,25 @@ describe('the header', () => {
     ['petId,reason', '1: there is neither a column quantity nor a column delta'],
   ])('%s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
 
-  it('has all of its faults reported, and those of the rows too', async () => {
-    expect(await faultsOf('petId,quantity,expectd,qty\n42,x,,\n')).toEqual([
+  test.each<readonly [string, string, ...string[]]>([
+    [
+      'has all of its faults reported, and those of the rows too',
+      'petId,quantity,expectd,qty\n42,x,,\n',
       `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
       `1 qty: the columns "quantity" and "qty" mean the same: leave one out`,
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
-    ]);
-  });
-
-  it('has the columns that there are named once', async () => {
-    expect(await faultsOf('petId,quantity,colour,size\n')).toEqual([
+    ],
+    [
+      'has the columns that there are named once',
+      'petId,quantity,colour,size\n',
       `1 colour: "colour" is not a column that petstock knows: ${known}`,
       `1 size: "size" is not a column that petstock knows`,
-    ]);
-  });
+    ],
+  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('may be on several lines', async () => {
     const content = Buffer.from('"petId\n";"quan\ntity"\n1;2\n');
-    expect(await readChunks(cut(content, [1]))).toMatchObject({
-      ok: true,
-      changes: [{ line: 4 }],
-    });
+    expect(await readChunks(cut(content, [1]))).toMatchObject({ ok: true, changes: [{ line: 4 }] });
   });
 });
 
@@ -130,46 +128,42 @@ describe('a row', () => {
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
   ])('%s', async (row, fault) => expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]));
 
-  it('has the delimiter called by its name', async () => {
-    expect(await faultsOf('petId;quantity\n42;7;8\n')).toEqual([
+  const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
+  test.each<readonly [string, string, ...string[]]>([
+    [
+      'has the delimiter called by its name',
+      'petId;quantity\n42;7;8\n',
       '2: there are 3 cells, and the header has 2: a semicolon inside a text needs quotes around the text, and a number has none',
-    ]);
-  });
-
-  it('has all of its faults reported', async () => {
-    expect(await faultsOf('petId,quantity,expected\n1,x,y\n2,1.5,3\n')).toEqual([
-      `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
-      `2 expected: "y" is not a quantity: a quantity is a whole number such as 12`,
-      `3 quantity: "1.5" is not a quantity: a quantity is a whole number such as 12`,
-    ]);
-  });
-
-  it('of a text that is too long is reported each time', async () => {
-    const row = `7,${'x'.repeat(1001)}\n`;
-    expect(await faultsOf(`id,qty,reason\n1,${row}2,${row}3,7,fine\n`)).toHaveLength(2);
-  });
-
-  it('of a pet that has one already is refused, whatever else is wrong', async () => {
-    expect(await faultsOf('petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n')).toEqual([
-      `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
-      '4: pet 42 is on line 2 already',
-      '5: pet 7 is on line 3 already',
-      '6: pet 42 is on line 2 already',
-    ]);
-  });
-
-  it('must not have a value in a column without a name', async () => {
-    expect(await faultsOf('petId,quantity,,\n1,2,,x\n2,3,,\n')).toEqual([
+    ],
+    [
+      'has all of its faults reported',
+      'petId,quantity,expected\n1,x,y\n2,1.5,3\n',
+      ...[`2 quantity: "x" ${notQuantity}`, `2 expected: "y" ${notQuantity}`, `3 quantity: "1.5" ${notQuantity}`],
+    ],
+    [
+      'of a text that is too long is reported each time',
+      `petId,quantity,reason\n1,7,${'x'.repeat(1001)}\n2,7,${'x'.repeat(1002)}\n3,7,fine\n`,
+      '2 reason: the text has 1001 characters: at most 1000 are allowed',
+      '3 reason: the text has 1002 characters: at most 1000 are allowed',
+    ],
+    [
+      'of a pet that has one already is refused, whatever else is wrong',
+      'petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n',
+      `2 quantity: "x" ${notQuantity}`,
+      ...['4: pet 42 is on line 2 already', '5: pet 7 is on line 3 already', '6: pet 42 is on line 2 already'],
+    ],
+    [
+      'must not have a value in a column without a name',
+      'petId,quantity,,\n1,2,,x\n2,3,,\n',
       '2: cell 4 is filled in, but its column has no name in the header',
-    ]);
-  });
-
-  it('that breaks off at the end of the file is refused', async () => {
-    expect(await faultsOf('petId,quantity,expected\n1,2,3\n2,1')).toEqual([
+    ],
+    [
+      'that breaks off at the end of the file is refused',
+      'petId,quantity,expected\n1,2,3\n2,1',
       '3: the file breaks off here: the last line has 2 cells, and the header has 3',
-    ]);
-    expect((await read('petId,quantity,expected\n1,2,3\n2,1\n')).ok).toBe(true);
-  });
+    ],
+    ['that ends after fewer cells is not', 'petId,quantity,expected\n1,2,3\n2,1\n'],
+  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('that breaks off right before its quantity or delta is refused', async () => {
     for (const [header, broken] of [
@@ -200,41 +194,36 @@ describe('a broken file', () => {
     expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
   });
 
-  it('has a quote that is never closed', async () => {
-    expect(await faultsOf('id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n')).toEqual([
-      `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
-      '4: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
-    ]);
-  });
-
-  it('has its open quote told by line, in a row of several too', async () => {
-    expect(await faultsOf('id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n')).toEqual([
-      '3: a quote opens here and is never closed: close it, or inside a text, write a quote twice',
-    ]);
-  });
-
-  it('is given up where a quote stays open for a megabyte', async () => {
-    const rows = '1,2,x\n'.repeat(300_000);
-    const fault =
-      '2: a quote opens here and is not closed within a megabyte: close it, or inside a text, write a quote twice';
-    expect(await faultsOf(`id,qty,reason\n7,8,"\n${rows}`)).toEqual([fault]);
-    expect(await faultsOf(`id,qty,reason\n7,8,"${rows}"\n`)).toEqual([fault]);
-  });
-
-  it('is given up where a line has more than a megabyte', async () => {
-    expect(await faultsOf(`id,qty\n7,8\n${'x'.repeat(1_200_000)}`)).toEqual([
+  const open = 'close it, or inside a text, write a quote twice';
+  const unclosed = `2: a quote opens here and is not closed within a megabyte: ${open}`;
+  const many = '1,2,x\n'.repeat(300_000);
+  test.each<readonly [string, string, ...string[]]>([
+    [
+      'has a quote that is never closed',
+      'id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n',
+      '2 qty: "x" is not a quantity: a quantity is a whole number such as 12',
+      `4: a quote opens here and is never closed: ${open}`,
+    ],
+    [
+      'has its open quote told by line, in a row of several too',
+      'id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n',
+      `3: a quote opens here and is never closed: ${open}`,
+    ],
+    ['is given up where a quote stays open for a megabyte', `id,qty,reason\n7,8,"\n${many}`, unclosed],
+    ['is given up where a quote is closed after that', `id,qty,reason\n7,8,"${many}"\n`, unclosed],
+    [
+      'is given up where a line has more than a megabyte',
+      `id,qty\n7,8\n${'x'.repeat(1_200_000)}`,
       '3: the line is longer than a megabyte: this is not a list of changes',
-    ]);
-    expect(await faultsOf(' '.repeat(3_000_000))).toEqual(['1: the file begins with a megabyte of white space']);
-  });
+    ],
+    ['begins with white space', ' '.repeat(3_000_000), '1: the file begins with a megabyte of white space'],
+  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('has its faults counted, and the first thousand kept, repeated pets among them', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
     const file = await read(`id,qty\n${rows.join('\n')}\n`);
-    expect(file.ok).toBe(false);
-    if (file.ok) return;
-    expect(file.total).toBe(1500 + 1499);
-    expect(file.faults).toHaveLength(1000);
-    expect(file.faults.map(({ line }) => line)).toEqual([2, ...Array.from({ length: 999 }, (_, index) => index + 4)]);
+    expect(file).toMatchObject({ ok: false, total: 1500 + 1499 });
+    const lines = file.ok ? [] : file.faults.map(({ line }) => line);
+    expect(lines).toEqual([2, ...Array.from({ length: 999 }, (_, index) => index + 4)]);
   });
 });

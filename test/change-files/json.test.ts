@@ -55,6 +55,8 @@ describe('JSON', () => {
   });
 
   const here = 'write a number, or a text in quotes';
+  const known = 'the fields are petId, quantity or delta, and optionally expected, reason, ref, status';
+  const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
   const wrong = "can't be here: this is not JSON, or has a name twice";
   test.each([
     ['[{"petId":1,"quantity":2', '1: the file breaks off: what begins here is not closed'],
@@ -86,7 +88,7 @@ describe('JSON', () => {
     ],
     [
       '[{"petId":1,"quantity":2,"__proto__":3}]',
-      `1 __proto__: "__proto__" is not a field that petstock knows: the fields are petId, quantity or delta, and optionally expected, reason, ref, status`,
+      `1 __proto__: "__proto__" is not a field that petstock knows: ${known}`,
     ],
     ['[{"quantity":2}]', '1 petId: the pet id is missing: if this row is a total, remove it'],
     [
@@ -97,10 +99,6 @@ describe('JSON', () => {
     ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is on line 1 already'],
   ])('refuses %j', async (content, fault) => {
     expect(await faultsOf(content)).toEqual([fault]);
-  });
-
-  it('has the same unknown field reported once', async () => {
-    expect(await faultsOf('{"id":1,"colour":1}\n{"id":2,"colour":1}\n{"id":3,"size":1}\n')).toHaveLength(2);
   });
 
   it.each([
@@ -123,49 +121,47 @@ describe('JSON', () => {
     }
   });
 
-  it('says which item had the pet before', async () => {
-    expect(await faultsOf('[{"id":1,"qty":2},{"id":1,"qty":3}]')).toEqual(['2: pet 1 is item 1 already']);
-  });
-
-  it('goes on after an element that is broken', async () => {
-    expect(await faultsOf('[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]')).toEqual([
-      `1: "}" ${wrong}`,
-      `2: "x}" ${wrong}`,
-      '3: expected an object here, such as {"petId":42,"quantity":7}',
-      `4 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
-    ]);
-  });
-
-  it('tells what is after an object', async () => {
-    expect(await faultsOf('{"id":1,"qty":2} x\n')).toEqual([
-      '2: a comma is missing before this',
-      '2: expected an object here, such as {"petId":42,"quantity":7}',
-    ]);
-  });
-
-  it('tells of a bracket that nothing has opened', async () => {
-    expect(await faultsOf('{"id":1,\n"qty":2}\n]\n')).toEqual([
-      '3: a comma is missing before this',
-      '3: expected an object here, such as {"petId":42,"quantity":7}',
-    ]);
-  });
-
-  it('goes on after a line that is broken', async () => {
-    expect(await faultsOf('{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n')).toEqual([
-      '2: the object breaks off, or has too much in it',
-      `3 qty: "y" is not a quantity: a quantity is a whole number such as 12`,
-    ]);
-  });
-
-  it('is given up where a bracket stays open for a megabyte', async () => {
-    const rows = '{"id":1,"qty":2},\n'.repeat(100_000);
-    expect(await faultsOf(`[\n{"id":7,"status":{\n${rows}`)).toEqual([
+  const noObject = 'expected an object here, such as {"petId":42,"quantity":7}';
+  const rows = '{"id":1,"qty":2},\n'.repeat(100_000);
+  test.each<readonly [string, string, ...string[]]>([
+    ['says which item had the pet before', '[{"id":1,"qty":2},{"id":1,"qty":3}]', '2: pet 1 is item 1 already'],
+    [
+      'has the same unknown field reported once',
+      '{"id":1,"colour":1}\n{"id":2,"colour":1}\n{"id":3,"size":1}\n',
+      `1 colour: "colour" is not a field that petstock knows: ${known}`,
+      `3 size: "size" is not a field that petstock knows`,
+    ],
+    [
+      'goes on after an element that is broken',
+      '[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]',
+      ...[`1: "}" ${wrong}`, `2: "x}" ${wrong}`, `3: ${noObject}`, `4 qty: "y" ${notQuantity}`],
+    ],
+    [
+      'goes on after a line that is broken',
+      '{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n',
+      ...['2: the object breaks off, or has too much in it', `3 qty: "y" ${notQuantity}`],
+    ],
+    [
+      'tells what is after an object',
+      '{"id":1,"qty":2} x\n',
+      ...['2: a comma is missing before this', `2: ${noObject}`],
+    ],
+    [
+      'tells of a bracket that nothing has opened',
+      '{"id":1,\n"qty":2}\n]\n',
+      ...['3: a comma is missing before this', `3: ${noObject}`],
+    ],
+    [
+      'is given up where a bracket stays open for a megabyte',
+      `[\n{"id":7,"status":{\n${rows}`,
       '2: what begins here is longer than a megabyte: a bracket or a quote is probably not closed',
-    ]);
-    expect(await faultsOf(`{"id":1,"qty":2}\n{"id":7,"reason":"${'x'.repeat(1_200_000)}`)).toEqual([
+    ],
+    [
+      'is given up where a line does',
+      `{"id":1,"qty":2}\n{"id":7,"reason":"${'x'.repeat(1_200_000)}`,
       '2: the line is longer than a megabyte',
-    ]);
-  });
+    ],
+  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('is refused if it is nested too deep', async () => {
     const deep = '['.repeat(400_000) + ']'.repeat(400_000);

@@ -1,19 +1,14 @@
 import { describe, expect } from 'vitest';
 import { type PetstoreClientOptions, startSandbox, UsageError } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
-import { openShop, test } from '../support/shop.ts';
+import { test } from '../support/shop.ts';
+import { clientOf } from './rig.ts';
 
 /** What a program in JavaScript may give, whatever the types say. */
 const untyped = (value: unknown) => value as never;
 
-async function open() {
-  const shop = await openShop();
-  const { service, clock } = shop;
-  return { client: createPetstoreClient({ baseUrl: service.url, key: service.key, clock }), service };
-}
-
 describe('an argument that is not exact is a UsageError, and nothing is sent', () => {
-  test.each([
+  test.for([
     [Number('9007199254740993'), 77],
     ['1e3', 77],
     [1.5, 77],
@@ -30,13 +25,13 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     [1n, '+5'],
     [1n, undefined],
     [1n, true],
-  ])('updateInventory(%o, %o)', async (petId, quantity) => {
-    const { client, service } = await open();
-    await expect(client.updateInventory(untyped(petId), untyped(quantity))).rejects.toBeInstanceOf(UsageError);
-    expect(service.journal()).toEqual([]);
+  ])('updateInventory(%o, %o)', async ([petId, quantity], { shop }) => {
+    const write = clientOf(shop).updateInventory(untyped(petId), untyped(quantity));
+    await expect(write).rejects.toBeInstanceOf(UsageError);
+    expect(shop.service.journal()).toEqual([]);
   });
 
-  test.each([
+  test.for([
     ['get', '/inventory'],
     ['GET\r\nX: y', '/inventory'],
     ['GET', 'inventory'],
@@ -46,17 +41,15 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     ['GET', '/a#b'],
     [undefined, '/inventory'],
     ['GET', null],
-  ])('request(%o, %o)', async (method, path) => {
-    const { client, service } = await open();
-    await expect(client.request(untyped(method), untyped(path))).rejects.toBeInstanceOf(UsageError);
-    expect(service.journal()).toEqual([]);
+  ])('request(%o, %o)', async ([method, path], { shop }) => {
+    await expect(clientOf(shop).request(untyped(method), untyped(path))).rejects.toBeInstanceOf(UsageError);
+    expect(shop.service.journal()).toEqual([]);
   });
 
-  test('getPet and a signal', async () => {
-    const { client, service } = await open();
-    await expect(client.getPet('../store/orders')).rejects.toBeInstanceOf(UsageError);
-    await expect(client.probe({ signal: untyped({}) })).rejects.toBeInstanceOf(UsageError);
-    expect(service.journal()).toEqual([]);
+  test('getPet and a signal', async ({ shop }) => {
+    await expect(clientOf(shop).getPet('../store/orders')).rejects.toBeInstanceOf(UsageError);
+    await expect(clientOf(shop).probe({ signal: untyped({}) })).rejects.toBeInstanceOf(UsageError);
+    expect(shop.service.journal()).toEqual([]);
   });
 
   test.for([
@@ -65,29 +58,26 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     { until: '2026-01-15' },
     { limit: -1 },
     { state: 'over' },
-  ])('history(%o)', async (filter, { shop: { service, clock, folders } }) => {
-    const client = createPetstoreClient({
-      baseUrl: service.url,
-      key: service.key,
-      clock,
-      stateFolder: folders.state,
-    });
-    await expect(client.history(untyped(filter))[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
-    await client.close();
+  ])('history(%o)', async (filter, { shop }) => {
+    const runs = clientOf(shop, { stateFolder: shop.folders.state }).history(untyped(filter));
+    await expect(runs[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
   });
 
   test.each([
-    { timeout: 0 },
-    { timeout: Number.NaN },
-    { maxWait: -1 },
-    { maxWait: '5' },
-    { key: 5 },
-    { stateFolder: 7 },
-    { stateUrl: 7 },
-    { stateUrl: 'mysql://db.example/pets' },
-  ])('createPetstoreClient with %o', (options) => {
-    const complete = { baseUrl: 'https://store.example/v1', key: 'psk_key', ...options };
-    expect(() => createPetstoreClient(complete as PetstoreClientOptions)).toThrow(UsageError);
+    [{ timeout: 0 }, 'timeout'],
+    [{ timeout: Number.NaN }, 'timeout'],
+    [{ maxWait: -1 }, 'maxWait'],
+    [{ maxWait: '5' }, 'maxWait'],
+    [{ baseUrl: 'http://store.example/v1' }, 'baseUrl: '],
+    [{ key: 5 }, 'key'],
+    [{ key: 'Bearer psk_key' }, 'key: '],
+    [{ stateFolder: 7 }, 'stateFolder'],
+    [{ stateUrl: 7 }, 'stateUrl'],
+    [{ stateUrl: 'mysql://db.example/pets' }, 'stateUrl'],
+  ])('createPetstoreClient with %o', (options, words) => {
+    const complete = { baseUrl: 'https://store.example/v1', key: 'psk_key', ...options } as PetstoreClientOptions;
+    const error = { name: 'UsageError', message: expect.stringContaining(words) };
+    expect(() => createPetstoreClient(complete)).toThrow(expect.objectContaining(error));
   });
 
   test.each([{ pets: -1 }, { port: 70_000 }, { limits: { minute: 1.5, day: 2 } }, { faults: ['*:nonsense'] }])(
@@ -98,15 +88,14 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
   );
 });
 
-test.each([
+test.for([
   [9007199254740993n, 4n, '9007199254740993', '4'],
   ['9007199254740993', '-4', '9007199254740993', '-4'],
   [1, -0, '1', '0'],
   [1, Number.MAX_SAFE_INTEGER, '1', '9007199254740991'],
-])('updateInventory(%o, %o) is exact', async (petId, quantity, sentId, sentQuantity) => {
-  const { client, service } = await open();
-  await client.updateInventory(petId, quantity);
-  expect(service.journal()).toMatchObject([
+] as const)('updateInventory(%o, %o) is exact', async ([petId, quantity, sentId, sentQuantity], { shop }) => {
+  await clientOf(shop).updateInventory(petId, quantity);
+  expect(shop.service.journal()).toMatchObject([
     { path: `/v1/inventory/${sentId}`, body: `{"quantity":${sentQuantity}}`, status: 200 },
   ]);
 });

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { InterruptedError, UsageError } from '../../src/library/index.ts';
+import { UsageError } from '../../src/library/index.ts';
 import { type OwnOptions, open as openWith } from './rig.ts';
 
 const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
@@ -16,14 +16,8 @@ test('ten adjusts at once on one client all count', async () => {
 
 test('so do ten deltas that are applied at once', async () => {
   const { client } = await open();
-  const reports = await Promise.all(
-    Array.from({ length: 10 }, () =>
-      client.apply([
-        { petId: 4, delta: 1 },
-        { petId: 5, delta: 2 },
-      ]),
-    ),
-  );
+  const changes = [1, 2].map((delta) => ({ petId: 3 + delta, delta }));
+  const reports = await Promise.all(Array.from({ length: 10 }, () => client.apply(changes)));
   expect(reports.map(({ error, counts }) => error ?? counts.applied)).toEqual(Array(10).fill(2));
   const stock = new Map<bigint, number>();
   for await (const items of client.listInventory()) for (const { petId, quantity } of items) stock.set(petId, quantity);
@@ -51,8 +45,7 @@ test('an interrupted apply says which run it is, and resume goes on with it', as
   while (!shop.service.journal().some(({ method }) => method === 'PATCH')) await new Promise(setImmediate);
   controller.abort();
   const { error, run = '' } = await applying;
-  expect(error).toBeInstanceOf(InterruptedError);
-  expect(error).toMatchObject({ run, hint: `client.resume('${run}')`, kind: 'interrupted' });
+  expect(error).toMatchObject({ name: 'InterruptedError', run, hint: `client.resume('${run}')`, kind: 'interrupted' });
   const resumed = await client.resume(run.slice(-4));
   expect(resumed).toMatchObject({ run, error: undefined, counts: { applied: 20 } });
   await expect(client.resume('zzzz')).rejects.toThrow('There is no run');
@@ -109,13 +102,10 @@ test('payloads are plain data, every digit of an id is there', async () => {
   const { client } = await open();
   const { value } = await client.getPet(9007199254740993n);
   expect(value).toMatchObject({ petId: 9007199254740993n });
-  expect((await client.getPet(9007199254740993n, { ids: 'string' })).value).toMatchObject({
-    petId: '9007199254740993',
-  });
+  const asText = await client.getPet(9007199254740993n, { ids: 'string' });
+  expect(asText.value).toMatchObject({ petId: '9007199254740993' });
   const answer = await client.request('GET', '/inventory', undefined, { ids: 'string' });
-  expect(answer).toMatchObject({
-    status: 200,
-    value: expect.arrayContaining([expect.objectContaining({ petId: '4' })]),
-  });
+  expect(answer.status).toBe(200);
+  expect(answer.value).toContainEqual(expect.objectContaining({ petId: '4' }));
   expect((await client.request('GET', '/nowhere')).status).toBe(404);
 });

@@ -1,19 +1,5 @@
-import { get as httpGet } from 'node:http';
 import { expect, test } from 'vitest';
-import { NOON, outcome, outcomes, rate, start, type TestService } from './support.ts';
-
-function authorized({ adminToken }: TestService) {
-  return { Authorization: `Bearer ${adminToken}` };
-}
-
-async function ask(service: TestService, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${service.adminUrl}${path}`, {
-    method,
-    headers: { ...authorized(service), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, json: await response.json() };
-}
+import { NOON, outcome, outcomes, rate, start } from './support.ts';
 
 test('GET /journal has the requests seen, in order, without queries and keys as the log does', async () => {
   const service = await start({ adminPort: 0 });
@@ -26,36 +12,31 @@ test('GET /journal has the requests seen, in order, without queries and keys as 
     { time: NOON, method: 'GET', path: '/v1/pets/{petId}', body: null, status: 400 },
     { time: NOON + 5, method: 'PATCH', path: '/v1/inventory/1', body: '{"quantity":1.5}', status: 400 },
   ];
-  expect((await ask(service, 'GET', '/journal')).json).toEqual(expected);
+  expect((await service.admin('GET', '/journal')).json).toEqual(expected);
   expect(service.journal()).toEqual(expected);
 });
 
 test('faults are added, listed and removed', async () => {
   const service = await start({ adminPort: 0, faults: ['GET /pets/*:reset'] });
-  const added = await ask(service, 'POST', '/faults', { faults: ['GET /inventory:status=503'] });
+  const added = await service.admin('POST', '/faults', { faults: ['GET /inventory:status=503'] });
   expect(added.json).toEqual({ faults: ['GET /pets/*:reset', 'GET /inventory:status=503'] });
-  expect(await ask(service, 'GET', '/faults')).toEqual(added);
+  expect((await service.admin('GET', '/faults')).json).toEqual(added.json);
   expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);
-  expect((await ask(service, 'DELETE', '/faults')).json).toEqual({ faults: [] });
+  expect((await service.admin('DELETE', '/faults')).json).toEqual({ faults: [] });
   expect(await outcomes(service, 1)).toEqual(['200']);
 });
 
-test('the clock can be moved ahead: windows and Date go with it', async () => {
+test('the clock can be moved ahead, not beyond what a Date can say: windows and Date go with it', async () => {
   const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
-  expect((await ask(service, 'POST', '/clock', { advanceSeconds: 60 })).json).toEqual({
-    now: '2026-03-10T12:01:00.000Z',
-  });
+  const moved = await service.admin('POST', '/clock', { advanceSeconds: 60 });
+  expect(moved.json).toEqual({ now: '2026-03-10T12:01:00.000Z' });
   const answer = await service.get('/inventory');
   expect([outcome(answer), answer.headers.date]).toEqual(['200', 'Tue, 10 Mar 2026 12:01:00 GMT']);
   expect(rate(answer)).toBe(`1/0/${(NOON + 120_000) / 1000}`);
-});
-
-test('but not beyond what a Date can say', async () => {
-  const service = await start({ adminPort: 0 });
   service.clock.set(Date.UTC(9999, 11, 30));
-  expect((await ask(service, 'POST', '/clock', { advanceSeconds: 172_800 })).status).toBe(400);
-  expect((await service.get('/inventory')).headers.date).toBe('Thu, 30 Dec 9999 00:00:00 GMT');
+  expect((await service.admin('POST', '/clock', { advanceSeconds: 172_800 })).status).toBe(400);
+  expect((await service.get('/inventory')).headers.date).toBe('Thu, 30 Dec 9999 00:01:00 GMT');
 });
 
 test.each([
@@ -67,7 +48,8 @@ test.each([
   ['GET', '/v1/inventory', undefined, 404],
 ])('%s %s with %j: %i with a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
-  expect(await ask(service, method, path, body)).toEqual({ status, json: { message: expect.any(String) } });
+  const answer = await service.admin(method, path, body);
+  expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
 });
 
 test.each([
@@ -79,47 +61,34 @@ test.each([
   ['evil.example', 403],
   ['localhost.evil.example:80', 403],
   ['127.0.0.1.evil.example', 403],
-])('a request for the host %s: %i, lest a web site has its name point here', async (host, status) => {
+])('a request for the host %s: %i, lest a web site has its name point here', async (Host, status) => {
   const service = await start({ adminPort: 0 });
-  const answered = await new Promise((resolve) => {
-    httpGet(`${service.adminUrl}/health`, { headers: { Host: host, ...authorized(service) } }, (response) => {
-      resolve(response.resume().statusCode);
-    });
-  });
-  expect(answered).toBe(status);
+  expect(await service.admin('GET', '/health', undefined, { headers: { Host } })).toMatchObject({ status });
 });
 
 test('it stays on loopback, wherever the service listens, unless it is put elsewhere', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
-  expect(service.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
-  expect(service.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  expect([service.url, service.adminUrl].map((url) => new URL(url ?? '').hostname)).toEqual(['0.0.0.0', '127.0.0.1']);
   const elsewhere = await start({ adminHost: '0.0.0.0', adminPort: 0, testControls: false });
   expect(elsewhere.adminUrl).toMatch(/^http:\/\/0\.0\.0\.0:/);
-  const port = new URL(elsewhere.adminUrl ?? '').port;
-  const ask = (path: string, headers = {}) =>
-    new Promise((resolve) => {
-      httpGet(`http://127.0.0.1:${port}${path}`, { headers: { Host: 'petstock', ...headers } }, (response) => {
-        resolve(response.resume().statusCode);
-      });
-    });
-  expect([await ask('/readyz'), await ask('/metrics'), await ask('/metrics', authorized(elsewhere))]).toEqual([
-    200, 401, 200,
-  ]);
+  for (const [path, key, status] of [
+    ['/readyz', null, 200],
+    ['/metrics', null, 401],
+    ['/metrics', undefined, 200],
+  ] as const) {
+    const options = { ...(key === null && { key }), headers: { Host: 'petstock' } };
+    expect((await elsewhere.admin('GET', path, undefined, options)).status).toBe(status);
+  }
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
   'GET %s without the token, or with another: 401',
   async (path) => {
     const service = await start({ adminPort: 0 });
-    for (const authorization of [
-      undefined,
-      'Bearer adm_wrong',
-      `Bearer ${service.key}`,
-      `Basic ${service.adminToken}`,
-    ]) {
-      const headers = authorization === undefined ? {} : { Authorization: authorization };
-      const response = await fetch(`${service.adminUrl}${path}`, { headers });
-      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const others = ['Bearer adm_wrong', `Bearer ${service.key}`, `Basic ${service.adminToken}`];
+    for (const headers of [{}, ...others.map((Authorization) => ({ Authorization }))]) {
+      const answer = await service.admin('GET', path, undefined, { key: null, headers });
+      expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } });
     }
   },
 );
@@ -130,17 +99,16 @@ test('the token is made for each service, or is the one that is given', async ()
   expect(other.adminToken).not.toBe(one.adminToken);
   const own = await start({ adminPort: 0, adminToken: 'a token of mine' });
   expect(own.adminToken).toBe('a token of mine');
-  expect((await ask(own, 'GET', '/health')).status).toBe(200);
+  expect((await own.admin('GET', '/health')).status).toBe(200);
   expect((await start()).adminToken).toBeNull();
 });
 
 test('a body over 1 MiB: 413, whether its length is given or not', async () => {
   const service = await start({ adminPort: 0 });
-  const text = JSON.stringify({ faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) });
-  const headers = { ...authorized(service), 'Content-Type': 'application/json' };
-  for (const body of [text, new Blob([text]).stream()]) {
-    const response = await fetch(`${service.adminUrl}/faults`, { method: 'POST', headers, body, duplex: 'half' });
-    expect([response.status, await response.json()]).toEqual([413, { message: expect.any(String) }]);
+  const body = { faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) };
+  for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
+    const answer = await service.admin('POST', '/faults', body, { headers });
+    expect([answer.status, answer.json]).toEqual([413, { message: expect.any(String) }]);
   }
-  expect((await ask(service, 'GET', '/faults')).json).toEqual({ faults: [] });
+  expect((await service.admin('GET', '/faults')).json).toEqual({ faults: [] });
 });

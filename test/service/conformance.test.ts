@@ -1,4 +1,7 @@
-import { expect } from 'vitest';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { describe, expect } from 'vitest';
+import { openApiDocument } from '../../src/service/index.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { CASES } from './conformance-cases.ts';
@@ -100,13 +103,12 @@ test('quantity bounds: none by default, inclusive when given', async () => {
 });
 
 test('413 beyond 16 KiB, said before it is read or found out while reading', async ({ service }) => {
-  for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
-    const set = async (bytes: number) => {
-      return outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
-    };
-    expect([await set(16_384), await set(16_385)]).toEqual(['200', '413 payload_too_large']);
-    if ('Transfer-Encoding' in headers) expect(await set(3_000_000)).toBe('413 payload_too_large');
-  }
+  const set = async (bytes: number, headers = {}) =>
+    outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
+  const chunked = { 'Transfer-Encoding': 'chunked' };
+  expect([await set(16_384), await set(16_384, chunked)]).toEqual(['200', '200']);
+  for (const bytes of [16_385, 3_000_000]) expect(await set(bytes, chunked)).toBe('413 payload_too_large');
+  expect(await set(16_385)).toBe('413 payload_too_large');
 });
 
 test.each(['application/json; charset=utf-8', 'Application/JSON'])('the type %s is JSON', async (type) => {
@@ -122,18 +124,26 @@ test('the absolute form of a request target is understood', async ({ service }) 
 });
 
 test('HEAD has the status and headers of GET and no body, and is charged', async ({ service }) => {
-  const get = await service.get('/inventory');
+  const list = await service.get('/inventory');
   const head = await service.call('HEAD', '/inventory');
   expect([head.status, head.text]).toEqual([200, '']);
-  expect(head.headers['content-length']).toBe(get.headers['content-length']);
+  expect(head.headers['content-length']).toBe(list.headers['content-length']);
   expect(rate(head)).toMatch(/^1000\/998\//);
 });
 
-test('HEAD of a list of several pages leaves no snapshot behind', async ({ file }) => {
-  const service = await start({ file, pets: 2_500 });
-  for (let time = 0; time < 5; time++) expect((await service.call('HEAD', '/inventory')).status).toBe(200);
+test('neither HEAD of a long list nor a client that goes away in the middle leaves a snapshot behind', async ({
+  file,
+}) => {
+  const service = await start({ file, pets: 60_000 });
   const database = new DatabaseSync(file);
-  expect(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
+  const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  for (let time = 0; time < 5; time++) expect((await service.call('HEAD', '/inventory')).status).toBe(200);
+  expect(checkpoint.get()).toMatchObject({ busy: 0 });
+  const headers = { Authorization: `Bearer ${service.key}` };
+  const [list] = (await once(get(`${service.url}/inventory`, { headers }), 'response')) as [IncomingMessage];
+  list.destroy();
+  await service.patch('/inventory/1', '{"quantity":1}');
+  await expect.poll(() => checkpoint.get().busy).toBe(0);
   database.close();
 });
 
@@ -171,4 +181,90 @@ test('whatever is asked is answered, with the headers of all, and never with a f
   });
   await fc.assert(property, { numRuns: 100 });
   expect((await service.get('/inventory')).json).toHaveLength(24);
+});
+
+type Operation = { responses: object; parameters?: { example: unknown }[]; requestBody?: object };
+type Schema = { examples: readonly unknown[] };
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<'InventoryItem' | 'InventoryUpdate' | 'Error', Schema>> };
+}
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  );
+
+describe('the OpenAPI document', () => {
+  const described = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
+
+  test('names no status that is not among the cases', () => {
+    const documented = new Set(operationsOf(described).flatMap(({ responses }) => Object.keys(responses)));
+    documented.delete('default');
+    const shown = new Set(CASES.map((one) => one.outcome.slice(0, 3)));
+    expect([...documented].filter((status) => !shown.has(status))).toEqual([]);
+  });
+
+  test('finds out an answer that is not as it says: a header or a field is missing', async () => {
+    const answer = await (await start({ faults: ['*:without=X-RateLimit-Reset'] })).get('/inventory');
+    expect(await contract.breach('GET', '/inventory', answer)).toMatch(/x-ratelimit-reset/);
+    const good = await (await start()).get('/inventory');
+    const text = '[{"petId":1,"quantity":1}]';
+    expect(await contract.breach('GET', '/inventory', { ...good, text })).toMatch(/status/);
+  });
+
+  test('is served at the administration port, with the address of the service', async () => {
+    const service = await start({ adminPort: 0 });
+    expect((await service.admin('GET', '/openapi.json')).json).toMatchObject({
+      openapi: '3.1.0',
+      servers: [{ url: service.url }],
+      security: [{ apiKey: [] }],
+      paths: {
+        '/inventory/{petId}': { patch: { 'x-stability': 'experimental' } },
+        '/pets/{petId}': { get: { deprecated: true } },
+      },
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+        schemas: { InventoryItem: { properties: { petId: { type: 'integer', format: 'int64' } } } },
+      },
+    });
+  });
+
+  const stock = {
+    items: [
+      { petId: 2n ** 60n, quantity: 1n, status: 'sold' as const },
+      { petId: 2n ** 61n, quantity: 0n, status: 'sold' as const },
+      { petId: 77n, quantity: 3n, status: 'pending' as const },
+    ],
+    orders: [],
+  };
+
+  test.each([
+    ['usual', {}, { petId: 1, quantity: 12, status: 'available' }],
+    ['given', { stock }, { petId: 77, quantity: 3, status: 'pending' }],
+  ])('has a pet of the %s stock in its examples, as it is', async (_what, options, expected) => {
+    const service = await start({ ...options, adminPort: 0 });
+    const document = (await service.admin('GET', '/openapi.json')).json as Document;
+    expect(document.components.schemas.InventoryItem.examples).toEqual([expected]);
+    const parameters = operationsOf(document).flatMap((operation) => operation.parameters ?? []);
+    expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
+  });
+
+  test('has examples that fit its schemas, and are answered as they say', async ({ service }) => {
+    const { InventoryItem: item, InventoryUpdate: update, Error: error } = described.components.schemas;
+    const list = await service.get('/inventory');
+    expect(await contract.breach('GET', '/inventory', { ...list, text: JSON.stringify(item.examples) })).toBe('');
+    const refused = await service.patch('/inventory/1', '{}');
+    const text = JSON.stringify(error.examples[0]);
+    expect(await contract.breach('PATCH', '/inventory/1', { ...refused, text })).toBe('');
+    expect(refused.json).toEqual(error.examples[0]);
+    for (const { path, method, parameters, requestBody } of operationsOf(described)) {
+      const url = path.replace('{petId}', `${parameters?.[0]?.example}`);
+      const body = JSON.stringify(update.examples[0]);
+      const answer = await (requestBody === undefined ? service.call(method, url) : service.patch(url, body));
+      expect(await contract.breach(method, url, answer)).toBe('');
+      expect(outcome(answer)).toBe('200');
+    }
+    expect((await service.get('/inventory')).json).toContainEqual(item.examples[0]);
+  });
 });

@@ -2,16 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { FaultSpecError } from '../../src/service/index.ts';
 import { outcome, outcomes, rate, start, temporaryFile } from './support.ts';
 
-describe('what strikes when', () => {
-  test('every n-th', async () => {
-    const service = await start({ faults: ['GET /inventory:every=3:status=503'] });
-    const [ok, bad] = ['200', '503 injected_fault'];
-    expect(await outcomes(service, 7)).toEqual([ok, ok, bad, ok, ok, bad, ok]);
-  });
+const SET = '{"quantity":4711}';
 
-  test('the first n', async () => {
-    const service = await start({ faults: ['*:first=2:status=500'] });
-    expect(await outcomes(service, 3)).toEqual(['500 injected_fault', '500 injected_fault', '200']);
+describe('what strikes when', () => {
+  const [ok, bad] = ['200', '503 injected_fault'];
+
+  test.each([
+    ['every n-th', 'GET /inventory:every=3:status=503', [ok, ok, bad, ok, ok, bad, ok]],
+    ['the first n', '*:first=2:status=503', [bad, bad, ok]],
+    ['never a request that is refused for its quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
+  ])('%s', async (_what, fault, expected) => {
+    const service = await start({ faults: [fault], limits: { minute: 8, day: 9 } });
+    expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
+    expect(await outcomes(service, expected.length)).toEqual(expected);
   });
 
   test('with a probability, the same requests for the same seed', async () => {
@@ -25,77 +28,68 @@ describe('what strikes when', () => {
 
   test('only the method and the path that it matches', async () => {
     const service = await start({ faults: ['PATCH /inventory/*:status=503', 'GET /pets/2:status=502'] });
-    expect(outcome(await service.patch('/inventory/1', '{"quantity":1}'))).toBe('503 injected_fault');
+    expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 injected_fault');
     expect(outcome(await service.get('/inventory/1'))).toBe('405 method_not_allowed');
     expect(outcome(await service.get('/inventory'))).toBe('200');
     expect(outcome(await service.get('/pets/1'))).toBe('200');
     expect(outcome(await service.get('/pets/2?x'))).toBe('502 injected_fault');
   });
-
-  test('never a request that is refused for its key or its quota', async () => {
-    const service = await start({ faults: ['*:status=503'], limits: { minute: 1, day: 9 } });
-    expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
-    expect(await outcomes(service, 2)).toEqual(['503 injected_fault', '429 rate_limited']);
-  });
 });
 
-test('a status has an Error body, is charged, and does nothing', async () => {
-  const service = await start({ faults: ['PATCH /inventory/*:first=1:status=503:retry-after=7'] });
+const DATE = 'Wed, 21 Oct 2026 07:28:00 GMT';
+
+test.each([
+  [':retry-after=7', '7'],
+  [`:retry-after=${DATE}`, DATE],
+  [':retry-after=soon', 'soon'],
+  ['', undefined],
+])('status=503%s has an Error body, is charged, and does nothing', async (more, retryAfter) => {
+  const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
   const before = (await service.get('/inventory')).text;
-  const answer = await service.patch('/inventory/1', '{"quantity":4711}');
+  const answer = await service.patch('/inventory/1', SET);
   expect(answer.json).toEqual({ code: 'injected_fault', message: expect.any(String), status: 503 });
-  expect(answer.headers['retry-after']).toBe('7');
+  expect(answer.headers['retry-after']).toBe(retryAfter);
   expect(rate(answer)).toMatch(/^1000\/998\//);
   expect((await service.get('/inventory')).text).toBe(before);
 });
 
-test('Retry-After can be anything: a date, nonsense, nothing', async () => {
-  const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
-  const service = await start({
-    faults: [
-      `GET /inventory:status=429:retry-after=${date}`,
-      'GET /pets/1:status=429:retry-after=soon',
-      '/store/orders:status=429',
-    ],
-  });
-  const paths = ['/inventory', '/pets/1', '/store/orders'];
-  const answers = await Promise.all(paths.map((path) => service.get(path)));
-  expect(answers.map(({ headers }) => headers['retry-after'])).toEqual([date, 'soon', undefined]);
-});
-
-test('reset: the connection is reset, nothing is done', async () => {
-  const service = await start({ faults: ['PATCH /inventory/*:first=1:reset'] });
-  await expect(service.patch('/inventory/1', '{"quantity":4711}')).rejects.toMatchObject({ code: 'ECONNRESET' });
-  expect((await service.get('/inventory')).text).not.toContain('4711');
+test.each([
+  ['reset', 'read ECONNRESET', false],
+  ['commit-then-drop', 'socket hang up', true],
+])('%s: "%s" in place of an answer, done: %s', async (harm, message, isDone) => {
+  const service = await start({ faults: [`PATCH /inventory/*:first=1:${harm}`] });
+  await expect(service.patch('/inventory/1', SET)).rejects.toMatchObject({ code: 'ECONNRESET', message });
+  expect((await service.get('/inventory')).text.includes('{"petId":1,"quantity":4711,')).toBe(isDone);
+  expect(service.journal()[0]).toMatchObject({ method: 'PATCH', status: null, ...(isDone && { body: SET }) });
 });
 
 test('hang: no answer, and closing the service does not wait for it', async () => {
   const service = await start({ faults: ['PATCH /inventory/*:hang'] });
-  const hanging = service.patch('/inventory/1', '{"quantity":4711}');
-  const ended = expect(hanging).rejects.toThrow('socket hang up');
+  const ended = expect(service.patch('/inventory/1', SET)).rejects.toThrow('socket hang up');
   while (service.journal().length === 0) await service.get('/inventory');
   expect((await service.get('/inventory')).text).not.toContain('4711');
   await service.close();
   await ended;
 });
 
-test.each([
-  ['one page', 24],
-  ['several pages', 2_500],
-])('truncate: a list of %s ends in the middle of its body', async (_name, pets) => {
-  const service = await start({ pets, faults: ['GET /inventory:first=1:truncate'] });
-  await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNRESET' });
-  expect((await service.get('/inventory')).json).toHaveLength(pets);
-});
+describe.each([24, 2_500])('a list of %i pets, which leaves no snapshot behind', (pets) => {
+  const open = (harm: string) => start({ file: temporaryFile(), pets, faults: [`GET /inventory:first=1:${harm}`] });
 
-test.each([
-  ['one page', 24],
-  ['several pages', 2_500],
-])('malform: a list of %s is no JSON, but well-formed HTTP', async (_name, pets) => {
-  const service = await start({ pets, faults: ['GET /inventory:first=1:malform'] });
-  const answer = await service.get('/inventory');
-  expect([answer.status, answer.json, answer.text.slice(0, 10)]).toEqual([200, undefined, '<{"petId":']);
-  expect((await service.get('/inventory')).json).toHaveLength(pets);
+  test.each([
+    ['truncate', 'aborted'],
+    ['commit-then-drop', 'socket hang up'],
+  ])('%s: its answer does not come to its end', async (harm, message) => {
+    const service = await open(harm);
+    await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNRESET', message });
+    expect((await service.get('/inventory')).json).toHaveLength(pets);
+  });
+
+  test('malform: no JSON, but well-formed HTTP', async () => {
+    const service = await open('malform');
+    const answer = await service.get('/inventory');
+    expect([answer.status, answer.json, answer.text.slice(0, 10)]).toEqual([200, undefined, '<{"petId":']);
+    expect((await service.get('/inventory')).json).toHaveLength(pets);
+  });
 });
 
 test('without: the named headers are missing', async () => {
@@ -103,19 +97,6 @@ test('without: the named headers are missing', async () => {
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();
   expect(headers['x-ratelimit-limit']).toBe('1000');
-});
-
-test('commit-then-drop: the update is done, its answer is lost', async () => {
-  const service = await start({ faults: ['PATCH /inventory/*:first=1:commit-then-drop'] });
-  await expect(service.patch('/inventory/1', '{"quantity":4711}')).rejects.toThrow('socket hang up');
-  expect((await service.get('/inventory')).text).toContain('{"petId":1,"quantity":4711,');
-  expect(service.journal()[0]).toMatchObject({ method: 'PATCH', body: '{"quantity":4711}', status: null });
-});
-
-test('commit-then-drop of a long list leaves no snapshot behind', async () => {
-  const service = await start({ file: temporaryFile(), pets: 2_500, faults: ['*:first=1:commit-then-drop'] });
-  await expect(service.get('/inventory')).rejects.toThrow('socket hang up');
-  expect((await service.get('/inventory')).json).toHaveLength(2_500);
 });
 
 test('delay: the answer comes later, and nothing else is held up', async () => {

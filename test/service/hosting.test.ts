@@ -1,199 +1,160 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
+import { startService } from '../../src/service/index.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
+import { authorityFile, pemFile } from '../support/tls.ts';
 import { outcome, outcomes, start, type TestService, test } from './support.ts';
 
-const CERTIFICATES = fileURLToPath(new URL('../support/certificates/', import.meta.url));
-
-/** Asks the administration port; without a token unless it is to bring it. */
-async function admin(
-  service: TestService,
-  path: string,
-  { token = false, method = 'GET', body = undefined as unknown } = {},
-) {
-  const response = await fetch(`${service.adminUrl}${path}`, {
-    method,
-    headers: {
-      ...(token ? { Authorization: `Bearer ${service.adminToken}` } : {}),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
-}
-
 describe('probes need no token', () => {
+  const probe = async (service: TestService, path = '/readyz') => {
+    const { status, text } = await service.admin('GET', path, undefined, { key: null });
+    return `${status} ${text}`;
+  };
+  const ok = '200 {"status":"ok"}';
+
   test('healthy and ready; not ready once it drains, while requests are still answered', async () => {
     const service = await start({ adminPort: 0, testControls: false });
-    expect((await admin(service, '/healthz')).text).toBe('{"status":"ok"}');
-    expect((await admin(service, '/readyz')).text).toBe('{"status":"ok"}');
+    expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, ok]);
     service.drain();
-    expect(await admin(service, '/readyz')).toMatchObject({ status: 503, text: '{"status":"draining"}' });
-    expect((await admin(service, '/healthz')).status).toBe(200);
-    const answer = await service.get('/inventory');
-    expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+    expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, '503 {"status":"draining"}']);
+    expect(await service.get('/inventory')).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 
   test('not ready without its file', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
-    expect((await admin(service, '/readyz')).status).toBe(503);
+    expect(await probe(service)).toMatch(/^503 /);
   });
 
-  test('not ready without its database, or while that is frozen', { timeout: 30_000 }, async () => {
+  test('not ready without its database', { timeout: 30_000 }, async () => {
     const server = await temporaryPostgres();
     const service = await start({ database: server.url, adminPort: 0, testControls: false });
-    expect((await admin(service, '/readyz')).status).toBe(200);
+    expect(await probe(service)).toBe(ok);
     await server.kill();
-    expect((await admin(service, '/readyz')).status).toBe(503);
+    expect(await probe(service)).toMatch(/^503 /);
     await server.restart();
-    expect((await admin(service, '/readyz')).status).toBe(200);
+    expect(await probe(service)).toBe(ok);
+  });
+
+  test('with test controls it is alive, and never ready: nobody puts it behind a balancer by mistake', async () => {
+    const service = await start({ adminPort: 0, testControls: true });
+    expect(await probe(service, '/healthz')).toBe(ok);
+    expect(await probe(service)).toMatch(/^404 .*never ready/);
   });
 });
 
 describe('metrics', () => {
-  const ask = async (service: TestService, token: string | null) => {
-    const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
-    return (await fetch(`${service.adminUrl}/metrics`, { headers })).status;
-  };
-
-  test('take one that opens nothing else', async () => {
+  test('take a token that opens nothing else', async () => {
     const service = await start({ adminPort: 0, metricsToken: 'a-token-for-metrics' });
-    expect([await ask(service, null), await ask(service, 'a-token-for-metrics')]).toEqual([401, 200]);
-    const headers = { Authorization: 'Bearer a-token-for-metrics', 'Content-Type': 'application/json' };
-    const reset = await fetch(`${service.adminUrl}/reset`, { method: 'POST', headers, body: '{}' });
-    expect(reset.status).toBe(401);
+    const key = 'a-token-for-metrics';
+    expect(await service.admin('GET', '/metrics', undefined, { key: null })).toMatchObject({ status: 401 });
+    expect(await service.admin('GET', '/metrics', undefined, { key })).toMatchObject({ status: 200 });
+    expect(await service.admin('POST', '/reset', {}, { key })).toMatchObject({ status: 401 });
   });
 
-  test('have each key, the store and the build, and what the parser refused', async () => {
-    const service = await start({ adminPort: 0 });
+  test('count requests, refusals, bans and operations, with few labels whatever is asked', async () => {
+    const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
+    await service.patch('/inventory/1', '{"quantity":5}');
     await service.get('/pets/1');
+    await service.get('/nowhere/12345');
+    expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
+    service.clock.advance(1_001);
+    expect(await outcomes(service, 2)).toEqual(['429 key_banned', '429 key_banned']);
+    await service.get('/inventory', { key: null });
     await service.raw('hello\r\n\r\n');
-    const { text } = await admin(service, '/metrics');
-    for (const line of [
-      'petstock_http_requests_total{method="other",route="other",status="400"} 1',
-      'petstock_store_duration_seconds_count{operation="admit"} 1',
-      'petstock_store_duration_seconds_count{operation="find"} 1',
-      'petstock_store_connections{state="busy"} 0',
-    ]) {
-      expect(text.split('\n')).toContain(line);
-    }
+    const { text, headers } = await service.admin('GET', '/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0.0.4/);
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'petstock_http_requests_total{method="PATCH",route="/inventory/{petId}",status="200"} 1',
+        'petstock_http_requests_total{method="GET",route="other",status="404"} 1',
+        'petstock_http_requests_total{method="other",route="other",status="400"} 1',
+        'petstock_http_requests_total{method="GET",route="/inventory",status="429"} 3',
+        'petstock_http_requests_total{method="GET",route="/inventory",status="401"} 1',
+        'petstock_http_request_duration_seconds_count{method="GET",route="/inventory"} 4',
+        'petstock_refusals_total{code="rate_limited"} 1',
+        'petstock_refusals_total{code="key_banned"} 2',
+        'petstock_bans_total 1',
+        'petstock_stock_operations_total{operation="set"} 1',
+        'petstock_store_up 1',
+        'petstock_store_duration_seconds_count{operation="admit"} 6',
+        'petstock_store_duration_seconds_count{operation="find"} 1',
+        'petstock_store_connections{state="busy"} 0',
+      ]),
+    );
+    expect(text).toMatch(/petstock_key_used\{key="\w{12}",window="minute"\} 3/);
+    expect(text).toMatch(/petstock_key_banned\{key="\w{12}"\} 1/);
+    expect(text).toMatch(/process_cpu_seconds_total /);
     expect(text).toMatch(/petstock_build_info\{version="\d/);
+    expect(text).not.toMatch(/12345|psk_/);
     // `promtool check metrics` takes a gauge of that name for a mistake.
     expect(text).not.toMatch(/^# TYPE \w+_total gauge/m);
   });
-});
-
-test('metrics count requests, refusals, bans and operations, with few labels whatever is asked', async () => {
-  const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
-  await service.patch('/inventory/1', '{"quantity":5}');
-  await service.get('/pets/1');
-  await service.get('/nowhere/12345');
-  expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
-  service.clock.advance(1_001);
-  expect(await outcomes(service, 2)).toEqual(['429 key_banned', '429 key_banned']);
-  await service.get('/inventory', { key: null });
-  const { text, type } = await admin(service, '/metrics', { token: true });
-  expect(type).toMatch(/^text\/plain; version=0.0.4/);
-  for (const line of [
-    'petstock_http_requests_total{method="PATCH",route="/inventory/{petId}",status="200"} 1',
-    'petstock_http_requests_total{method="GET",route="other",status="404"} 1',
-    'petstock_http_requests_total{method="GET",route="/inventory",status="429"} 3',
-    'petstock_http_requests_total{method="GET",route="/inventory",status="401"} 1',
-    'petstock_http_request_duration_seconds_count{method="GET",route="/inventory"} 4',
-    'petstock_refusals_total{code="rate_limited"} 1',
-    'petstock_refusals_total{code="key_banned"} 2',
-    'petstock_bans_total 1',
-    'petstock_stock_operations_total{operation="set"} 1',
-    'petstock_store_up 1',
-  ]) {
-    expect(text.split('\n')).toContain(line);
-  }
-  expect(text).toMatch(/petstock_key_used\{key="\w{12}",window="minute"\} 3/);
-  expect(text).toMatch(/petstock_key_banned\{key="\w{12}"\} 1/);
-  expect(text).toMatch(/process_cpu_seconds_total /);
-  expect(text).not.toMatch(/12345|psk_/);
 });
 
 describe('administration of stock, usage and bans', () => {
   test('a pet is put in, changed and taken out, with exact digits', async () => {
     const service = await start({ adminPort: 0 });
     const path = '/inventory/9007199254740995';
-    const put = (body: string) => admin(service, path, { token: true, method: 'PUT', body });
-    expect(await put('{"quantity":9007199254740997,"status":"sold"}')).toMatchObject({
-      status: 201,
-      text: '{"petId":9007199254740995,"quantity":9007199254740997,"status":"sold"}',
-    });
+    const put = (body: string) => service.admin('PUT', path, body);
+    const text = '{"petId":9007199254740995,"quantity":9007199254740997,"status":"sold"}';
+    expect(await put('{"quantity":9007199254740997,"status":"sold"}')).toMatchObject({ status: 201, text });
     expect((await put('{"status":"pending"}')).text).toContain('"quantity":9007199254740997,"status":"pending"');
     expect((await put('{"quantity":1.5}')).status).toBe(400);
     expect((await service.get('/inventory')).text).toContain('{"petId":9007199254740995,');
-    const remove = () => admin(service, path, { token: true, method: 'DELETE' });
-    expect([(await remove()).status, (await remove()).status]).toEqual([200, 404]);
+    expect((await service.admin('DELETE', path)).status).toBe(200);
+    expect((await service.admin('DELETE', path)).status).toBe(404);
   });
 
-  test('usage and bans are set and lifted; reset brings the first stock back', async () => {
+  test('usage and bans are set and lifted', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
-    const first = (await service.get('/inventory')).text;
-    const [key] = JSON.parse((await admin(service, '/keys', { token: true })).text);
+    await service.get('/inventory');
+    const { json } = await service.admin('GET', '/keys');
+    const [key] = json as [{ id: string }];
     expect(key).toMatchObject({ minute: { limit: 5, used: 1 }, day: { limit: 9, used: 1 }, bannedUntil: null });
-    const change = (method: string, what: string, body?: unknown) =>
-      admin(service, `/keys/${key.id}/${what}`, { token: true, method, body });
-    expect((await change('PUT', 'usage', { minute: 5 })).status).toBe(200);
+    expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: 5 })).status).toBe(200);
     expect(await outcomes(service, 1)).toEqual(['429 rate_limited']);
-    await change('PUT', 'usage', { minute: 0, day: 0 });
-    await change('PUT', 'ban', { seconds: 60 });
+    await service.admin('PUT', `/keys/${key.id}/usage`, { minute: 0, day: 0 });
+    await service.admin('PUT', `/keys/${key.id}/ban`, { seconds: 60 });
     const banned = await service.get('/inventory');
     expect([outcome(banned), banned.headers['retry-after']]).toEqual(['429 key_banned', '60']);
-    await change('DELETE', 'ban');
+    await service.admin('DELETE', `/keys/${key.id}/ban`);
+    expect(await outcomes(service, 1)).toEqual(['200']);
+    expect((await service.admin('DELETE', '/keys/000000000000/ban')).status).toBe(404);
+    expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: -1 })).status).toBe(400);
+  });
+
+  const stock = { items: [{ petId: 7n, quantity: 3n, status: 'sold' as const }], orders: ['{"order":1}'] };
+
+  test.each([
+    ['usual', {}],
+    ['seeded', { pets: 3, seed: 9, ids: 'small' as const }],
+    ['given', { stock }],
+  ])('a reset without a body’s word brings back the %s stock of the start', async (_what, options) => {
+    const service = await start({ adminPort: 0, ...options });
+    const read = async () => [(await service.get('/inventory')).text, (await service.get('/store/orders')).text];
+    const first = await read();
     await service.patch('/inventory/1', '{"quantity":4711}');
-    expect((await admin(service, '/reset', { token: true, method: 'POST', body: {} })).status).toBe(200);
-    expect((await service.get('/inventory')).text).toBe(first);
-    expect((await admin(service, '/keys/000000000000/ban', { token: true, method: 'DELETE' })).status).toBe(404);
-    expect((await change('PUT', 'usage', { minute: -1 })).status).toBe(400);
+    await service.admin('POST', '/reset', { pets: 5 });
+    expect((await service.get('/inventory')).json).toHaveLength(5);
+    expect((await service.admin('POST', '/reset', {})).status).toBe(200);
+    expect(await read()).toEqual(first);
   });
 });
 
-test('a reset without a body’s word brings back the stock that the service was started with', async () => {
-  const stock = { items: [{ petId: 7n, quantity: 3n, status: 'sold' as const }], orders: ['{"order":1}'] };
-  for (const options of [{ pets: 3, seed: 9, ids: 'small' as const }, { stock }]) {
-    const service = await start({ adminPort: 0, ...options });
-    const [first, orders] = [(await service.get('/inventory')).text, (await service.get('/store/orders')).text];
-    const reset = (body: unknown) => admin(service, '/reset', { token: true, method: 'POST', body });
-    await reset({ pets: 5 });
-    expect((await service.get('/inventory')).json).toHaveLength(5);
-    expect((await reset({})).status).toBe(200);
-    expect([(await service.get('/inventory')).text, (await service.get('/store/orders')).text]).toEqual([
-      first,
-      orders,
-    ]);
-  }
-});
-
-test('clock, faults and journal are there only with test controls', async () => {
+test.each([
+  ['GET', '/journal'],
+  ['GET', '/faults'],
+  ['POST', '/faults'],
+  ['DELETE', '/faults'],
+  ['POST', '/clock'],
+])('%s %s is there only with test controls', async (method, path) => {
   const service = await start({ adminPort: 0, testControls: false });
-  for (const [method, path] of [
-    ['GET', '/journal'],
-    ['GET', '/faults'],
-    ['POST', '/faults'],
-    ['DELETE', '/faults'],
-    ['POST', '/clock'],
-  ] as const) {
-    expect(await admin(service, path, { token: true, method })).toMatchObject({
-      status: 404,
-      text: expect.stringContaining('--test-controls'),
-    });
-  }
+  const text = expect.stringContaining('--test-controls');
+  expect(await service.admin(method, path)).toMatchObject({ status: 404, text });
   await service.get('/inventory');
   expect(service.journal()).toEqual([]);
-});
-
-test('with test controls it is alive, and never ready: nobody puts it behind a balancer by mistake', async () => {
-  const service = await start({ adminPort: 0, testControls: true });
-  expect((await admin(service, '/healthz')).status).toBe(200);
-  expect(await admin(service, '/readyz')).toMatchObject({ status: 404, text: expect.stringContaining('never ready') });
 });
 
 test('a snapshot is put back with records, orders and what keys have used', async () => {
@@ -201,36 +162,23 @@ test('a snapshot is put back with records, orders and what keys have used', asyn
   const record = '{"id":9223372036854775807,"name":"Rex"}';
   const pet = { petId: 2n ** 63n - 1n, quantity: 2n ** 60n, status: 'sold' as const, record };
   await service.controls.importStock({ items: [pet], orders: ['{"order":12345678901234567890}'] });
-  const read = async () => {
-    const texts: string[] = [];
-    for (const path of ['/inventory', '/pets/9223372036854775807', '/store/orders'])
-      texts.push((await service.get(path)).text);
-    return texts;
+  const expectRestored = async () => {
+    const list = '[{"petId":9223372036854775807,"quantity":1152921504606846976,"status":"sold"}]';
+    expect((await service.get('/inventory')).text).toBe(list);
+    expect((await service.get('/pets/9223372036854775807')).text).toBe(record);
+    expect((await service.get('/store/orders')).text).toBe('[{"order":12345678901234567890}]');
   };
   const snapshot = await service.controls.snapshot();
-  const before = await read();
+  await expectRestored();
   await service.controls.reset();
   await service.controls.ban(service.keyId, 60);
   expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
   await service.controls.restore(snapshot);
-  expect(await read()).toEqual(before);
-  expect(before).toEqual([
-    expect.stringContaining(`{"petId":9223372036854775807,"quantity":${2n ** 60n},`),
-    record,
-    '[{"order":12345678901234567890}]',
-  ]);
+  await expectRestored();
   expect(await outcomes(service, 3)).toEqual(['200', '200', '429 rate_limited']);
 });
 
 describe('X-Forwarded-For', () => {
-  const seen = async (trustProxy: readonly string[], forwarded: string) => {
-    const entries: LogEntry[] = [];
-    const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
-    await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
-    await service.close();
-    return entries[0]?.address;
-  };
-
   test.each([
     [[], '192.0.2.1', '127.0.0.1'],
     [['127.0.0.0/8'], '192.0.2.1', '192.0.2.1'],
@@ -240,8 +188,12 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
-  ])('with %j trusted, %s is of %s', async (trusted, forwarded, address) => {
-    expect(await seen(trusted, forwarded)).toBe(address);
+  ])('with %j trusted, %s is of %s', async (trustProxy, forwarded, address) => {
+    const entries: LogEntry[] = [];
+    const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
+    await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
+    await service.close();
+    expect(entries).toMatchObject([{ address }]);
   });
 
   test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('%s is no network', async (network) => {
@@ -264,21 +216,32 @@ test('the log has the cause of a 5xx, how the key begins, and the id of the requ
   rmSync(file);
   const { headers } = await service.get('/inventory');
   await service.close();
-  expect(entries).toMatchObject([
-    {
-      id: headers['x-request-id'],
-      status: 503,
-      cause: expect.stringContaining('was deleted or replaced'),
-      keyPrefix: null,
-    },
-  ]);
+  const cause = expect.stringContaining('was deleted or replaced');
+  expect(entries).toMatchObject([{ id: headers['x-request-id'], status: 503, cause, keyPrefix: null }]);
 });
 
 describe('TLS', () => {
-  const files = (key: string) => ({
-    cert: join(CERTIFICATES, 'server.pem'),
-    key: join(CERTIFICATES, `${key}-key.pem`),
+  const trusted = `sslrootcert=${authorityFile}`;
+
+  test('to the database: sslmode means what it means to psql', { timeout: 60_000 }, async () => {
+    const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
+    for (const [parameters, expected] of [
+      [`sslmode=verify-full&${trusted}`, /^served$/],
+      [`sslmode=verify-ca&${trusted}`, /^served$/],
+      ['sslmode=verify-full', /certificate/],
+      ['sslmode=require', /^served$/],
+      ['sslmode=disable', /no encryption/],
+    ] as const) {
+      const database = `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}`;
+      const outcome = await startService({ database, clock: Date }).then(
+        (service) => service.close().then(() => 'served'),
+        ({ message }: Error) => message,
+      );
+      expect(outcome, parameters).toMatch(expected);
+    }
   });
+
+  const files = (key: string) => ({ cert: pemFile('server'), key: pemFile(`${key}-key`) });
 
   test('a request in the clear is not answered', async () => {
     const service = await start({ tls: files('server') });

@@ -1,14 +1,16 @@
+import { once } from 'node:events';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { expect } from 'vitest';
-import { FaultSpecError, generateKey, inspectDatabase } from '../../src/service/index.ts';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished } from 'vitest';
+import { FaultSpecError, generateKey, inspectDatabase, openStore } from '../../src/service/index.ts';
+import { seededStock } from '../../src/service/seed/stock.ts';
+import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcome, outcomes, rate, start, temporaryFile, test } from './support.ts';
 
 test('the IPv6 loopback address can be listened at', async () => {
-  const service = await start({ host: '::1' });
-  expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
+  expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
 test('stock, usage and entitlement last over a restart with the same key', async ({ file }) => {
@@ -22,23 +24,21 @@ test('stock, usage and entitlement last over a restart with the same key', async
   expect(rate(list)).toMatch(/^300\/298\//);
 });
 
-test('a known key gets the plan or the limits that are given explicitly, and keeps what it has used', async ({
-  file,
-}) => {
+test('a known key gets the plan or the limits that are given, and keeps what it has used', async ({ file }) => {
   const key = generateKey();
-  const free = await start({ file, key, plan: 'free' });
-  expect(rate(await free.get('/inventory'))).toMatch(/^60\/59\//);
-  const pro = await start({ file, key, plan: 'pro' });
-  expect(rate(await pro.get('/inventory'))).toMatch(/^300\/298\//);
-  const own = await start({ file, key, limits: { minute: 7, day: 9 } });
-  expect(rate(await own.get('/inventory'))).toMatch(/^7\/4\//);
+  for (const [grant, shown] of [
+    [{ plan: 'free' }, /^60\/59\//],
+    [{ plan: 'pro' }, /^300\/298\//],
+    [{ limits: { minute: 7, day: 9 } }, /^7\/4\//],
+  ] as const) {
+    expect(rate(await (await start({ file, key, ...grant })).get('/inventory'))).toMatch(shown);
+  }
   const lowered = await start({ file, key, limits: { minute: 2, day: 9 } });
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
 test('the file is its owner’s alone', async ({ file }) => {
-  const service = await start({ file });
-  await service.get('/inventory');
+  await (await start({ file })).get('/inventory');
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
   for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
 });
@@ -63,46 +63,38 @@ test('a fault that cannot be read keeps the service from starting, and leaves no
   expect(existsSync(file)).toBe(false);
 });
 
-test('closing ends idle connections at once, whether they have sent a request or not', async ({ service }) => {
+test('closing ends idle connections at once, whether they have sent a request or not; twice is once', async ({
+  service,
+}) => {
   const port = Number(new URL(service.url).port);
-  const silent = connect(port, '127.0.0.1');
-  const idle = connect(port, '127.0.0.1');
-  await new Promise((resolve) => silent.once('connect', resolve));
+  const [silent, idle] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  await once(silent, 'connect');
   idle.write(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
-  await new Promise((resolve) => idle.once('data', resolve));
+  await once(idle, 'data');
   const started = Date.now();
+  await Promise.all([service.close(), service.close()]);
   await service.close();
   expect(Date.now() - started).toBeLessThan(4000);
 });
 
 test('closing lets what is in flight be answered', async () => {
   const service = await start({ faults: ['GET /pets/*:delay=60'] });
-  const answer = new Promise<number | undefined>((resolve, reject) => {
-    const headers = { Authorization: `Bearer ${service.key}` };
-    httpGet(`${service.url}/pets/1`, { headers }, (response) => resolve(response.resume().statusCode)).on(
-      'error',
-      reject,
-    );
-  });
+  const answer = service.get('/pets/1');
   while (service.journal().length === 0) await service.get('/inventory');
   await service.close();
-  expect(await answer).toBe(200);
+  expect((await answer).status).toBe(200);
   await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('closing twice is closing once', async ({ service }) => {
-  await Promise.all([service.close(), service.close()]);
-  await service.close();
-});
-
 const SET = '{"quantity":4711}';
+const unavailable = '503 storage_unavailable';
 
 test('a database file that is deleted is noticed: 503 for reads and writes, never 200', async ({ file }) => {
   const service = await start({ file });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-  expect(outcome(await service.get('/inventory'))).toBe('503 storage_unavailable');
-  expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 storage_unavailable');
+  expect(outcome(await service.get('/inventory'))).toBe(unavailable);
+  expect(outcome(await service.patch('/inventory/1', SET))).toBe(unavailable);
 });
 
 test('so is one that is replaced by a copy; with the file back in its place it goes on', async ({ file }) => {
@@ -110,7 +102,26 @@ test('so is one that is replaced by a copy; with the file back in its place it g
   copyFileSync(file, `${file}.copy`);
   renameSync(file, `${file}.aside`);
   renameSync(`${file}.copy`, file);
-  expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 storage_unavailable');
+  expect(outcome(await service.patch('/inventory/1', SET))).toBe(unavailable);
   renameSync(`${file}.aside`, file);
   expect(outcome(await service.patch('/inventory/1', SET))).toBe('200');
+});
+
+test('a fresh stock waits for whoever is writing the file, as `sandbox reset` puts it there', async ({ file }) => {
+  await (await start({ file })).close();
+  const writer = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     const { DatabaseSync } = require(workerData.engine);
+     const database = new DatabaseSync(workerData.file);
+     database.exec('BEGIN IMMEDIATE; UPDATE pets SET quantity = 4711');
+     parentPort.postMessage('locked');
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+     database.exec('COMMIT');`,
+    { eval: true, workerData: { file, engine: hasOwnEngine() ? 'node:sqlite' : '@photostructure/sqlite' } },
+  );
+  onTestFinished(() => void writer.terminate());
+  await once(writer, 'message');
+  const store = await openStore({ file, clock: Date });
+  await store.replace(seededStock({}), { forgetsUsage: true }).finally(() => store.close());
+  expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
 });

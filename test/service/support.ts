@@ -38,38 +38,41 @@ export interface Answer {
 }
 
 interface CallOptions {
-  /** Null: no Authorization. Undefined: the key of the service. */
+  /** Null: no Authorization. Undefined: the key of the service, or the token of its administration. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-export interface TestService extends RunningService {
-  readonly clock: TestClock;
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  get(path: string, options?: CallOptions): Promise<Answer>;
-  patch(path: string, body: string | Uint8Array, options?: CallOptions): Promise<Answer>;
-  /** Sends these bytes and resolves with all that comes back until the connection ends. */
-  raw(bytes: string): Promise<string>;
-}
+export type TestService = Awaited<ReturnType<typeof start>>;
 
 /** Starts a service, in memory unless a file is given, that is closed when the test is over. */
 export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { clock?: TestClock } = {}) {
   const clock = options.clock ?? new TestClock();
   const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
   onTestFinished(() => service.close());
-  const call: TestService['call'] = (method, path, given) => send(service, method, path, given);
-  const testService: TestService = {
+  const call = (method: string, path: string, given?: CallOptions) =>
+    send([service.url, service.key], method, `/v1${path}`, given);
+  return {
     ...service,
     clock,
     call,
-    get: (path, given) => call('GET', path, given),
-    patch: (path, body, given) =>
-      call('PATCH', path, { ...given, body, headers: { 'Content-Type': 'application/json', ...given?.headers } }),
-    raw: (bytes) => raw(service, bytes),
+    get: (path: string, given?: CallOptions) => call('GET', path, given),
+    patch: (path: string, body: string | Uint8Array, given?: CallOptions) =>
+      call('PATCH', path, { ...given, body, headers: { ...JSON_TYPE, ...given?.headers } }),
+    /** Asks its administration. @param body a text, or what is sent as JSON */
+    admin: (method: string, path: string, body?: unknown, given?: CallOptions) => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const headers = { ...(text !== undefined && JSON_TYPE), ...given?.headers };
+      const asked = { ...given, headers, ...(text !== undefined && { body: text }) };
+      return send([service.adminUrl ?? '', service.adminToken], method, path, asked);
+    },
+    /** Sends these bytes and resolves with all that comes back until the connection ends. */
+    raw: (bytes: string) => raw(service, bytes),
   };
-  return testService;
 }
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A test that is given a service as `start()` starts it, or a path as `temporaryFile()` has it. */
 export const test = plain.extend('service', () => start()).extend('file', () => temporaryFile());
@@ -79,12 +82,16 @@ export function temporaryFile(name = 'sandbox.db'): string {
   return join(newFolder(), name);
 }
 
-function send(service: RunningService, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-  const key = options.key === undefined ? service.key : options.key;
-  const { hostname, port } = new URL(service.url);
-  const headers = { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...options.headers };
+function send(
+  [base, ownKey]: readonly [base: string, key: string | null],
+  method: string,
+  path: string,
+  { key = ownKey, headers, body }: CallOptions = {},
+): Promise<Answer> {
+  const { hostname, port } = new URL(base);
+  const sent = { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers };
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ hostname, port, method, path: `/v1${path}`, headers, agent: false }, (response) => {
+    const request = httpRequest({ hostname, port, method, path, headers: sent, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response
         .on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -94,7 +101,7 @@ function send(service: RunningService, method: string, path: string, options: Ca
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
         });
     });
-    request.on('error', reject).end(options.body);
+    request.on('error', reject).end(body);
   });
 }
 

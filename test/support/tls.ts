@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { portOf } from './answering.ts';
 
-const folder = join(import.meta.dirname, 'certificates');
+export const pemFile = (name: string): string => join(import.meta.dirname, 'certificates', `${name}.pem`);
+export const pem = (name: string): string => readFileSync(pemFile(name), 'utf8');
 
 /** The certificate of the authority that signed the server's, for 127.0.0.1 and stock.example. Its key is not kept. */
-export const authorityFile = join(folder, 'authority.pem');
+export const authorityFile = pemFile('authority');
 
 /** Takes TLS off and passes everything on to a port of this machine. */
 export interface TlsFront {
@@ -20,10 +21,7 @@ export interface TlsFront {
 export async function openTlsFront(targetUrl: string): Promise<TlsFront> {
   const target = Number(new URL(targetUrl).port);
   let connections = 0;
-  const server = createTlsServer({
-    cert: readFileSync(join(folder, 'server.pem')),
-    key: readFileSync(join(folder, 'server-key.pem')),
-  });
+  const server = createTlsServer({ cert: pem('server'), key: pem('server-key') });
   server.on('connection', () => {
     connections += 1;
   });
