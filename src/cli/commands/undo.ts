@@ -60,11 +60,7 @@ interface UndoOptions extends PlanOptions {
 /** So many runs that were passed over are named, and so many pets in a hint. */
 const mostNamed = 5;
 
-/**
- * Undoes the latest run of the environment that can be undone, once it has been shown; with a shared state the latest of this
- * user and machine.
- * @throws UsageError if no run has written anything that is still there
- */
+/** Undoes the latest run that can be undone, once it has been shown. @throws UsageError if there is none */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { where, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
@@ -123,12 +119,12 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 }
 
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
-  const { invocation, site } = access;
+  const { invocation, connection } = access;
   const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
-  const found = await requireUndoable(site.state.history, run);
+  const found = await requireUndoable(connection.state.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const plan = await planUndo(site, run, found);
+  const plan = await planUndo(connection, run, found);
   const { reason, ref } = options;
   const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
   const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;

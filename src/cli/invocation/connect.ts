@@ -3,6 +3,7 @@ import type { TransportOptions } from '../../api/transport.ts';
 import { createGovernor } from '../../rate-limit/admission.ts';
 import type { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
+import type { RunSite } from '../../runs/site.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
 import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../settings/resolve.ts';
 import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
+import { userOf } from '../../shared/account.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
@@ -24,7 +26,7 @@ import { looksLikeKey } from '../typed-keys.ts';
 import { type ChosenPlace, type GlobalOptions, type Patience, whereOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
-import { openStateFor } from './state-access.ts';
+import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
   /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */
@@ -34,30 +36,18 @@ export interface ConnectionUse {
 }
 
 /** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
-export interface Connection {
+export interface Connection extends RunSite {
   readonly client: Client;
+  readonly governor: Governor;
+  readonly state: State;
   readonly env: EnvironmentName;
   /** One of several stores; undefined: the one without a name. */
   readonly store: string | undefined;
-  readonly baseUrl: string;
-  readonly governor: Governor;
-  readonly state: State;
   /** Masked to its last 4 characters. */
   readonly maskedKey: string;
-  /** A hash that stands for the service and the key. */
-  readonly scope: string;
-  /** The service itself, whatever it is called here: `serviceOf` its address, or `sandbox`, whose port changes. */
-  readonly service: string;
-  /** For one request, in milliseconds. */
-  readonly timeout: number;
-  /** How often a request is sent again after a fault of the network. */
-  readonly retries: number;
   /** The latest answer that said what time it is. */
   seenHead(): SeenHead | undefined;
-  /**
-   * Returns the same with the state that is meant, if another one stands in for it. Closing it closes this one, too.
-   * @throws FailureError, UnavailableError if that can't be used
-   */
+  /** Returns the same with the state that is meant, if another stands in for it; closes this one with it. @throws if it can't be used */
   withMeantState(): Promise<Connection>;
   close(): Promise<void>;
 }
@@ -84,26 +74,31 @@ interface Target {
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
 export async function connect(options: ConnectOptions, place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
-  const environment = place.environment.value;
-  const isSandbox = environment === 'sandbox';
-  const target = isSandbox ? await sandboxTarget(options) : await remoteTarget(environment, options, place, use);
+  const env = place.environment.value;
+  const target = env === 'sandbox' ? await sandboxTarget(options) : await remoteTarget(env, options, place, use);
   try {
-    const { timeout, retries } = options;
+    const { context, messages, timeout, retries } = options;
     const { baseUrl, key, service } = target;
     const scope = scopeOf(target.origin, key);
     const { transport, seenHead } = transportFor(options, target.network);
-    const { clock, interrupted, random } = options.context;
+    const { clock, interrupted, random } = context;
     const store = place.store?.value;
-    const known = { env: environment, store, baseUrl, maskedKey: maskKey(key), scope, service, timeout, retries };
+    const known = {
+      ...{ env, store, where: { env, store }, baseUrl, maskedKey: maskKey(key), scope, service },
+      ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
+      onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
+    };
+    // Late: the engine takes a while to load.
+    const { openState } = await import('../../state/open-state.ts');
     const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<Connection> => {
-      const state = await openStateFor({ ...options, ...place }, need);
+      const state = await openState(stateOptions({ ...options, ...place }, need));
       const governor = governorFor(options, place, use, { state, scope });
       const client = createClient({
         ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
         userAgent: `petstock/${version}`,
         retries,
         onRetry: ({ reason, attempt, of }) =>
-          options.messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
+          messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
       });
       const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
       return { ...known, client, governor, state, seenHead, close, withMeantState: () => open('history', close) };
@@ -142,15 +137,8 @@ function transportFor({ context, globals, messages }: ConnectOptions, network: T
   const opened = context.openTransport(network);
   const form = globals['debug=json'] ? 'json' : globals.debug ? 'text' : undefined;
   const log = (line: string) => void messages.debug(stripControls(line));
-  let seenHead: SeenHead | undefined;
-  const transport = watchAnswers(form === undefined ? opened : debugTransport(opened, clock, log, form), {
-    clock,
-    onSlow: (line) => messages.slow(line),
-    onHead: (head) => {
-      seenHead = head;
-    },
-  });
-  return { transport, seenHead: () => seenHead };
+  const shown = form === undefined ? opened : debugTransport(opened, clock, log, form);
+  return watchAnswers(shown, clock, (line) => messages.slow(line));
 }
 
 /** Calls each of them, in this order, whatever fails: what stays open would keep the process from ending. @throws the first failure */

@@ -17,17 +17,13 @@ export interface NetworkUse {
 /** The way to a service: through which proxy, and which authorities are trusted. @throws UsageError for what can't be used */
 export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
   await requireCertificateCheck(use);
-  const { context, settings } = use;
-  const caFile = settings['ca-file'];
-  return {
-    proxy: resolveProxy(baseUrl, context.env),
-    ca: caFile === undefined || !baseUrl.startsWith('https:') ? undefined : await authorities(caFile, context.env),
-  };
-}
-
-/** Late, since it brings TLS. */
-async function authorities(caFile: string, env: Context['env']): Promise<readonly string[]> {
-  return (await import('../../settings/authorities.ts')).authoritiesWith(caFile, env);
+  const { env } = use.context;
+  const proxy = resolveProxy(baseUrl, env);
+  const caFile = use.settings['ca-file'];
+  if (caFile === undefined || !baseUrl.startsWith('https:')) return { proxy };
+  // Late, since it brings TLS.
+  const { authoritiesWith } = await import('../../settings/authorities.ts');
+  return { proxy, ca: await authoritiesWith(caFile, env) };
 }
 
 /** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */
@@ -52,27 +48,22 @@ export interface SeenHead {
   readonly receivedAt: number;
 }
 
-export interface AnswerWatch {
-  readonly clock: Clock;
-  /** Called for each request that has no answer after a second, with what is waited for. */
-  onSlow(line: string): void;
-  /** Called with each answer that says what time it is. */
-  onHead(head: SeenHead): void;
-}
-
-export function watchAnswers(transport: Transport, { clock, onSlow, onHead }: AnswerWatch): Transport {
-  return async (request: HttpRequest) => {
+/** Returns the transport, and the latest head that says what time it is. `onSlow` takes a line if an answer takes longer than a second. */
+export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
+  let seen: SeenHead | undefined;
+  const watched: Transport = async (request) => {
     const deadline = clock.deadline(patience, () => onSlow(waitingText(request)));
     const sentAt = clock.now();
     try {
       const answer = await transport(request);
       const { date } = answer.headers;
-      if (typeof date === 'string') onHead({ date, sentAt, receivedAt: clock.now() });
+      if (typeof date === 'string') seen = { date, sentAt, receivedAt: clock.now() };
       return answer;
     } finally {
       deadline.clear();
     }
   };
+  return { transport: watched, seenHead: () => seen };
 }
 
 /** `Waiting for https://shop.example to answer GET /inventory…` */
@@ -113,9 +104,9 @@ export function debugTransport(
   transport: Transport,
   clock: Clock,
   log: (line: string) => void,
-  form: 'text' | 'json' = 'text',
+  form: 'text' | 'json',
 ): Transport {
-  return async (request: HttpRequest): Promise<HttpResponse> => {
+  return async (request) => {
     const { method, url } = request;
     // The URL may contain the key before it was ever sent.
     const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);

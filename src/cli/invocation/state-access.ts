@@ -20,16 +20,6 @@ interface StateUse extends Omit<ChosenPlace, 'store'> {
 type Need = OpenStateOptions['need'];
 
 /**
- * Opens the state of this machine, or the one that it shares with others; it is made if it is missing. The caller closes it.
- * @throws FailureError if it can't be used, UnavailableError if another process holds it for too long
- */
-export async function openStateFor(use: StateUse, need: Need): Promise<State> {
-  // Late: the engine takes a while to load.
-  const { openState } = await import('../../state/open-state.ts');
-  return openState(stateOptions(use, need));
-}
-
-/**
  * Opens the state for a command that only looks, and closes it afterwards.
  * @param look is given undefined if there is no state yet
  * @param options `need`: `limits` finds what is kept in the runtime folder, too; `isOwn`: that of this machine, even if one is shared
@@ -78,7 +68,7 @@ export function sharedStateOf({ context, config, environment }: StateUse): Sourc
   return environment.value === 'sandbox' ? undefined : resolveSetting('state-url', context.env, config.settings);
 }
 
-function stateOptions(use: StateUse, need: Need): OpenStateOptions {
+export function stateOptions(use: StateUse, need: Need): OpenStateOptions {
   const { context, messages, command } = use;
   const { settings } = use.config;
   const keepFor = settings['keep-history'];

@@ -9,6 +9,7 @@ import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import type { Progress } from '../progress/progress.ts';
 import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
 import type { RunAccess } from './run-access.ts';
 
@@ -35,19 +36,15 @@ export interface PlanOptions extends RunOptions {
 /** A run of so many takes minutes, and needs memory for what is in flight as long. */
 const manyRows = 20_000;
 
-/**
- * Shows a plan, asks, has it carried out, and reports.
- * @returns the run that was begun; undefined if there was nothing to write
- * @throws UsageError if a guard or the person refuses it, and whatever its rows end with
- */
+/** Shows a plan, asks, has it carried out, and reports. Returns the run that was begun. @throws whatever it ends with */
 export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
-  const { invocation, site } = access;
+  const { invocation, connection } = access;
   const { context } = invocation;
   const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(access, { ...job, names }, options);
   const saveMemory = job.rows.length < manyRows ? undefined : context.saveMemory;
   saveMemory?.(true);
-  const executing = execute(site, job, options, audience).finally(() => saveMemory?.(false));
+  const executing = execute(connection, job, options, audience).finally(() => saveMemory?.(false));
   const { report, progression, error } = await executing;
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
@@ -88,7 +85,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
   const { stdinIsTaken, dryRun, concurrency } = options;
   const estimator = createEstimator(access, concurrency);
   const asks = !dryRun && questions.willAsk(stdinIsTaken);
-  let progress: Awaited<ReturnType<typeof messages.startProgress>> | undefined;
+  let progress: Progress | undefined;
   let [done, failed] = [0, 0];
   let stopping = Promise.resolve();
   let onInterrupt = () => {};

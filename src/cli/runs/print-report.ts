@@ -95,10 +95,7 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
   await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
 }
 
-/**
- * Keeps rows for `--failed-out`. If that fails, the run still ends as it did, exit code and hint too.
- * @returns what the run ends with
- */
+/** Keeps rows for `--failed-out`. Returns the error that the run ends with: if that fails, still its own, with exit code and hint. */
 export async function errorAfterKeeping(
   error: PetstockError | undefined,
   rows: readonly BulkRow[],

@@ -54,10 +54,10 @@ async function goOn(
   given: Pick<PlanJob, 'look' | 'onBegun'>,
   options: PlanOptions,
 ): Promise<void> {
-  const { invocation, connection, site } = access;
+  const { invocation, connection } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {
-    const plan = await planResume(site, run, log);
+    const plan = await planResume(connection, run, log);
     const written = `${grouped(run.counts.applied + run.counts.differs)} of ${grouped(run.changes)} written`;
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
     await performPlan(access, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);

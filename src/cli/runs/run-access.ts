@@ -1,7 +1,5 @@
 import type { RunRecord } from '../../inventory/run-records.ts';
-import type { RunSite } from '../../runs/site.ts';
 import { urlVariable } from '../../settings/variables.ts';
-import { userOf } from '../../shared/account.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { Connection, ConnectionUse } from '../invocation/connect.ts';
@@ -11,25 +9,13 @@ import { withExistingState } from '../invocation/state-access.ts';
 export interface RunAccess {
   readonly invocation: Invocation;
   readonly connection: Connection;
-  readonly site: RunSite;
 }
 
 export async function openRunAccess(
   invocation: Invocation,
   use: ConnectionUse = { bulk: true, writes: true },
 ): Promise<RunAccess> {
-  const connection = await invocation.service.connect(use);
-  const { context, where, messages } = invocation;
-  const { clock, interrupted } = context;
-  const { client, governor, state, baseUrl, service, scope, timeout, retries } = connection;
-  const site: RunSite = {
-    ...{ client, governor, state, baseUrl, service, scope, timeout, retries, clock, interrupted },
-    where: { env: where.env, store: connection.store },
-    user: userOf(context.env),
-    random: () => context.random(),
-    onDelay: (sentence, attempt) => messages.delayed(sentence, attempt),
-  };
-  return { invocation, connection, site };
+  return { invocation, connection: await invocation.service.connect(use) };
 }
 
 /**
@@ -51,11 +37,7 @@ export async function withWayOn<T>(
   }
 }
 
-/**
- * Returns the run that a person means, before anything is asked of its environment.
- * @param text its id, or the last four characters of it
- * @throws UsageError, NotFoundError
- */
+/** Returns the run of an id, or of its last four characters, before its environment is asked anything. @throws NotFoundError */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
   return withExistingState(invocation, async (state) => {
     if (state === undefined) {

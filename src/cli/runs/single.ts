@@ -31,7 +31,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
-  const end = await executeOne(access.site, write, {
+  const end = await executeOne(access.connection, write, {
     ...singleAudience(access),
     readsFirst,
     seen: (item) => {
@@ -83,8 +83,9 @@ function singleAudience(access: RunAccess): SingleAudience {
 }
 
 /** Returns the stock that the history knows, which a plain set does not read. */
-async function knownBefore({ site }: RunAccess, petId: bigint): Promise<number | undefined> {
-  const [known] = await site.state.history.lastKnownQuantities(site.service, [{ petId }]);
+async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
+  const { state, service } = connection;
+  const [known] = await state.history.lastKnownQuantities(service, [{ petId }]);
   return known;
 }
 

@@ -1,4 +1,3 @@
-import type { PlaceUnit, Remedy } from '../../../change-files/fault.ts';
 import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { changeFormats } from '../../../change-files/read-rows.ts';
@@ -62,9 +61,7 @@ export const defineApply = define({
   ],
   action: async (invocation, options, file?: string) => {
     if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
-    if (file === undefined) {
-      throw new UsageError('Missing file: name one, or - for stdin', { hint: 'petstock inventory apply --help' });
-    }
+    if (file === undefined) throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
     await runFile(invocation, file, options);
   },
 });
@@ -103,10 +100,8 @@ interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column'>, Pa
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
   const { column, ...others } = given;
   const options = { ...others, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
-  const failedOut = await openFailedOut(invocation, options.failedOut, {
-    force: options.force === true,
-    inputs: [file],
-  });
+  const replacing = { force: options.force === true, inputs: [file] };
+  const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
   const command = commandOf(file, invocation.where, options);
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
@@ -136,21 +131,16 @@ async function readAndPlan(
   return { access, ...(await planFile(access, { ...applied, content }, options)) };
 }
 
-interface FileContent {
-  readonly changes: readonly Change[];
-  readonly unit: PlaceUnit;
-}
-
 interface AppliedFile {
   readonly file: string;
   /** The command as it was given, and one that shows the plan alone. */
   readonly command: string;
   readonly look: string;
-  readonly content: FileContent;
+  readonly content: Awaited<ReturnType<typeof read>>;
 }
 
 async function planFile(access: RunAccess, { file, command, look, content }: AppliedFile, options: FileOptions) {
-  const { invocation, site } = access;
+  const { invocation, connection } = access;
   const { where } = invocation;
   const { changes, unit } = content;
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
@@ -160,7 +150,7 @@ async function planFile(access: RunAccess, { file, command, look, content }: App
   const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
+  const { quantities, mark, readAt } = await new StockReader(connection).readSettled(petIds);
   const noted =
     reason === undefined && ref === undefined
       ? changes
@@ -190,20 +180,17 @@ function absentPets(changes: readonly Change[], quantities: Quantities): bigint[
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }
 
-async function read({ context, where }: Invocation, file: string, options: FileOptions): Promise<FileContent> {
+async function read({ context, where }: Invocation, file: string, options: FileOptions) {
   const { format, columns, ignoreColumns } = options;
   const name = file === '-' ? undefined : file;
   const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
   const result = await readChanges(readNamedFile(file, context), { name, format: wanted, columns, ignoreColumns });
   if (result.ok) return { unit: result.unit, changes: [...result.changes] };
-  const hint = remedyHint(file, where, options, result.remedy);
+  const { remedy } = result;
+  // What to do with a file of other names: answer a question, or a command that reads it, unless that has just failed.
+  const reading = ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
+  const hint = remedy?.kind === 'ignore' ? reading : remedy?.question;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
-}
-
-/** Returns what to do with a file of other names: a command that reads it, or a question. undefined if that is the command that has just failed. */
-function remedyHint(file: string, where: Where, options: FileOptions, remedy: Remedy | undefined): string | undefined {
-  if (remedy?.kind !== 'ignore') return remedy?.question;
-  return options.ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
 }
 
 function commandOf(file: string, where: Where, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
@@ -216,10 +203,7 @@ function commandOf(file: string, where: Where, { format, columns, ignoreColumns,
   return ['petstock inventory apply', fileWord(file), ...flags, whereOptions(where)].join(' ');
 }
 
-/**
- * The values of `--column`: `petId=SKU`, once for each field.
- * @throws UsageError for an unknown field, and for a field or a column that is named twice
- */
+/** Parses the values of `--column`: `petId=SKU`. @throws UsageError for an unknown field, and for a field or a column twice */
 function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
   const columns = new Map<RowField, string>();
   for (const text of texts) {

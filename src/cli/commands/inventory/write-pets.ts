@@ -100,20 +100,24 @@ async function writePets(
     });
   }
   const { reason, ref } = options;
-  const changes = assignments.map(({ petId, value }, index): Change => {
+  const changeOf = ({ petId, value }: Assignment, index: number): Change => {
     const [quantity, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
     return { line: index + 1, petId, quantity, delta, expected, reason, ref };
-  });
-  if (others.length > 0 || isPlanned(options)) return writeSeveral(invocation, verb, changes, options);
+  };
+  if (others.length > 0 || isPlanned(options)) {
+    return writeSeveral(invocation, verb, assignments.map(changeOf), options);
+  }
   const { writeSingle } = await import('../../runs/single.ts');
-  const [quantity, delta] = verb === 'set' ? [first.value, undefined] : [undefined, first.value];
-  const write = { command: `inventory ${verb}`, petId: first.petId, quantity, delta, expected, reason, ref };
-  await writeSingle(invocation, write, {
-    readsFirst: readsFirst(invocation, options),
-    printsRun: given.some((operand) => operand.includes('=')),
-    lowStock: lowStockOf(invocation),
-    check: (item) => warnOfStatus(invocation, item),
-  });
+  await writeSingle(
+    invocation,
+    { ...changeOf(first, 0), command: `inventory ${verb}` },
+    {
+      readsFirst: readsFirst(invocation, options),
+      printsRun: given.some((operand) => operand.includes('=')),
+      lowStock: lowStockOf(invocation),
+      check: (item) => warnOfStatus(invocation, item),
+    },
+  );
 }
 
 /** At a terminal a person sees before and after, and can undo it. A script stays one request, unless it asks for more. */
@@ -171,10 +175,7 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
   return assignments as [Assignment, ...Assignment[]];
 }
 
-/**
- * Writes several pets as one run, as `apply` does: read, plan, preview, guards, question, write, report.
- * @throws UsageError if a question can't be asked, NotFoundError if a pet is not in the list; nothing was written then
- */
+/** Writes several pets as one run, as `apply` does. @throws UsageError, NotFoundError: nothing was written then */
 async function writeSeveral(
   invocation: Invocation,
   verb: Verb,
@@ -193,7 +194,7 @@ async function writeSeveral(
     const access = await openRunAccess(invocation);
     await invocation.service.announce();
     const petIds = changes.map(({ petId }) => petId);
-    const stock = await new StockReader(access.site).readSettled(new Set(petIds));
+    const stock = await new StockReader(access.connection).readSettled(new Set(petIds));
     const { quantities } = stock;
     const absent = petIds.filter((petId) => isAbsent(quantities, petId));
     if (absent.length > 0) {

@@ -55,7 +55,14 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
     requireWithinGuards(rows, options.guards);
     await options.writeFile(rows, session.head.mode !== 'count');
     session.end({ how: 'written', file: options.to ?? '-' });
-    await noteWritten(invocation, rows, options.to);
+    if (options.to !== undefined && options.to !== '-') {
+      const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
+      const { messages, where } = invocation;
+      await messages.note(
+        `Written to ${options.to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`,
+      );
+      await messages.note(`Apply it: petstock inventory apply ${fileWord(options.to)} ${whereOptions(where)}`);
+    }
   }
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
@@ -70,11 +77,7 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
   });
 }
 
-/**
- * Lists what is no pet of the service before the plan.
- * @param always with --quiet too, since a question follows
- * @returns the lines by which an error names it, if it is not shown before, and for programs
- */
+/** Lists what is no pet of the service. Returns lines for an error, if that is not seen or a program reads it. */
 async function showUnknown(
   { messages, globals, results }: Invocation,
   unknowns: ReadonlyMap<string, number>,
@@ -105,9 +108,8 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
   const { invocation } = run;
   const units = new Map(counting.tally.counts());
   await invocation.service.announce();
-  const stock = await new StockReader(run.site).readSettled(
-    new Set([...units.keys(), ...((options.all && options.petIds) || [])]),
-  );
+  const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
+  const stock = await new StockReader(run.connection).readSettled(petIds);
   const unknowns = counting.unknowns();
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
@@ -167,11 +169,4 @@ export async function changeFileWriter(
   const inputs = codes === undefined ? ['-'] : ['-', codes];
   const write = await openChangeFile(invocation, '--to', to, { force, inputs });
   return (rows, deltas) => write(rows, { deltas });
-}
-
-async function noteWritten({ messages, where }: Invocation, rows: readonly BulkRow[], to = '-'): Promise<void> {
-  if (to === '-') return;
-  const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
 }
