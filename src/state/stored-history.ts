@@ -10,7 +10,7 @@ import type {
   SettledRow,
 } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
-import { NewerRunError, type NewRun } from './begin-run.ts';
+import type { NewRun } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
 import type { RunKey } from './intend-rows.ts';
 import { serviceByName } from './leases.ts';
@@ -20,7 +20,7 @@ import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from
 import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
 import { type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
-import { RunLog } from './stored-run-log.ts';
+import type { RunLog } from './stored-run-log.ts';
 import { possibleResults } from './tables.ts';
 import { endsOf } from './times.ts';
 
@@ -57,19 +57,24 @@ export class History {
     mayBegin?: () => Promise<string | undefined>,
   ): Promise<RunLog> {
     for (;;) {
-      const log = this.beginLater(head, rows, mayBegin && { run: await mayBegin() });
+      const log = await this.beginLater(head, rows, mayBegin && { run: await mayBegin() });
       try {
         await log.begin();
         return log;
       } catch (error) {
         await log.end().catch(() => {});
+        const { NewerRunError } = await import('./begin-run.ts');
         if (!(error instanceof NewerRunError)) throw error;
       }
     }
   }
 
   /** The same, but the run is written together with its first intents. */
-  beginLater(head: RunHead, rows: Iterable<PlannedRow>, follows?: { readonly run: string | undefined }): RunLog {
+  beginLater(
+    head: RunHead,
+    rows: Iterable<PlannedRow>,
+    follows?: { readonly run: string | undefined },
+  ): Promise<RunLog> {
     const { presence, random } = this.#context;
     const key = { token: uniqueName(), service: head.service };
     return this.#log(key, { head, rows, host: this.#host, holder: presence.id, random: random(), follows });
@@ -90,7 +95,7 @@ export class History {
     try {
       for (let expected: number | undefined; ; ) {
         const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
-        if ('token' in taken) return this.#log({ token: taken.token, service }, run);
+        if ('token' in taken) return await this.#log({ token: taken.token, service }, run);
         const { by, ends } = taken;
         // Renewed meanwhile: it lives.
         if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
@@ -333,7 +338,9 @@ export class History {
     await clock.sleep(Math.min(1000, rest + 1));
   }
 
-  #log(key: RunKey, run: NewRun | string): RunLog {
+  async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {
+    // Late: a command that only looks has no use for it.
+    const { RunLog } = await import('./stored-run-log.ts');
     const log: RunLog = new RunLog(this.#context, key, run, () => {
       this.#open.delete(log);
       this.#hasEnded = true;

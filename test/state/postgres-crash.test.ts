@@ -89,7 +89,7 @@ const recorded = async (url: string) => {
 };
 
 it('begins a run with its first intent once, though the answer to both was lost', async ({ url, machine }) => {
-  const log = machine.state.history.beginLater(headOf(), rowsFor(1n));
+  const log = await machine.state.history.beginLater(headOf(), rowsFor(1n));
   expect(log.hasBegun).toBe(false);
   // A second later its id would be another one.
   machine.loseAnswerOf('INSERT INTO petstock.leases', undefined, () =>
