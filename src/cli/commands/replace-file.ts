@@ -43,8 +43,7 @@ export async function confirmReplacing(
       `${file} is what this command reads, and what is in it may be nowhere else. Nothing was sent; name another file to write to`,
     );
   }
-  const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
-  if (!isTerminal) {
+  if (!(context.stdin.isTerminal && context.stderr.isTerminal)) {
     throw new UsageError(`${file} is there already, and what is in it may be nowhere else. Nothing was sent`, {
       hint: `petstock ${withOption(context.argv, '--force').map(shellWord).join(' ')}`,
     });
@@ -53,10 +52,7 @@ export async function confirmReplacing(
   throw new UsageError(`Not confirmed; ${file} is as it was`);
 }
 
-/**
- * Reports whether a command reads the file, links of both kinds followed. What is no file, such as a pipe, is the same as no other.
- * @param inputs `-` is stdin
- */
+/** Reports whether a file is one of those that a command reads (`-`: stdin), links of both kinds followed. A pipe never is. */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
   const written = statsOf(file);
   return inputs.some((input) => {
@@ -65,17 +61,18 @@ export function isOneOf({ context }: Invocation, inputs: readonly string[], file
   });
 }
 
-/**
- * Writes a file that was asked for by its name, and says so.
- * @param done returns what is said; default: where it was written
- * @throws what `confirmReplacing` does, before `text` is read
- */
+/** Writes to a file, and says so, or to stdout (`-`). @throws what `confirmReplacing` does, before `text` is read */
 export async function exportTo(
   invocation: Invocation,
   file: string,
   text: AsyncIterable<string | Uint8Array>,
   { done, ...options }: ReplacingOptions & { done?(): string },
 ): Promise<void> {
+  if (file === '-') {
+    for await (const piece of text) await invocation.results.write(piece);
+    if (done !== undefined) await invocation.messages.note(done());
+    return;
+  }
   await confirmReplacing(invocation, file, options);
   const writing = writeFileAtomically(file, text);
   // The system lets nobody open a pipe before it has a reader.

@@ -34,9 +34,9 @@ export const defineHistoryExport = define({
     ['petstock history export --after 1200', 'what came since the last time'],
     [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
   ],
-  action: async (invocation, options, file?: string) => {
+  action: async (invocation, options, file = '-') => {
     const { context, globals } = invocation;
-    if (file !== undefined) requireFileName(file, 'history export');
+    requireFileName(file, 'history export');
     const now = context.clock.now();
     const filter: SettledFilter = {
       ...chosenPlace(invocation),
@@ -53,12 +53,8 @@ export const defineHistoryExport = define({
       const { header, stringIds = false } = globals;
       const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };
       const text = (await loadRenderer(format))(historyExportView(rows), rendering);
-      if (file === undefined || file === '-') {
-        for await (const piece of text) {
-          context.interrupted.throwIfAborted();
-          await invocation.results.write(piece);
-        }
-      } else await exportTo(invocation, file, textOf(text, context.interrupted), { force: options.force === true });
+      const pieces = untilInterrupted(text, context.interrupted);
+      await exportTo(invocation, file, pieces, { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
       const left = open === 1 ? '1 row has no outcome yet, and comes' : `${open} rows have no outcome yet, and come`;
       const how = 'once the run has gone on (petstock history list --state incomplete).';
@@ -76,10 +72,10 @@ function formatOf({ json, output }: GlobalOptions): Format {
   });
 }
 
-async function* textOf(pieces: AsyncIterable<string | Uint8Array>, interrupted: AbortSignal): AsyncGenerator<string> {
+async function* untilInterrupted<Piece>(pieces: AsyncIterable<Piece>, interrupted: AbortSignal): AsyncGenerator<Piece> {
   for await (const piece of pieces) {
     interrupted.throwIfAborted();
-    yield typeof piece === 'string' ? piece : Buffer.from(piece).toString('utf8');
+    yield piece;
   }
 }
 

@@ -48,12 +48,7 @@ export const defineExport = define({
     const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
     const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
     const done = () => `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${place}`;
-    if (file === '-') {
-      for await (const piece of text) await invocation.results.write(piece);
-      await invocation.messages.note(done());
-    } else {
-      await exportTo(invocation, file, text, { force, done });
-    }
+    await exportTo(invocation, file, text, { force, done });
     requireWhole(invocation, unreadable);
   },
 });

@@ -40,8 +40,6 @@ export const defineImport = define({
   },
 });
 
-const formats = ['csv', 'json'] as const;
-
 interface ExportOptions extends StoreChoice {
   readonly format?: string;
   readonly force?: boolean;
@@ -59,19 +57,12 @@ export const defineExport = define({
     forceOption,
   ],
   examples: [['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']],
-  action: async (invocation, { format, force = false, ...choice }: ExportOptions, file?: string) => {
-    if (file !== undefined) requireFileName(file, 'sandbox export');
-    const isJson =
-      format === undefined
-        ? file?.toLowerCase().endsWith('.json') === true
-        : oneOf('--format', format, formats) === 'json';
+  action: async (invocation, { format, force = false, ...choice }: ExportOptions, file = '-') => {
+    requireFileName(file, 'sandbox export');
+    const named = file.toLowerCase().endsWith('.json') ? 'json' : 'csv';
+    const isJson = (format === undefined ? named : oneOf('--format', format, ['csv', 'json'])) === 'json';
     await withStore(invocation, chosenStore(invocation, choice), async (store) => {
-      const text = isJson ? jsonOf(store) : csvOf(store);
-      if (file === undefined || file === '-') {
-        for await (const piece of text) await invocation.results.write(piece);
-      } else {
-        await exportTo(invocation, file, text, { force });
-      }
+      await exportTo(invocation, file, isJson ? jsonOf(store) : csvOf(store), { force });
       const [orders, records] = [await store.orders(), await store.records()];
       if (!isJson && orders.length + records.length > 0) {
         await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
