@@ -140,16 +140,16 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
+  // Rows that give each pet of left the quantity that it has on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
-    for (const batch of batches) yield batch.flatMap(changeOf);
+    for (const batch of batches) {
+      yield batch.flatMap(({ petId, left, right }) => {
+        if (left === undefined || right === undefined || left.quantity === right.quantity) return [];
+        return { petId, status: left.status || undefined, expected: left.quantity, quantity: right.quantity };
+      });
+    }
   };
   for await (const piece of changeFileText(rows())) await results.write(piece);
-}
-
-/** The row that gives a pet of left the quantity that it has on the right. */
-function changeOf({ petId, left, right }: Difference): readonly ExportRow[] {
-  if (left === undefined || right === undefined || left.quantity === right.quantity) return [];
-  return [{ petId, status: left.status || undefined, expected: left.quantity, quantity: right.quantity }];
 }
 
 /** Differences that no change file can make: it sets quantities of pets that are there. */

@@ -14,10 +14,7 @@ import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requ
 /** Writes rows to a change file; without rows it is empty but for its header. */
 type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
-/**
- * Returns what writes the change file of an option, such as `--to`.
- * @throws UsageError at once if there is no folder for the file, or it may not be replaced
- */
+/** Returns what writes the change file of an option. @throws UsageError if it has no folder, or may not be replaced */
 export async function openChangeFile(
   invocation: Invocation,
   option: string,

@@ -2,7 +2,7 @@ import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from
 import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
 import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
-import { type SortOptions, sortItems, sortKeys } from '../../../inventory/sort.ts';
+import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields } from '../../../output/view.ts';
@@ -48,9 +48,9 @@ export const defineList = define({
     const unreadable = new UnreadablePets();
     const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const missing = new Set(selection.petIds);
-    const criteria = [
+    const criteria: FilterCriteria[] = [
       selection.criteria,
-      ...(options.low ? [lowCriteria(invocation)] : []),
+      ...(options.low ? [{ statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) }] : []),
       ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
     ];
     const found = filtered(withoutFound(scanned, missing), criteria);
@@ -91,20 +91,10 @@ async function nameCriteria(invocation: Invocation, text: string): Promise<Filte
   return { petIds: new Set(found.map(([petId]) => petId)) };
 }
 
-function lowCriteria(invocation: Invocation): FilterCriteria {
-  return { statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) };
-}
-
-interface Selection {
-  readonly criteria: FilterCriteria;
-  readonly petIds: ReadonlySet<bigint> | undefined;
-  readonly sort: Pick<SortOptions, 'key' | 'descending'> | undefined;
-  readonly limit: number | undefined;
-  readonly fields: readonly (typeof namedFields)[number][] | undefined;
-}
+type Selection = ReturnType<typeof parseSelection>;
 
 /** @throws UsageError for the first option that makes no sense */
-function parseSelection(options: ListOptions, fieldNames: typeof namedFields | typeof inventoryFields): Selection {
+function parseSelection(options: ListOptions, fieldNames: typeof namedFields | typeof inventoryFields) {
   const petIds = listOf(options.pet, '--pet', parsePetId);
   const criteria = {
     statuses: listOf(options.status, '--status', parsePetStatus),

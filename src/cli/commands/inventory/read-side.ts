@@ -18,11 +18,7 @@ export type Side =
   /** `file`: `-` for stdin. */
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
-/**
- * The stock of one side, in typed arrays: one GET for an environment.
- * @param unreadable takes the pets that the service gives no readable stock of
- * @throws UsageError for a file that can't be read, FailureError if a service lists a pet twice
- */
+/** Returns the stock of one side. @throws UsageError for a file that can't be read, FailureError if a service lists a pet twice */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') {
     return readFile(invocation.context, side.file).catch((error) => {
@@ -58,10 +54,7 @@ function unreadableSide(file: string, error: unknown): unknown {
 const lineEnd = 0x0a;
 const comma = 0x2c;
 
-/**
- * Reads a file that `list -o json` or `ndjson` has written as fast as the answer of a service, several times as fast as any other.
- * @returns undefined if it is not such a file: whoever reads it otherwise says what is wrong with it
- */
+/** Reads what `list -o json` or `ndjson` wrote, several times as fast as other files; undefined if it is no such file. */
 async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;

@@ -30,14 +30,16 @@ export interface RepeatedFile {
 
 /** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
 export class RepetitionGuard {
-  readonly #access: RunAccess;
-  readonly #repeated: RepeatedFile;
   #known: ReadonlySet<string> | undefined;
   #earlier: RunRecord | undefined;
 
-  constructor(access: RunAccess, repeated: RepeatedFile) {
-    this.#access = access;
-    this.#repeated = repeated;
+  constructor(
+    private readonly access: RunAccess,
+    private readonly repeated: RepeatedFile,
+  ) {}
+
+  get #name(): string {
+    return this.repeated.file === '-' ? 'This input' : this.repeated.file;
   }
 
   get newest(): string | undefined {
@@ -52,11 +54,10 @@ export class RepetitionGuard {
    *   asked about that, or they were written since the first call
    */
   async check(): Promise<string | undefined> {
-    const { file, contentHash, hasDeltas, again } = this.#repeated;
-    const { invocation, connection } = this.#access;
+    const { file, contentHash, hasDeltas, again } = this.repeated;
+    const { invocation, connection } = this.access;
     const runs = await connection.state.history.runsOfFile(connection.service, contentHash);
-    const name = file === '-' ? 'This input' : file;
-    refuseUnfinished(name, runs);
+    refuseUnfinished(this.#name, runs);
     const known = this.#known;
     this.#known = new Set(runs.map(({ run }) => run));
     const written = await this.#lastWritten(runs.filter(({ run }) => known?.has(run) !== true));
@@ -84,7 +85,7 @@ export class RepetitionGuard {
 
   /** The newest that has written, or may have, what was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<RunRecord | undefined> {
-    const { history } = this.#access.connection.state;
+    const { history } = this.access.connection.state;
     for (const run of runs) {
       for await (const { result, error, undoneBy } of history.rows(run.run, ['applied', 'differs', 'conflict'])) {
         if (undoneBy === undefined && (result !== 'conflict' || error?.code === unclear)) return run;
@@ -94,9 +95,7 @@ export class RepetitionGuard {
   }
 
   #appliedText({ at, run }: RunRecord): string {
-    const { file } = this.#repeated;
-    const name = file === '-' ? 'This input' : file;
-    return `${name} was applied at ${localTime(at, this.#access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
+    return `${this.#name} was applied at ${localTime(at, this.access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
   }
 }
 
@@ -112,10 +111,7 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   if (open !== undefined) {
     throw new ConflictError(
       `${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`,
-      {
-        hint: `petstock inventory apply --resume ${open.run} ${whereOptions(open)}`,
-        run: open.run,
-      },
+      { hint: `petstock inventory apply --resume ${open.run} ${whereOptions(open)}`, run: open.run },
     );
   }
 }

@@ -58,7 +58,6 @@ export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenF
 }
 
 class Watch {
-  readonly #options: WatchOptions;
   readonly #pace: Pace;
   readonly #end: number;
   readonly #known = new KnownStock();
@@ -71,8 +70,7 @@ class Watch {
   #notBefore = 0;
   readonly #said = new Set<string>();
 
-  constructor(options: WatchOptions) {
-    this.#options = options;
+  constructor(private readonly options: WatchOptions) {
     this.#pace = new Pace(options.interval);
     this.#end = options.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
   }
@@ -83,7 +81,7 @@ class Watch {
 
   /** Returns what has changed since the last look that was answered; at first, what is there if that is wanted. */
   async look(): Promise<Iterable<readonly Difference[]>> {
-    const { clock, onBegin, now: showsPresent } = this.#options;
+    const { clock, onBegin, now: showsPresent } = this.options;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
     const found = await this.#read();
@@ -102,10 +100,10 @@ class Watch {
 
   /** @returns undefined after a fault */
   async #read(): Promise<Look | undefined> {
-    const { clock, interrupted, messages } = this.#options;
+    const { clock, interrupted, messages } = this.options;
     const ending = this.#ending();
     try {
-      const list = await this.#options.look(ending.signal);
+      const list = await this.options.look(ending.signal);
       this.#pace.answered();
       const since = this.#faultSince;
       this.#faultSince = undefined;
@@ -126,7 +124,7 @@ class Watch {
 
   /** Ends a look that is still on its way when the time is over, except for the last one, which begins then. */
   #ending(): { readonly signal: AbortSignal; clear(): void } {
-    const { clock, interrupted } = this.#options;
+    const { clock, interrupted } = this.options;
     const controller = new AbortController();
     const abort = () => controller.abort(interrupted.reason);
     const left = this.#end - this.#lookedAt;
@@ -143,7 +141,7 @@ class Watch {
   }
 
   async #fault(error: PetstockError): Promise<void> {
-    const { clock, messages } = this.#options;
+    const { clock, messages } = this.options;
     const wait = (error.retryAfterSeconds ?? 0) * 1000;
     this.#notBefore = clock.monotonic() + wait;
     if (error.status === 429) {
@@ -159,7 +157,7 @@ class Watch {
 
   /** Until the next look. @returns whether there is one */
   async pause(): Promise<boolean> {
-    const { clock, limits, messages } = this.#options;
+    const { clock, limits, messages } = this.options;
     if (this.#lookedAt >= this.#end) return false;
     const least = this.#pace.least(limits(), clock.monotonic());
     const wanted = this.#pace.interval;
@@ -178,7 +176,7 @@ class Watch {
 
   /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */
   async #sleepUntil(until: number, soonest: number): Promise<void> {
-    const { clock, interrupted } = this.#options;
+    const { clock, interrupted } = this.options;
     let [monotonic, wall] = [clock.monotonic(), clock.now()];
     let suspended = 0;
     for (;;) {
@@ -195,7 +193,7 @@ class Watch {
   /** Says once for each reason that looks are farther apart than was asked for. @param interval in milliseconds */
   async #noteSlower(interval: number, why: string): Promise<void> {
     if (!this.#isNew(why)) return;
-    await this.#options.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
+    await this.options.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
   }
 
   #isNew(what: string): boolean {

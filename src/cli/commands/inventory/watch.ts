@@ -43,17 +43,13 @@ export const defineWatch = define({
     const interval = secondsOf('--interval', flags.interval) ?? defaultInterval;
     if (interval < leastInterval) throw new UsageError(`--interval takes ${leastInterval} seconds or more`);
     const duration = secondsOf('--for', flags.for);
-    const options = {
-      interval: interval * 1000,
-      duration: duration && duration * 1000,
+    const { low = false, first = false, now = false } = flags;
+    await runWatch(invocation, {
+      ...{ interval: interval * 1000, duration: duration && duration * 1000, low, first, now },
       petIds: listOf(flags.pet, '--pet', parsePetId),
       statuses: listOf(flags.status, '--status', parsePetStatus),
-      low: flags.low === true,
-      first: flags.first === true,
-      now: flags.now === true,
       format: formatOf(invocation),
-    };
-    await runWatch(invocation, options);
+    });
   },
 });
 
@@ -82,10 +78,7 @@ interface RunWatchOptions extends Pick<WatchOptions, 'interval' | 'duration' | '
   readonly format: Format;
 }
 
-/**
- * Watches the stock and prints what changes, until it is interrupted or its time is over.
- * @throws ClosedPipeError; AuthError after a 401; ChangesFound if a first change was waited for in vain
- */
+/** Prints what changes. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */
 async function runWatch(invocation: Invocation, options: RunWatchOptions): Promise<void> {
   const { results, context } = invocation;
   const connection = await invocation.service.connectToRead({ bulk: true });
@@ -127,7 +120,10 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       const found = new UnreadablePets();
       const batches = current.client.scanInventory({ once: true, signal, onUnreadable: found.add });
       const list = await StockList.gather(filtered(batches, [{ petIds }]));
-      requireOnce(list);
+      const repeated = list.repeated();
+      if (repeated !== undefined) {
+        throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
+      }
       for (const item of found.values()) {
         if (unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
         await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
@@ -147,12 +143,6 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
       await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
     },
   };
-}
-
-function requireOnce(list: StockList): void {
-  const repeated = list.repeated();
-  if (repeated === undefined) return;
-  throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
 }
 
 function counterOf({ statuses, low }: RunWatchOptions, lowStock: number): (change: Difference) => boolean {

@@ -14,10 +14,7 @@ export type Choice =
   | { readonly kind: 'continue'; readonly session: SessionFacts }
   | { readonly kind: 'merge'; readonly sessions: readonly SessionFacts[] };
 
-/**
- * Finds the session that is meant, before its environment is asked anything.
- * @throws UsageError if one is unfinished and a person can't be asked about it, and for sessions that can't be counted on or merged
- */
+/** Finds the session that is meant, before its environment is asked anything. @throws UsageError if there is none, or a doubt */
 export async function chooseSession(
   invocation: Invocation,
   sessions: Sessions,
@@ -29,8 +26,7 @@ export async function chooseSession(
     const found = sessions.find(session);
     // A run of it may have left something.
     if (found.end?.how !== 'applied') requireOpen(found, options);
-    requirePlace(found, invocation, options);
-    requireMode(found, options);
+    requireFitting(found, invocation, options);
     return { kind: 'continue', session: found };
   }
   return options.new ? { kind: 'new', mode } : newOrUnfinished(invocation, sessions, options);
@@ -87,8 +83,7 @@ function toMerge(
   }
   for (const session of found) {
     requireOpen(session, options);
-    requirePlace(session, invocation, options);
-    requireMode(session, options);
+    requireFitting(session, invocation, options);
     const { service, mode } = session.head;
     const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
     if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
@@ -119,26 +114,23 @@ export function requireOpen(session: SessionFacts, options: CountOptions): void 
   }
 }
 
-function requirePlace(session: SessionFacts, invocation: Invocation, options: CountOptions): void {
+/** @throws UsageError for a session of another place, or one that the options are not for */
+function requireFitting(session: SessionFacts, invocation: Invocation, { mode, all, flags }: CountOptions): void {
   const { head } = session;
-  if (isAt(head, invocation)) return;
   const name = shortOf(session);
-  throw new UsageError(
-    `Session ${name} counts ${whereName(head)}, not ${whereName(invocation.where)}; nothing was sent`,
-    { hint: commandFor(` ${name}`, options.flags, head) },
-  );
-}
-
-function requireMode(session: SessionFacts, { mode, all }: CountOptions): void {
-  const name = shortOf(session);
-  const is = modeName(session.head.mode);
-  if (mode !== undefined && mode !== session.head.mode) {
+  const is = modeName(head.mode);
+  if (!isAt(head, invocation)) {
+    const places = `${whereName(head)}, not ${whereName(invocation.where)}`;
+    const hint = commandFor(` ${name}`, flags, head);
+    throw new UsageError(`Session ${name} counts ${places}; nothing was sent`, { hint });
+  }
+  if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
   }
-  if (all && session.head.merged.length === 1) {
+  if (all && head.merged.length === 1) {
     throw new UsageError(`Session ${name} has only what another has left unwritten: leave --all out`);
   }
-  if (all && session.head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
+  if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }
 
 function isAt(head: SessionHead, { where }: Invocation): boolean {

@@ -26,14 +26,13 @@ export interface KnownCodes {
 }
 
 export class Counting {
-  readonly session: OpenSession;
   readonly tally: Tally;
-  readonly #known: KnownCodes;
   readonly #codes = new Map<bigint, Set<string>>();
 
-  constructor(session: OpenSession, known: KnownCodes) {
-    this.session = session;
-    this.#known = known;
+  constructor(
+    readonly session: OpenSession,
+    private readonly known: KnownCodes,
+  ) {
     for (const scan of session.scans) this.#noteCode(scan);
     this.tally = tallyOf(session, (code) => this.#petOf(code));
   }
@@ -46,7 +45,7 @@ export class Counting {
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
-    const { codes, isTyped } = this.#known;
+    const { codes, isTyped } = this.known;
     for (const [index, text] of lines.entries()) {
       const word = this.#wordOf(text);
       if (word !== undefined) {
@@ -71,7 +70,7 @@ export class Counting {
   }
 
   unknowns(): Map<string, number> {
-    const named = (code: string) => missingName([code], petOfCode(this.#known.codes, code));
+    const named = (code: string) => missingName([code], petOfCode(this.known.codes, code));
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
@@ -83,7 +82,7 @@ export class Counting {
 
   /** Returns the event of a line that a person typed as a word: no goods have such a code. */
   #wordOf(text: string): CountEvent | undefined {
-    const { isTyped, codes } = this.#known;
+    const { isTyped, codes } = this.known;
     const word = text.trim();
     if (!isTyped || codes.pets.has(word) || /^done$/i.test(word)) return undefined;
     if (isHelpWord(word)) return { kind: 'help' };
@@ -120,13 +119,13 @@ export class Counting {
   }
 
   #petOf(code: string): bigint | undefined {
-    const { codes, petIds } = this.#known;
+    const { codes, petIds } = this.known;
     const petId = petOfText(codes, code);
     return petId === undefined || petIds === undefined || petIds.has(petId) ? petId : undefined;
   }
 
   #whyUnknown(code: string): string {
-    const petId = petOfCode(this.#known.codes, code);
+    const petId = petOfCode(this.known.codes, code);
     if (petId !== undefined) return `there is no pet ${petId}`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }

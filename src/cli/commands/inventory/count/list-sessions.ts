@@ -27,20 +27,18 @@ export async function listSessions(invocation: Invocation): Promise<void> {
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
 export function discardSession(invocation: Invocation, text: string): Promise<void> {
-  return withSessions(invocation, (sessions) => discard(invocation, sessions, text));
-}
-
-async function discard({ questions, messages }: Invocation, sessions: Sessions, text: string): Promise<void> {
-  const found = findAny(sessions, text);
-  const isDamaged = found instanceof DamagedSession;
-  const { session } = isDamaged ? found : found.head;
-  const name = session.slice(-4);
-  const removes = isDamaged || found.end !== undefined;
-  const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
-  await questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
-  if (removes) sessions.remove(session);
-  else sessions.discard(found);
-  await messages.note(`Session ${name} is ${removes ? 'removed' : 'discarded'}.`);
+  return withSessions(invocation, async (sessions) => {
+    const found = findAny(sessions, text);
+    const isDamaged = found instanceof DamagedSession;
+    const { session } = isDamaged ? found : found.head;
+    const name = session.slice(-4);
+    const removes = isDamaged || found.end !== undefined;
+    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
+    await invocation.questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
+    if (removes) sessions.remove(session);
+    else sessions.discard(found);
+    await invocation.messages.note(`Session ${name} is ${removes ? 'removed' : 'discarded'}.`);
+  });
 }
 
 function findAny(sessions: Sessions, text: string): SessionFacts | DamagedSession {

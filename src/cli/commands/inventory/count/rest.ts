@@ -57,11 +57,7 @@ export function requireLeft(session: SessionFacts, { run, scans }: Rest, options
   if (options.all) throw new UsageError(`Session ${name} was applied but for ${petsText(scans)}: leave --all out`);
 }
 
-/**
- * Begins a session with what the run of a session has left, if anything.
- * @param flags the options for its hint
- * @returns the error of the run, which then names that session
- */
+/** Begins a session with what the run of one has left, if anything. Returns the error of the run, which then names it. */
 export async function withRest(
   run: RunAccess,
   sessions: Sessions,

@@ -9,7 +9,7 @@ import {
 import { bell, drawsLive, type Paint, wipeLine } from '../../../../output/terminal.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { createLiveLine } from '../../../progress/live-line.ts';
+import { createLiveLine, type LiveLine } from '../../../progress/live-line.ts';
 
 export interface CountScreen {
   /** To be called before the first line is read. Absent: there is nothing to draw. */
@@ -27,10 +27,13 @@ export interface CountScreen {
  * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
-  const { stdin } = invocation.context;
-  const draws = drawsLive(invocation.context) && invocation.globals.quiet !== true;
-  if (stdin.isTerminal) return draws ? promptScreen(invocation, sum, show) : plainScreen(invocation, sum, show);
-  return pipeScreen(invocation, sum, { ...show, draws });
+  const { context, globals } = invocation;
+  const draws = drawsLive(context) && globals.quiet !== true;
+  if (!context.stdin.isTerminal) return pipeScreen(invocation, sum, show, draws ? createLiveLine(context) : undefined);
+  if (draws) return promptScreen(invocation, sum, show);
+  const isPlain = ({ kind }: CountEvent) => kind === 'sum' || kind === 'help' || kind === 'word';
+  const tail = (event: CountEvent) => (isPlain(event) ? '' : `. Sum: ${sumText(sum(), show.mode)}`);
+  return { show: (events) => showEvents(invocation, events, sum(), show, tail) };
 }
 
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
@@ -60,24 +63,7 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
   };
 }
 
-function plainScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
-  return {
-    show: async (events) => {
-      const isPlain = ({ kind }: CountEvent) => kind === 'sum' || kind === 'help' || kind === 'word';
-      await showEvents(invocation, events, sum(), show, (event) =>
-        isPlain(event) ? '' : `. Sum: ${sumText(sum(), show.mode)}`,
-      );
-    },
-  };
-}
-
-function pipeScreen(
-  invocation: Invocation,
-  sum: () => CountSum,
-  show: CountShow & { readonly draws: boolean },
-): CountScreen {
-  const { context } = invocation;
-  const line = show.draws ? createLiveLine(context) : undefined;
+function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow, line?: LiveLine): CountScreen {
   const text = (width: number) => sumText(sum(), show.mode).slice(0, width);
   const seen = new Set<string>();
   const isNews = (event: CountEvent): boolean => {
