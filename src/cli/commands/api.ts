@@ -1,14 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
-import {
-  FailureError,
-  InterruptedError,
-  NotFoundError,
-  type PetstockError,
-  UnavailableError,
-  UsageError,
-} from '../../shared/errors.ts';
+import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
 import { readNamedFile } from '../input-file.ts';
@@ -67,7 +60,9 @@ export const defineApi = define({
     if (isShown(head.status)) await showHead(head);
     await printer.finish();
     if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
-    if (head.failure) throw told(worded(head.failure));
+    // Here a 404 is about the path, not about a pet.
+    const { failure } = head;
+    if (failure) throw told(failure instanceof NotFoundError ? failure.with({ hint: 'petstock api --help' }) : failure);
   },
 });
 
@@ -76,11 +71,6 @@ function unsure(error: unknown, request: string): unknown {
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
   if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
   return error.with({ message: `${error.message}; it is not known whether ${request} was carried out` });
-}
-
-/** Here a 404 is about the path, not about a pet. */
-function worded(failure: PetstockError): PetstockError {
-  return failure instanceof NotFoundError ? failure.with({ hint: 'petstock api --help' }) : failure;
 }
 
 function methodOf(text: string): string {

@@ -90,7 +90,7 @@ const clear = define({
   },
 });
 
-function factsOf(key: NamedKey, clock: Clock): string[] {
+function factsOf(key: KnownKey, clock: Clock): string[] {
   const now = clock.now();
   const windows = currentLimits([key], clock).map(
     ({ limit, remaining, resetAt }) => `${remaining} of ${limit} left until ${localTime(resetAt, now)}`,
@@ -98,8 +98,6 @@ function factsOf(key: NamedKey, clock: Clock): string[] {
   const gates = knownGates([key]).filter(({ until }) => until > now);
   return [...gates.map((gate) => gateText(gate, now)), ...windows];
 }
-
-type NamedKey = ReturnType<typeof nameKeys>[number];
 
 /**
  * Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. `key`: masked to its last 4

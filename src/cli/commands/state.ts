@@ -14,16 +14,14 @@ export const defineStateInfo = define({
   description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
   examples: [['petstock state info'], ['petstock state info --json']],
   action: async (invocation) => {
+    const { context, messages, results } = invocation;
     await withExistingState(invocation, async (state) => {
-      if (state === undefined) {
-        const url = sharedStateOf(invocation)?.value;
-        const location = url === undefined ? invocation.context.folders.state : maskDatabaseUrl(url);
-        await invocation.messages.note('There is no state yet: the first request makes it.');
-        const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
-        return await invocation.results.print(infoView(none, [], invocation.context.clock.now()));
-      }
-      const [description, present] = [await state.describe(), await state.presence.list()];
-      await invocation.results.print(infoView(description, present, invocation.context.clock.now()));
+      if (state === undefined) await messages.note('There is no state yet: the first request makes it.');
+      const url = sharedStateOf(invocation)?.value;
+      const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
+      const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
+      const [described, present] = [(await state?.describe()) ?? none, (await state?.presence.list()) ?? []];
+      await results.print(infoView(described, present, context.clock.now()));
     });
   },
 });

@@ -6,6 +6,7 @@ import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { whereOptions } from '../../shared/where.ts';
+import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
@@ -108,25 +109,23 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
 
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
+  let connection: Connection | undefined;
+  const seen = () => {
+    if (connection === undefined) return {};
+    const found = { url: connection.baseUrl, key: connection.maskedKey };
+    if (connection.governor.lastSeen === undefined) return found;
+    const { limit, remaining, asOf, resetIn } = connection.governor.lastSeen;
+    return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(asOf + resetIn) } };
+  };
   try {
-    const { client } = await invocation.service.connect();
+    connection = await invocation.service.connect();
     // The list is begun: a page of a hotel's network, say, answers 200 as well. The rest of it is not needed.
-    for await (const _items of client.scanInventory({ onUnreadable: () => {} })) break;
-    return { findings: { reachable: true, keyAccepted: true, ...(await seen(invocation)) } };
+    for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
+    return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
     if (!(thrown instanceof PetstockError)) throw thrown;
-    return { findings: { ...judge(thrown), ...(await seen(invocation)) }, error: thrown };
+    return { findings: { ...judge(thrown), ...seen() }, error: thrown };
   }
-}
-
-async function seen(invocation: Invocation): Promise<Partial<StatusReport>> {
-  const connection = await invocation.service.connect().catch(() => undefined);
-  if (connection === undefined) return {};
-  const { governor, baseUrl, maskedKey } = connection;
-  const found = { url: baseUrl, key: maskedKey };
-  if (governor.lastSeen === undefined) return found;
-  const { limit, remaining, asOf, resetIn } = governor.lastSeen;
-  return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(asOf + resetIn) } };
 }
 
 /** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */

@@ -80,11 +80,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   }
 }
 
-/**
- * Sends one request with a key that is not stored yet.
- * @param address where the key is to be sent; undefined: not known
- * @throws the error of the request, which says that nothing was stored and where the key came from
- */
+/** Sends one request with a key that is not stored yet. @throws its error, which says where the key came from */
 async function requireAcceptance(
   { context, config, service }: Invocation,
   place: RemotePlace,

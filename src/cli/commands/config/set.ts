@@ -5,7 +5,6 @@ import {
   definitionOf,
   type RemoteEnvironmentName,
   type SettingName,
-  type SettingValue,
   settingName,
   settingNames,
   unnamedStore,
@@ -44,7 +43,7 @@ export const defineSet = define({
   action: async (invocation, _options, text, given?: string) => {
     const { context, where } = invocation;
     const name = settingName(text, where);
-    const { isSecret = false, isForAllStores = false, values, variable: source } = definitionOf(name);
+    const { isSecret = false, isForAllStores = false, values, variable: source, parse, toStore } = definitionOf(name);
     if (given === undefined && !isSecret) {
       throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
     }
@@ -55,7 +54,10 @@ export const defineSet = define({
         hint: `petstock config set ${name}${isSecret ? '' : ` ${shellWord(typed)}`}`,
       });
     }
-    const value = await parsed(name, typed);
+    const parsed = parse(typed);
+    // It would make every later command fail.
+    if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.fault)}`);
+    const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     await setSetting(place, name, value);
     const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
     await invocation.messages.note(
@@ -67,14 +69,6 @@ export const defineSet = define({
     }
   },
 });
-
-/** @throws UsageError for a value that can't be used: it would make every later command fail */
-async function parsed(name: SettingName, text: string): Promise<SettingValue> {
-  const { parse, toStore } = definitionOf(name);
-  const value = parse(text);
-  if (!value.ok) throw new UsageError(`${name} was not changed: ${sentence(value.fault)}`);
-  return toStore === undefined ? value.value : toStore(value.value);
-}
 
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;

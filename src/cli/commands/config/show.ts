@@ -49,10 +49,7 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
   return name.endsWith('.production') ? 'production' : 'staging';
 }
 
-/**
- * Returns where the key and the URL of the chosen store and environment are kept.
- * @throws UsageError for the sandbox, which makes its own
- */
+/** Returns where the key and the URL of the chosen place are kept. @throws UsageError for the sandbox, which makes its own */
 export function remotePlace({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemotePlace {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
   if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
@@ -68,10 +65,7 @@ export function settingsPlace({ context, globals, store }: Invocation): ConfigPl
 /** In bytes: far more than any key, far less than a file that was piped by mistake. */
 const mostBytes = 64 * 1024;
 
-/**
- * Returns what was typed at a hidden question if stdin and stderr are a terminal, else all of stdin.
- * @throws InterruptedError on Ctrl-C, UsageError if stdin holds more than any key could
- */
+/** Returns what was typed at a hidden question, else all of stdin. @throws InterruptedError, UsageError if that is no key */
 export async function readSecret({ stdin, stderr, prompts }: Context, question: string): Promise<string> {
   if (stdin.isTerminal && stderr.isTerminal) return prompts.password(question);
   const decoder = new TextDecoder();
@@ -135,10 +129,7 @@ function listed(file: ConfigFile): EntryRef[] {
   return [...entryNames.map((name) => ({ store: undefined, name })), ...named];
 }
 
-/**
- * Returns a row of `config list`, the value in effect and where it comes from. Keys and passwords are masked.
- * @throws UsageError if an environment variable holds a value that can't be used
- */
+/** Returns a row of `config list`; keys and passwords are masked. @throws UsageError for a variable that can't be used */
 function readEntry(ref: EntryRef, env: Environment, file: ConfigFile) {
   return { name: fullName(ref), ...(valueInEffect(ref, env, file) ?? { value: null, source: 'not set' }) };
 }

@@ -29,7 +29,7 @@ export const defineHistoryPrune = define({
       });
     }
     const now = invocation.context.clock.now();
-    const bounds: PruneBounds = {
+    const bounds = {
       before: parseDate('--before', before ?? (keep === undefined ? `${days}d` : undefined), now, 'start'),
       keep: wholeNumberOf('--keep', keep),
       incomplete,
@@ -41,12 +41,30 @@ export const defineHistoryPrune = define({
   },
 });
 
-async function removeRuns(invocation: Invocation, history: History, bounds: PruneBounds): Promise<number> {
-  const all: PlacedRun[] = [];
+/** The runs that are to go. If both bounds are there, a run has to be past both. */
+interface PruneBounds {
+  /** Milliseconds since the Unix epoch; runs that began before. */
+  readonly before: number | undefined;
+  /** All except this many of the newest. */
+  readonly keep: number | undefined;
+  readonly incomplete: boolean;
+}
+
+async function removeRuns(
+  invocation: Invocation,
+  history: History,
+  { before = Number.POSITIVE_INFINITY, keep = 0, incomplete }: PruneBounds,
+): Promise<number> {
+  const all: (PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'service'>)[] = [];
   for await (const { run, at, state, undoes, began, touched, env, store, service } of history.runs()) {
     all.push({ run, at, state, undoes, began, touched, env, store, service });
   }
-  const { runs, kept } = runsToPrune(all, (run) => isNamed(invocation, run), bounds);
+  const past = all.filter((run) => isNamed(invocation, run)).filter(({ at }, index) => at < before && index >= keep);
+  const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && incomplete));
+  const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
+  // The oldest first.
+  const runs = all.filter(({ run }) => ids.has(run)).reverse();
+  const kept = past.length - runs.length;
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
   await invocation.questions.confirm({
@@ -62,37 +80,4 @@ async function removeRuns(invocation: Invocation, history: History, bounds: Prun
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
   return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
-}
-
-type PlacedRun = PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'service'>;
-
-/** Which runs are to go. If both bounds are there, a run has to be past both; without any, no run is. */
-interface PruneBounds {
-  /** Milliseconds since the Unix epoch; runs that began before. */
-  readonly before?: number | undefined;
-  /** All except this many of the newest. */
-  readonly keep?: number | undefined;
-  readonly incomplete: boolean;
-}
-
-/**
- * @param all runs of the state, the newest first
- * @param isMeant reports whether the bounds are about a run
- * @returns those to remove, the oldest first; `kept`: how many are past the bounds as well, but stay
- */
-function runsToPrune(
-  all: readonly PlacedRun[],
-  isMeant: (run: PlacedRun) => boolean,
-  bounds: PruneBounds,
-): { readonly runs: readonly PlacedRun[]; readonly kept: number } {
-  const past = all.filter(isMeant).filter((run, index) => isPast(run, index, bounds));
-  const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && bounds.incomplete));
-  const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
-  const runs = all.filter(({ run }) => ids.has(run)).reverse();
-  return { runs, kept: past.length - runs.length };
-}
-
-function isPast({ at }: PlacedRun, index: number, { before, keep }: PruneBounds): boolean {
-  if (before === undefined && keep === undefined) return false;
-  return (before === undefined || at < before) && (keep === undefined || index >= keep);
 }

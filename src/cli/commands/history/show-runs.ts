@@ -123,8 +123,7 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
 }
 
 async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {
-  if (history === undefined) return undefined;
-  for await (const row of history.rows(run)) return row;
+  for await (const row of history?.rows(run) ?? []) return row;
   return undefined;
 }
 

@@ -97,10 +97,7 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
   };
 }
 
-/**
- * Returns the key in a file: if there is no such file, one is made with a new key, for this user alone. Undefined without a name.
- * @throws UsageError for a key or a file that can't be used, unrepeated
- */
+/** Returns the key in a file, made if it is missing. @throws UsageError, which does not repeat it, for one that can't be used */
 async function keyOfFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const known = readKey(file);
@@ -123,10 +120,7 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/**
- * A stock is made once, so a number of pets says nothing about a file that has one.
- * @throws UsageError if the file has another number of pets
- */
+/** Throws UsageError if the file has another number of pets than `--pets`: a stock is made once. */
 async function requirePets(file: string, pets: number | undefined): Promise<void> {
   const { inspectDatabase } = await import('../../../service/index.ts');
   let found: ReturnType<typeof inspectDatabase> = null;
@@ -154,10 +148,7 @@ function observed(stock: Stock) {
   return { stock: { ...stock, items }, isUsed: () => used };
 }
 
-/**
- * Says where it listens. Key and token are shown to a person on a terminal, and on stdout if JSON is asked for: what stderr
- * goes to otherwise is a log.
- */
+/** Says where it listens. Key and token are only for a terminal and for JSON on stdout: any other stderr is a log. */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;
   const keyFile = values.keyFile;

@@ -39,10 +39,7 @@ interface Opening {
   readonly replacesDamaged?: boolean;
 }
 
-/**
- * Opens the store for as long as `work` takes. The sandbox's own is made on first use.
- * @throws UsageError if it can't be opened, or is not one of the service
- */
+/** Opens the store, its own on first use, as long as `work` takes. @throws UsageError if it can't be opened, or is none */
 export async function withStore<Result>(
   { context }: Invocation,
   chosen: ChosenStore,
