@@ -31,10 +31,7 @@ export interface Context {
   saveMemory?(isSaved: boolean): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
-  /**
-   * The licences of petstock and of all that goes with it, as text.
-   * @throws FailureError if the program is run from its sources, with which nothing goes
-   */
+  /** Returns the licences of petstock and of all that goes with it. @throws FailureError if it runs from its sources */
   licences(): Promise<string>;
 }
 

@@ -12,10 +12,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
   };
 }
 
-/**
- * Clack hears Ctrl-C and Escape, but waits for ever if its input ends: on Ctrl-D, and on a terminal that went away.
- * Those, and the signal, end the question too.
- */
+/** Clack would wait for ever if its input ends, as on Ctrl-D or on a terminal that went away: that ends the question, too. */
 async function ask(
   { input, output, signal }: PromptStreams,
   kind: 'password' | 'text',
@@ -43,10 +40,7 @@ async function ask(
   }
 }
 
-/**
- * Ctrl-Z does nothing at a question. readline would stop the process itself and come back deaf: what is typed next, such
- * as a key, would go to the shell in clear.
- */
+/** Ctrl-Z does nothing. readline would stop the process and come back deaf: what is typed next, such as a key, would be echoed. */
 function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
   const suspend = 0x1a;
   const keys = new Transform({

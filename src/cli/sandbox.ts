@@ -9,12 +9,6 @@ import type { Context } from './context.ts';
 
 export const sandboxPlan = 'business';
 
-/** The sandbox on this machine: a database and a key that stay between commands. */
-export interface Sandbox {
-  readonly file: string;
-  readonly key: string;
-}
-
 /**
  * Starts the embedded service: for one command, or as the options say. Its key keeps the plan that it has, unless the options
  * name one: a command must not change the limits under a `sandbox serve` that is running.
@@ -88,11 +82,8 @@ function listenError(
   }
 }
 
-/**
- * The file and the key; the key is made on first use.
- * @throws FailureError if the folder can't be made, or is not for this user alone to write to
- */
-export async function openSandbox(stateFolder: string): Promise<Sandbox> {
+/** Returns the database and the key that stay between commands, made on first use. @throws FailureError for a folder that is not for this user alone */
+export async function openSandbox(stateFolder: string) {
   makePrivateFolder(stateFolder);
   const keyFile = keyFileIn(stateFolder);
   const key = readKey(keyFile) ?? (await makeKey(keyFile));

@@ -62,10 +62,7 @@ export async function readCodesFile(file: string, context: Context): Promise<Bar
   throw faultyFile(file, read, {});
 }
 
-/**
- * Returns the pet of a bar code, for `--code`.
- * @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet
- */
+/** Returns the pet of `--code`. @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet */
 export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Promise<bigint> {
   const code = codeText(text);
   const codes = await requireShopCodes(invocation, '--code');

@@ -22,16 +22,11 @@ export function looksLikeKey(word: string): boolean {
   return word.split(/[-_./]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
 }
 
-/**
- * Refuses a key where a name, an id or a file is expected.
- * @param command `inventory get`
- * @throws UsageError that does not repeat it
- */
-export function refuseTypedKey(operands: readonly unknown[], command: string): void {
+/** Throws UsageError, which does not repeat it, for a key where a name, an id or a file is expected. */
+export function refuseTypedKey(operands: readonly string[], command: string): void {
   // Keys of the sandbox are named on its command line; `config` has words of its own for the mistake.
   if (/^(sandbox|config)\b/.test(command)) return;
-  const words = operands.flat().filter((operand) => typeof operand === 'string');
-  if (!words.some((word) => keyPrefix.test(word))) return;
+  if (!operands.some((word) => keyPrefix.test(word))) return;
   throw new UsageError(`petstock ${command} takes no key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
 

@@ -26,10 +26,7 @@ export function outlineName({ usage }: Outline): string {
   return usage.replace(/ .*/, '');
 }
 
-/**
- * Commander's command with two habits of ours: what it can't parse is a UsageError like any other, and `help` is a
- * command of the program alone.
- */
+/** Commander's command, but what it can't parse is a UsageError like any other, and `help` is a command of the program alone. */
 export class PetstockCommand extends Command {
   /** Called if the program was asked for nothing, before that is answered with help. */
   beforeHelp: () => void = () => {};
@@ -75,10 +72,8 @@ function optionsOf({ options, parent }: Command): readonly string[] {
 /** Returns the option that was probably meant. `--production` is what other programs have for `--env production`. */
 function meantOption(command: Command, flag: string): string | undefined {
   const name = flag.replace(/^--?/, '');
-  const near = nearest(
-    name,
-    optionsOf(command).map((long) => long.slice(2)),
-  );
+  const names = optionsOf(command).map((long) => long.slice(2));
+  const near = nearest(name, names);
   if (near !== undefined) return `--${near}`;
   const environment = name.length < 4 ? undefined : environmentNames.find((known) => known.startsWith(name));
   return environment && `--env ${environment}`;
@@ -93,10 +88,8 @@ function meantCommand(parent: Command, word: string): string | undefined {
   if (parent !== program && isNamed) return `petstock ${word}`;
   const path = parent === program ? withVerb(outlines, word) : undefined;
   if (path !== undefined) return path;
-  const near = nearest(
-    word,
-    parent.commands.map((command) => command.name()),
-  );
+  const names = parent.commands.map((command) => command.name());
+  const near = nearest(word, names);
   return near && `${commandPath(parent)} ${near}`;
 }
 

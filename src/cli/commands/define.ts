@@ -54,17 +54,16 @@ export function define<const Rows extends readonly OptionRow[] = []>(definition:
   return (command, run) => {
     if (usage !== undefined) command.usage(usage);
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
-    for (const [flags, about, read] of options) command.addOption(optionOf(flags, about, read));
+    for (const [flags, about, read] of options) {
+      const option = new Option(flags, about);
+      if (read !== undefined) option.argParser(read as (text: string, earlier: unknown) => unknown);
+      command.addOption(option);
+    }
     command
       .description(description)
       .addHelpText('after', `${before}${examplesText(examples)}${after}`)
       .action(run(action));
   };
-}
-
-function optionOf(flags: string, about: string, read: OptionRow[2]): Option {
-  const option = new Option(flags, about);
-  return read === undefined ? option : option.argParser(read as (text: string, earlier: unknown) => unknown);
 }
 
 export function examplesText(lines: readonly Example[]): string {

@@ -103,11 +103,7 @@ function folderFacts(path: string) {
 }
 
 function rightsTo(path: string): 'read and write' | 'read only' | 'none' {
-  const may = (mode: number) =>
-    attempt(() => {
-      accessSync(path, mode);
-      return true;
-    });
+  const may = (mode: number) => attempt(() => accessSync(path, mode) ?? true);
   if (!may(constants.R_OK | constants.X_OK)) return 'none';
   return may(constants.W_OK) ? 'read and write' : 'read only';
 }

@@ -18,16 +18,12 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
     .action(async (words: readonly string[]) => {
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
       if (topic === undefined) return (await find(help, words)).outputHelp();
-      writeOut(helpText(topic === 'options' ? globalOptions(help) : topics[topic], width));
+      const terms = Object.fromEntries(
+        help.parent?.options.map(({ flags, description }) => [flags, description]) ?? [],
+      );
+      const parts = topic === 'options' ? ['Global options, before or after the command', { terms }] : topics[topic];
+      writeOut(helpText(parts, width));
     });
-}
-
-function globalOptions(help: Command): readonly HelpPart[] {
-  const options = help.parent?.options ?? [];
-  return [
-    'Global options, before or after the command',
-    { terms: Object.fromEntries(options.map(({ flags, description }) => [flags, description])) },
-  ];
 }
 
 async function find(help: Command, words: readonly string[]): Promise<Command> {

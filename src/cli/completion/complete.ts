@@ -17,10 +17,7 @@ export interface Answer {
 /** Proposals from what this machine knows, likeliest first. Any of it may be empty; nothing is thrown. @param typed how the word begins */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
 
-/**
- * A shell takes some characters for more than text, and whatever is proposed is typed for the person: a word with any other
- * character is not proposed.
- */
+/** What is proposed is typed for the person: a word with a character that a shell may take for more than text is not proposed. */
 const harmlessWord = /^[\w.,=+/-]+$/;
 
 /** Of a meaning, in code units. */
@@ -35,17 +32,14 @@ export async function complete(
   for (const word of words) reader.read(word);
   const { value, prefix = '', earlier = [] } = reader.wantedWord(current);
   const typed = current.slice(prefix.length);
-  const chosen = value.kind === 'by-operand' ? valueBy(value.values, earlier.at(-1)) : value;
-  if (chosen.kind === 'files') {
+  const byOperand = value.kind === 'by-operand' ? new Map(Object.entries(value.values)) : undefined;
+  const chosen = byOperand === undefined ? value : byOperand.get(earlier.at(-1) ?? '');
+  if (chosen?.kind === 'files') {
     const others = chosen.or === undefined ? [] : await knowledge(chosen.or, typed);
     return { ...answer(others), files: { prefix, endings: chosen.endings } };
   }
   const found = await valueWords(table, chosen, { typed, earlier, knowledge });
   return answer(found.map(([word, about]) => [prefix + word, about]));
-}
-
-function valueBy(values: Readonly<Record<string, ValueKind>>, operand = ''): ValueKind {
-  return (Object.hasOwn(values, operand) ? values[operand] : undefined) ?? { kind: 'free' };
 }
 
 function answer(words: readonly Word[]): Answer {
@@ -65,8 +59,8 @@ interface Asked {
   readonly knowledge: Knowledge;
 }
 
-async function valueWords(table: TableCommand, value: ValueKind, asked: Asked): Promise<readonly Word[]> {
-  if (value.kind === 'free' || value.kind === 'files' || value.kind === 'by-operand') return [];
+async function valueWords(table: TableCommand, value: ValueKind | undefined, asked: Asked): Promise<readonly Word[]> {
+  if (value === undefined || value.kind === 'free' || value.kind === 'files' || value.kind === 'by-operand') return [];
   if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
   if (value.isList !== true) return wordsOf(value, asked.typed, asked);
   // `available,pe` goes on with `available,pending`, and names nothing twice.

@@ -108,10 +108,7 @@ async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonl
 
 type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];
 
-/**
- * Returns the newest runs of the state of this machine. A state that machines share is behind a network, and a TAB sends nothing: it
- * is not asked.
- */
+/** Returns the newest runs of this machine; none if machines share a state: that is behind a network, and a TAB sends nothing. */
 async function recentRuns({ folders, env }: KnowledgeSources) {
   const variable = env.PETSTOCK_STATE_URL || undefined;
   const url = variable ?? (await storedConfig(folders)).settings['state-url'];

@@ -101,11 +101,7 @@ export function whereOf({ store, environment }: ChosenPlace): Where {
   return { store: store?.value, env: environment.value };
 }
 
-/**
- * Returns the place of a command.
- * @param globals the values of `--env` and `--store`
- * @throws UsageError for a store or an environment that can't be
- */
+/** Returns the place of a command by `--env` and `--store`. @throws UsageError for a store or an environment that can't be */
 export function resolvePlace(
   env: Environment,
   globals: { readonly env?: string; readonly store?: string },

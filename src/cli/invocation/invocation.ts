@@ -67,10 +67,7 @@ function readConfigFor(command: string, folder: string): ReadConfig {
   }
 }
 
-/**
- * Reads the configuration and the global options for one run of a command.
- * @throws UsageError for an option or a setting that makes no sense
- */
+/** Opens one run of a command. @throws UsageError for a global option or a setting that makes no sense */
 export async function openInvocation(context: Context, globals: GlobalOptions, command: string): Promise<Invocation> {
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, env);

@@ -14,22 +14,21 @@ export interface MessagesOptions {
 
 /** Messages to the person on stderr, as things happen. With `--quiet` only warnings, and what is marked `always`, are shown. */
 export class Messages {
-  readonly #context: Context;
-  readonly #options: MessagesOptions;
   /** Undefined: the terminal, if there is one, can't draw. */
   readonly #line: LiveLine | undefined;
   #progress: Progress | undefined;
   /** Defined while a pager has the terminal. */
   #held: string[] | undefined;
 
-  constructor(context: Context, options: MessagesOptions) {
-    this.#context = context;
-    this.#options = options;
+  constructor(
+    private readonly context: Context,
+    private readonly options: MessagesOptions,
+  ) {
     this.#line = drawsLive(context) ? createLiveLine(context) : undefined;
   }
 
   async note(line: string): Promise<void> {
-    if (!this.#options.quiet) await this.#say(line);
+    if (!this.options.quiet) await this.#say(line);
   }
 
   /** Shows a line that starts with `Warning:`. @param words that are not ours, and belong to it */
@@ -40,14 +39,14 @@ export class Messages {
 
   /** Shows words that are not ours, with a bar in front of each line. */
   async quote(words: string, { always } = { always: false }): Promise<void> {
-    if (this.#options.quiet && !always) return;
+    if (this.options.quiet && !always) return;
     for (const line of barred(this.#redacted(singleLine(words)), this.#width)) await this.#print(line);
   }
 
   /** Shows lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width if nothing is to be wrapped */
   async show(lines: (paint: Paint, width: number) => readonly string[], { always } = { always: false }): Promise<void> {
-    if (this.#options.quiet && !always) return;
-    for (const line of lines(await this.#options.paint(), this.#width)) await this.#print(line);
+    if (this.options.quiet && !always) return;
+    for (const line of lines(await this.options.paint(), this.#width)) await this.#print(line);
   }
 
   async debug(line: string): Promise<void> {
@@ -58,12 +57,12 @@ export class Messages {
 
   /** Says that nothing is sent for so many milliseconds, and why. */
   waiting(ms: number, reason: WaitReason): void {
-    if (this.#options.quiet || this.#held !== undefined) return;
+    if (this.options.quiet || this.#held !== undefined) return;
     if (this.#progress !== undefined) {
       this.#progress.waiting(ms, reason);
       return;
     }
-    const { clock, interrupted } = this.#context;
+    const { clock, interrupted } = this.context;
     const until = clock.monotonic() + ms;
     const left = () => until - clock.monotonic();
     const text = () => waitText(left(), reason, clock.now());
@@ -82,7 +81,7 @@ export class Messages {
    * @param attempt counts tries of the same from 1; elsewhere only the first is told
    */
   delayed(sentence: string, attempt = 1): void {
-    if (this.#options.quiet) return;
+    if (this.options.quiet) return;
     if (this.#line !== undefined && this.#isFree) this.#draw(sentence);
     else if (attempt === 1) void this.note(`${sentence}.`);
   }
@@ -90,7 +89,7 @@ export class Messages {
   /** Says on a terminal that a request has had no response for a while; the next message takes it away. */
   slow(line: string): void {
     // The line of a bulk run shows already how far it is, and the countdown what it waits for.
-    if (!this.#options.quiet && this.#isFree) this.#draw(line);
+    if (!this.options.quiet && this.#isFree) this.#draw(line);
   }
 
   get #isFree(): boolean {
@@ -127,16 +126,13 @@ export class Messages {
     else await this.#line?.stop();
   }
 
-  /**
-   * Shows how far a bulk write has come, until it is stopped.
-   * @param limitSeconds returns how long the limits make so many requests take
-   */
-  async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress> {
-    if (this.#options.quiet) return silentProgress;
+  /** Shows how far a bulk write has come, until it is stopped. @param limitSeconds how long the limits make so many requests take */
+  async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress | undefined> {
+    if (this.options.quiet) return undefined;
     const { createProgress } = await import('../progress/progress.ts');
     const note = (line: string) => void this.note(line);
-    const options = { total, note, paint: await this.#options.paint(), limitSeconds };
-    const shown = createProgress(this.#context.clock, this.#line, options);
+    const options = { total, note, paint: await this.options.paint(), limitSeconds };
+    const shown = createProgress(this.context.clock, this.#line, options);
     this.#progress = shown;
     return {
       ...shown,
@@ -149,13 +145,13 @@ export class Messages {
 
   /** Infinite: nothing is wrapped. */
   get #width(): number {
-    const { isTerminal, columns = 80 } = this.#context.stderr;
+    const { isTerminal, columns = 80 } = this.context.stderr;
     return isTerminal ? columns : Number.POSITIVE_INFINITY;
   }
 
   /** Without keys, before it is cut or wrapped: half of a key could not be found. */
   #redacted(text: string): string {
-    return this.#context.stderr.redact?.(text) ?? text;
+    return this.context.stderr.redact?.(text) ?? text;
   }
 
   async #say(line: string): Promise<void> {
@@ -168,7 +164,7 @@ export class Messages {
       return;
     }
     await this.clear();
-    await this.#context.stderr.write(`${line}\n`);
+    await this.context.stderr.write(`${line}\n`);
   }
 }
 
@@ -177,5 +173,3 @@ function waitText(ms: number, reason: WaitReason, now: number): string {
   const why = reason === 'refused' ? 'Rate limited' : 'The service is unavailable';
   return `${why}: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
 }
-
-const silentProgress: Progress = { update: () => {}, waiting: () => {}, stop: async () => {} };

@@ -18,12 +18,8 @@ interface PagedOutputOptions {
 /** A program that can't be run has read nothing by the time that so many characters are on their way to it. */
 const mostRepeated = 1024 * 1024;
 
-/**
- * A table on its way to a terminal. As long as it may fit the screen it is held back; then it goes through a pager. Where
- * that can't be run, it is shown as it is.
- */
+/** A table on its way to a terminal: held back as long as it may fit the screen, then through a pager, if that can be run. */
 export class PagedOutput {
-  readonly #options: PagedOutputOptions;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** Output that was not shown yet, or may have to be repeated without the pager. */
   #kept: string[] = [];
@@ -38,14 +34,13 @@ export class PagedOutput {
   /** Goes straight to the terminal. */
   #isPlain = false;
 
-  constructor(options: PagedOutputOptions) {
-    this.#options = options;
+  constructor(private readonly options: PagedOutputOptions) {
     this.#room = options.rows - 1;
   }
 
   /** @param chunk whole lines @throws ClosedPipeError once the person has left the pager; the reason of an interruption */
   async write(chunk: string | Uint8Array): Promise<void> {
-    const { context } = this.#options;
+    const { context } = this.options;
     const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
     if (this.#isPlain) return context.stdout.write(text);
     this.#keep(text);
@@ -89,14 +84,14 @@ export class PagedOutput {
     for (let at = 0; at < text.length && lines <= this.#room; ) {
       const end = text.indexOf('\n', at);
       const line = text.slice(at, end < 0 ? text.length : end);
-      lines += Math.max(1, Math.ceil(visibleWidth(line) / this.#options.columns));
+      lines += Math.max(1, Math.ceil(visibleWidth(line) / this.options.columns));
       at += line.length + 1;
     }
     return lines;
   }
 
   async #open(): Promise<void> {
-    const { context, messages, pager } = this.#options;
+    const { context, messages, pager } = this.options;
     // Without a keyboard it could not be left.
     if (!context.stdin.isTerminal) return this.#showPlain();
     await messages.clear();
@@ -118,7 +113,7 @@ export class PagedOutput {
   }
 
   async #doWithout(): Promise<void> {
-    const { messages, pager, isChosen } = this.#options;
+    const { messages, pager, isChosen } = this.options;
     this.#pager = undefined;
     await this.#released;
     if (isChosen)
@@ -130,8 +125,8 @@ export class PagedOutput {
     this.#isPlain = true;
     const text = this.#kept.splice(0).join('');
     if (text === '') return;
-    await this.#options.messages.clear();
-    await this.#options.context.stdout.write(text);
+    await this.options.messages.clear();
+    await this.options.context.stdout.write(text);
   }
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
+import type { GlobalOptions } from './globals.ts';
 
 export interface Question {
   /** `Write 3 changes to staging?` */
@@ -16,38 +17,29 @@ export interface Question {
 
 /** Questions before a write. `--yes` is an answer to all of them. */
 export class Questions {
-  readonly #context: Context;
-  readonly #yes: boolean;
+  constructor(
+    private readonly context: Context,
+    private readonly globals: GlobalOptions,
+  ) {}
 
-  constructor(context: Context, { yes = false }: { readonly yes?: boolean }) {
-    this.#context = context;
-    this.#yes = yes;
-  }
-
-  /**
-   * Reports whether a person will be asked: there is a terminal, and no `--yes`.
-   * @param stdinIsTaken stdin holds a file, so the question can't be answered there
-   */
+  /** Reports whether a person will be asked: there is a terminal, whose stdin holds no file, and no `--yes`. */
   willAsk(stdinIsTaken = false): boolean {
-    const { stdin, stderr } = this.#context;
-    return !this.#yes && stdin.isTerminal && stderr.isTerminal && !stdinIsTaken;
+    const { stdin, stderr } = this.context;
+    return !this.globals.yes && stdin.isTerminal && stderr.isTerminal && !stdinIsTaken;
   }
 
   /** To be called before a bulk write sends anything. @throws UsageError if a question will be needed and can't be asked */
   requireAnswer({ stdinIsTaken = false, look, undone = 'Nothing was sent' }: Omit<Question, 'question'>): void {
-    if (this.#yes || this.willAsk(stdinIsTaken)) return;
+    if (this.globals.yes || this.willAsk(stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
     throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: look });
   }
 
-  /**
-   * Asks before a write; it may ask for a word to be typed.
-   * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
-   */
+  /** Asks before a write. @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing */
   async confirm(asked: Question | string): Promise<void> {
     const question = typeof asked === 'string' ? { question: asked } : asked;
     this.requireAnswer(question);
-    if (this.#yes || (await isAgreed(this.#context.prompts, question))) return;
+    if (this.globals.yes || (await isAgreed(this.context.prompts, question))) return;
     const { undone = 'Nothing was written' } = question;
     throw new UsageError(`Not confirmed; ${undone.charAt(0).toLowerCase()}${undone.slice(1)}`);
   }

@@ -33,20 +33,18 @@ export interface ResultsOptions {
 const quotedAtOnce = 65_536;
 
 export class Results {
-  readonly #options: ResultsOptions;
   readonly format: Format;
   /** A program reads it: `json` and `ndjson`. */
   readonly wantsJson: boolean;
 
-  constructor(options: ResultsOptions) {
-    this.#options = options;
+  constructor(private readonly options: ResultsOptions) {
     this.format = options.format;
     this.wantsJson = this.format === 'json' || this.format === 'ndjson';
   }
 
   /** Writes a view in the chosen format, piece by piece. @throws the reason of an interruption, and what writing to stdout throws */
   async print(view: View, options: PrintOptions = {}): Promise<void> {
-    const { globals, messages } = this.#options;
+    const { globals, messages } = this.options;
     const { sayWhenEmpty = true, format = this.format } = options;
     const shown = globals.fields === undefined ? view : await withFields(view, globals.fields);
     const isEmpty = await this.#writePieces(shown, { ...options, format });
@@ -56,13 +54,13 @@ export class Results {
   /** Writes lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width off a terminal */
   async show(lines: (paint: Paint, width: number) => readonly string[]): Promise<void> {
     const width = this.#width ?? Number.POSITIVE_INFINITY;
-    await this.#write(`${lines(await this.#options.paint(), width).join('\n')}\n`);
+    await this.#write(`${lines(await this.options.paint(), width).join('\n')}\n`);
   }
 
   /** Writes the service's words, whatever they are: for a person at a terminal with a bar in front of each line. */
   async quote(text: string): Promise<void> {
     if (this.#width === undefined || this.wantsJson) return await this.write(`${text}\n`);
-    const { redact = (same) => same } = this.#options.context.stdout;
+    const { redact = (same) => same } = this.options.context.stdout;
     const clean = singleLine(redact(text));
     // In pieces: the lines of a long text would take several times its size.
     for (let start = 0; start < clean.length; start += quotedAtOnce) {
@@ -72,25 +70,25 @@ export class Results {
 
   /** Undefined off a terminal. A terminal of unknown width is still a terminal: nothing harmful may reach it. */
   get #width(): number | undefined {
-    const { isTerminal, columns = 80 } = this.#options.context.stdout;
+    const { isTerminal, columns = 80 } = this.options.context.stdout;
     return isTerminal ? columns : undefined;
   }
 
   /** Writes text without paint, or bytes, for a result that has no format of its own. */
   async write(text: string | Uint8Array): Promise<void> {
     // What comes from outside has no colours on a terminal.
-    const isPainted = this.#options.context.stdout.isTerminal && typeof text === 'string';
+    const isPainted = this.options.context.stdout.isTerminal && typeof text === 'string';
     await this.#write(isPainted ? stripControlsFromBody(text) : text);
   }
 
   async #write(chunk: string | Uint8Array): Promise<void> {
-    await this.#options.messages.clear();
-    await this.#options.context.stdout.write(chunk);
+    await this.options.messages.clear();
+    await this.options.context.stdout.write(chunk);
   }
 
   /** @returns whether there was nothing to write */
   async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
-    const { context, globals, paint } = this.#options;
+    const { context, globals, paint } = this.options;
     const { stdout } = context;
     const { format, header = globals.header } = options;
     const interrupted = options.inSpiteOfInterruption ? undefined : context.interrupted;
@@ -129,7 +127,7 @@ export class Results {
   }
 
   async #openPaged() {
-    const { context, globals, messages, place } = this.#options;
+    const { context, globals, messages, place } = this.options;
     if (globals.pager === false || globals.quiet === true || !context.stdout.isTerminal) return undefined;
     const { openPagedOutput } = await import('./paged-output.ts');
     return openPagedOutput(context, messages, place);

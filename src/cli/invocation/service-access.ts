@@ -21,32 +21,29 @@ const untilNextTry = 60_000;
 
 /** The way to the service of the chosen environment, and of others that operands name. */
 export class ServiceAccess {
-  readonly #options: ServiceAccessOptions;
   /** By the name of the place. */
   readonly #connections = new Map<string, Promise<Connection>>();
   /** When the state was last tried, by the monotonic clock. */
   #triedAt = 0;
 
-  constructor(options: ServiceAccessOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ServiceAccessOptions) {}
 
   /** Returns the connection, which is made once. Nothing is sent yet. @throws UsageError without a base URL, AuthError without a key */
   connect(use: ConnectionUse = {}): Promise<Connection> {
-    return this.#connectTo(this.#options.chosen, use);
+    return this.#connectTo(this.options.chosen, use);
   }
 
   /** The same, with a line on stderr that names the place if a person reads the result. */
   async connectToRead(use?: ConnectionUse): Promise<Connection> {
     const connected = await this.connect(use);
-    if (this.#options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
+    if (this.options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
   }
 
   /** Returns the connection again. If another state stands in for the one that is meant, that is tried again now and then. */
   async connectAgain(): Promise<Connection> {
     const connection = await this.connect();
-    const { chosen, context } = this.#options;
+    const { chosen, context } = this.options;
     const now = context.clock.monotonic();
     if (!connection.state.isStandIn || now < this.#triedAt + untilNextTry) return connection;
     this.#triedAt = now;
@@ -62,14 +59,14 @@ export class ServiceAccess {
 
   /** Names places that `at` reads, if a person reads the result. */
   async announceReading(named: readonly NamedPlace[]): Promise<void> {
-    for (const one of this.#options.isRead ? named : []) {
+    for (const one of this.options.isRead ? named : []) {
       await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
     }
   }
 
   /** The same with what is about to be stored: it counts instead of what is in the configuration file. */
   connectWith(config: StoredConfig): Promise<Connection> {
-    return this.#connectTo({ ...this.#options.chosen, config }, {});
+    return this.#connectTo({ ...this.options.chosen, config }, {});
   }
 
   /** Returns the connection for a write, with a line on stderr that says where it goes. */
@@ -85,7 +82,7 @@ export class ServiceAccess {
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
   async beginWrite(question: string | undefined): Promise<Connection> {
-    const { questions, chosen } = this.#options;
+    const { questions, chosen } = this.options;
     const mustAsk = chosen.config.settings.confirm === 'always';
     const connected = await this.connect({ writes: true });
     await this.#showBanner(connected, { always: mustAsk && questions.willAsk() });
@@ -95,7 +92,7 @@ export class ServiceAccess {
 
   /** Does `work` with the connection to another environment. An error says which place it is about. */
   async at<Result>(named: NamedPlace, work: (connection: Connection) => Promise<Result>): Promise<Result> {
-    const { configFile, chosen } = this.#options;
+    const { configFile, chosen } = this.options;
     const place = resolveNamedPlace(named, chosen, configFile);
     try {
       return await work(await this.#connectTo(place, {}));
@@ -112,10 +109,10 @@ export class ServiceAccess {
   }
 
   async #open(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
-    this.#triedAt = this.#options.context.clock.monotonic();
+    this.#triedAt = this.options.context.clock.monotonic();
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
-    return connect(this.#options, place, use);
+    return connect(this.options, place, use);
   }
 
   async #showBanner(connection: Connection, options = { always: false }): Promise<void> {
@@ -125,7 +122,7 @@ export class ServiceAccess {
       const name = paint.bold(env === 'production' ? paint.red(where) : where);
       return [`${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`];
     };
-    await this.#options.messages.show(banner, options);
+    await this.options.messages.show(banner, options);
   }
 
   async #opened(): Promise<readonly Connection[]> {
@@ -134,7 +131,7 @@ export class ServiceAccess {
   }
 
   async showRateLimit(): Promise<void> {
-    const { context, messages } = this.#options;
+    const { context, messages } = this.options;
     const { isTerminal } = context.stderr;
     const all = await this.#opened();
     for (const connection of all) {
@@ -156,7 +153,7 @@ export class ServiceAccess {
 
   /** @throws the first failure, once all is closed */
   async close(): Promise<void> {
-    await this.#options.messages.clear();
+    await this.options.messages.clear();
     const closings = await Promise.allSettled((await this.#opened()).map((connection) => connection.close()));
     for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
   }

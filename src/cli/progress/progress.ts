@@ -81,18 +81,16 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
       const known = meter.pauseLeft(at) ?? 0;
       meter.pause(at, ms);
       if (line !== undefined) draw();
-      else if (ms - known >= shortWait) say(waitSentence(facts(), ms, clock.now()));
+      else if (ms - known >= shortWait) {
+        const wait = `${formatDuration(ms / 1000)}, until ${localTime(clock.now() + ms, clock.now())}`;
+        say(`Waiting for ${awaited(facts())}: ${wait}. ${progressSentence(facts())}`);
+      }
     },
     stop: async () => {
       hasEnded = true;
       await line?.stop();
     },
   };
-}
-
-function waitSentence(facts: ProgressFacts, ms: number, now: number): string {
-  const until = localTime(now + ms, now);
-  return `Waiting for ${awaited(facts)}: ${formatDuration(ms / 1000)}, until ${until}. ${progressSentence(facts)}`;
 }
 
 const span = 10_000;
