@@ -83,6 +83,6 @@ test.for([
 test('licenses prints the texts as they are, or as one in JSON, and sends nothing', async ({ shop }) => {
   const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
   const result = await shop.run('licenses', { licences });
-  expect(result).toEqual({ code: 0, stdout: licences, stderr: '', requests: [] });
+  expect(result).toEqual({ code: 0, stdout: licences, stderr: '', requests: [], sent: [] });
   expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });
 });

@@ -11,6 +11,11 @@ import { newFolder } from './new-folder.ts';
 export type ShopOptions = Partial<ServiceOptions>;
 export type ShopRunOptions = Partial<RunOptions>;
 
+export interface ShopResult extends RunResult {
+  /** The requests in short: `['GET /v1/inventory', 'PATCH /v1/inventory/7 {"quantity":3}']`. */
+  readonly sent: readonly string[];
+}
+
 /** A store with its service, its folders and its clock, for one test. */
 export interface Shop<Service = RunningService, Time extends Clock = TestClock> {
   readonly service: Service;
@@ -19,7 +24,7 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
   /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of the service. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs `petstock` with the words of a command line, or with the arguments as they are. */
-  run(command: string | readonly string[], options?: ShopRunOptions): Promise<RunResult>;
+  run(command: string | readonly string[], options?: ShopRunOptions): Promise<ShopResult>;
   /** Runs it, whatever its exit code. @returns what it has printed as JSON */
   // biome-ignore lint/suspicious/noExplicitAny: each test says what is in it
   json(command: string | readonly string[], options?: ShopRunOptions): Promise<any>;
@@ -31,7 +36,7 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
     code: number,
     said?: string | RegExp | readonly (string | RegExp)[],
     options?: ShopRunOptions,
-  ): Promise<RunResult>;
+  ): Promise<ShopResult>;
 }
 
 /** Opens a shop on a service in memory; it closes when the test is finished. */
@@ -65,12 +70,11 @@ interface Parts<Service, Time extends Clock> extends Pick<Shop<Service, Time>, '
 /** Returns how commands are run there, beside what it is given. */
 export function shopOf<Service, Time extends Clock>(parts: Parts<Service, Time>): Shop<Service, Time> {
   const { clock, folders, env } = parts;
-  const run: Shop['run'] = (command, run = {}) =>
-    runMain(typeof command === 'string' ? command.split(' ') : command, {
-      ...{ clock, folders },
-      ...run,
-      env: { ...env, ...run.env },
-    });
+  const run: Shop['run'] = async (command, options = {}) => {
+    const argv = typeof command === 'string' ? command.split(' ') : command;
+    const result = await runMain(argv, { clock, folders, ...options, env: { ...env, ...options.env } });
+    return { ...result, sent: sent(result) };
+  };
   return {
     ...parts,
     env: env as Shop['env'],
@@ -100,7 +104,7 @@ export async function temporaryFolders(): Promise<{ config: string; state: strin
   return { config: join(home, 'config'), state: join(home, 'state') };
 }
 
-/** What was sent: `['GET /v1/inventory', 'PATCH /v1/inventory/7 {"quantity":3}']`. */
+/** What was sent, as in `ShopResult`. */
 export function sent({ requests }: RunResult): string[] {
   return requests.map(({ method, path, body }) => `${method} ${path}${body === undefined ? '' : ` ${body}`}`);
 }
@@ -149,7 +153,7 @@ interface PrintedRow {
   readonly error?: { readonly code: string; readonly message: string; readonly status?: number };
 }
 
-export interface AppliedChanges extends RunResult {
+export interface AppliedChanges extends ShopResult {
   readonly report: PrintedReport;
 }
 
@@ -174,7 +178,7 @@ export async function apply(
   return withReport(await shop.run(['inventory', 'apply', file, '--yes', '--json', ...args], options));
 }
 
-export function withReport(result: RunResult): AppliedChanges {
+export function withReport(result: ShopResult): AppliedChanges {
   return { ...result, report: result.stdout === '' ? ({} as PrintedReport) : JSON.parse(result.stdout) };
 }
 
