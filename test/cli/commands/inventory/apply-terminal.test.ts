@@ -1,68 +1,64 @@
 import { expect } from 'vitest';
-import { apply, changeFile, openShop, type Shop, test } from '../../../support/shop.ts';
+import { apply, changeFile, openShop, type Shop, type ShopOptions, test } from '../../../support/shop.ts';
 
-const rowsOf = (count: number, bad: readonly number[] = []) =>
-  `petId,quantity\n${Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`).join('\n')}\n`;
+const rowsOf = (count: number, bad: readonly number[] = []) => {
+  const rows = Array.from({ length: count }, (_, index) => `${index + 1},${bad.includes(index) ? 9999 : 500 + index}`);
+  return `petId,quantity\n${rows.join('\n')}\n`;
+};
+
+/** Applies these rows at a terminal, in a shop of 200 pets. */
+async function applied(rows: string, options: ShopOptions = {}, flags = '') {
+  const shop = await openShop({ pets: 200, ...options });
+  const command = `inventory apply ${changeFile(shop, rows)} --yes${flags}`;
+  const result = await shop.run(command, { terminal: 100, env: { NO_COLOR: '1' } });
+  return { ...result, lines: result.stdout.trimEnd().split('\n') };
+}
 
 test('a large apply on a terminal shows what failed alone, and where the rest is', async () => {
-  const shop = await openShop({ pets: 200, quantityBounds: { max: 1000n } });
-  const file = changeFile(shop, rowsOf(30, [3, 20]));
-  const result = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100, env: { NO_COLOR: '1' } });
-  expect(result.code).toBe(8);
-  const lines = result.stdout.trimEnd().split('\n');
-  expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^Line +Pet ID +Before +Wanted +Result +Error$/);
-  expect(lines[1]).toMatch(/^ +5 .* failed +\S/);
-  expect(lines[2]).toMatch(/^ +22 .* failed +\S/);
-  expect(result.stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);
+  const { code, lines, stderr } = await applied(rowsOf(30, [3, 20]), { quantityBounds: { max: 1000n } });
+  expect(code).toBe(8);
+  expect(lines).toEqual([
+    expect.stringMatching(/^Line +Pet ID +Before +Wanted +Result +Error$/),
+    expect.stringMatching(/^ +5 .* failed +\S/),
+    expect.stringMatching(/^ +22 .* failed +\S/),
+  ]);
+  expect(stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);
 });
 
 test('where all is written, a large apply shows the counts alone', async () => {
-  const shop = await openShop({ pets: 200 });
-  const file = changeFile(shop, rowsOf(30));
-  const result = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100 });
-  expect(result).toMatchObject({ code: 0, stdout: '' });
-  expect(result.stderr).toContain('30 applied.\n');
-  expect(result.stderr).toMatch(/30 rows: petstock history show [a-z0-9]{4}\n/);
-  expect(result.stderr).not.toContain('Nothing to show');
+  const { code, stdout, stderr } = await applied(rowsOf(30));
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toContain('30 applied.\n');
+  expect(stderr).toMatch(/30 rows: petstock history show [a-z0-9]{4}\n/);
+  expect(stderr).not.toContain('Nothing to show');
 });
 
 test('rows that were only waiting when the run ended take no screen', async () => {
-  const shop = await openShop({ pets: 200, faults: ['PATCH /inventory/6:status=401'] });
-  const args = ['inventory', 'apply', changeFile(shop, rowsOf(40)), '--yes', '--concurrency', '1'];
-  const { code, stdout, stderr } = await shop.run(args, { terminal: 100, env: { NO_COLOR: '1' } });
-  expect(code).toBe(8);
-  expect(stdout).not.toContain('not attempted');
+  const options = { faults: ['PATCH /inventory/6:status=401'] };
+  const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
+  expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });
   expect(stderr).toContain('5 applied, 35 not attempted.\n');
   expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
 });
 
-test('of many failures, a screen is shown', async () => {
-  const shop = await openShop({ pets: 200, quantityBounds: { max: 1n } });
-  const file = changeFile(shop, rowsOf(30));
-  const result = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100 });
-  expect(result.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(17);
-  expect(result.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
+test('of many failures a screen is shown; of a few rows all, those that failed last', async () => {
+  const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
+  expect(many.lines.length).toBeLessThanOrEqual(17);
+  expect(many.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
+  const few = await applied(rowsOf(3, [0]), { quantityBounds: { max: 1000n } });
+  expect(few.lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Line', '3', '4', '2']);
 });
 
-test('a short one shows all rows, those that failed last; elsewhere than on a terminal all rows are printed', async () => {
-  const shop = await openShop({ pets: 200, quantityBounds: { max: 1000n } });
-  const file = changeFile(shop, rowsOf(3, [0]));
-  const short = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100, env: { NO_COLOR: '1' } });
-  expect(
-    short.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.trim().split(/ +/)[0]),
-  ).toEqual(['Line', '3', '4', '2']);
-  const long = changeFile(shop, rowsOf(30, [3]), 'long.csv');
-  const { stdout } = await shop.run(['inventory', 'apply', long, '--yes'], { terminal: 100, terminals: ['stderr'] });
+test('elsewhere than on a terminal all rows are printed', async () => {
+  const shop = await openShop({ pets: 200 });
+  const terminal = { terminal: 100, terminals: ['stderr'] as const };
+  const { stdout } = await shop.run(`inventory apply ${changeFile(shop, rowsOf(30))} --yes`, terminal);
   expect(stdout.trimEnd().split('\n')).toHaveLength(30);
 });
 
 test('nothing to write is said once', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
-  const { stderr } = await shop.run(['inventory', 'apply', file, '--yes'], { terminal: 100 });
+  const { stderr } = await shop.run(`inventory apply ${file} --yes`, { terminal: 100 });
   expect(stderr).toContain('Nothing to write.\n');
   expect(stderr).not.toContain('Nothing to show');
 });
@@ -80,8 +76,7 @@ test('the preview says that no limit is waited for, and, with a measured round t
 test('of many faults a terminal shows the first 20; a file and JSON have them all', async ({ shop }) => {
   const lines = (count: number) =>
     `petId,quantity\n${Array.from({ length: count }, (_, row) => `${row},x\n`).join('')}`;
-  const file = changeFile(shop, lines(400));
-  const command = ['inventory', 'apply', file];
+  const command = `inventory apply ${changeFile(shop, lines(400))}`;
   const shown = await shop.run(command, { terminal: 200, env: { NO_COLOR: '1' } });
   expect(shown).toMatchObject({ code: 2, requests: [] });
   expect(shown.stderr).toMatch(
@@ -89,16 +84,13 @@ test('of many faults a terminal shows the first 20; a file and JSON have them al
   );
   expect(shown.stderr).toContain('To see all of them, run it again with 2> faults.txt\n');
   expect((await shop.run(command)).stderr.match(/^│ line /gm)).toHaveLength(400);
-  const { error } = JSON.parse((await shop.run([...command, '--json'], { terminal: 80 })).stderr);
+  const { error } = JSON.parse((await shop.run(`${command} --json`, { terminal: 80 })).stderr);
   expect(error.faults).toHaveLength(400);
-  const few = changeFile(shop, lines(21), 'few.csv');
-  expect((await shop.run(['inventory', 'apply', few], { terminal: 200 })).stderr.match(/^│ line /gm)).toHaveLength(21);
-});
-
-test('of more faults than are kept it is said how many are named', async ({ shop }) => {
-  const file = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
-  const { stderr } = await shop.run(['inventory', 'apply', file]);
-  expect(stderr).toMatch(
+  const few = await shop.run(`inventory apply ${changeFile(shop, lines(21))}`, { terminal: 200 });
+  expect(few.stderr.match(/^│ line /gm)).toHaveLength(21);
+  // More than are kept.
+  const many = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
+  expect(await shop.refused(`inventory apply ${many}`)).toMatch(
     / has 2,799 faults, of which the first 1,000 are named; nothing was sent\.\n(?:│ line .*\n){1000}$/,
   );
 });

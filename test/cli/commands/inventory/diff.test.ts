@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startService } from '../../../../src/service/index.ts';
 import fc from '../../../support/seeded-fast-check.ts';
-import { openShop, sent, test as shopTest, withEnv } from '../../../support/shop.ts';
+import { changeFile, openShop, test as shopTest, withEnv } from '../../../support/shop.ts';
 
 const changedPets = 'petId,quantity,status\n4,37,available\n9007199254740993,0,available\n77,3,pending\n';
 const someOfStaging =
@@ -16,12 +14,7 @@ async function openShops() {
   const other = await startService({ file: ':memory:', clock: shop.clock });
   onTestFinished(() => other.close());
   const env = { PETSTOCK_URL_PRODUCTION: other.url, PETSTOCK_API_KEY_PRODUCTION: other.key };
-  const file = (name: string, text: string): string => {
-    const path = join(shop.folders.config, '..', name);
-    writeFileSync(path, text);
-    return path;
-  };
-  return { ...withEnv(shop, env), other, file };
+  return { ...withEnv(shop, env), other, file: (name: string, text: string) => changeFile(shop, text, name) };
 }
 
 const test = shopTest.extend('shop', openShops);
@@ -70,18 +63,17 @@ test('what differs, by pet id, in every format', async ({ shop }) => {
 });
 
 describe('files as they are written by', () => {
-  test.for(['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'])(
-    '%s',
-    async (command, { shop }) => {
-      const { stdout } = await shop.run(`inventory ${command}`);
-      await shop.run('inventory set 4 12');
-      const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
-      for (const side of [file, '-']) {
-        const result = await shop.run(`inventory diff ${side} staging -o tsv`, { stdin: stdout });
-        expect(result).toMatchObject({ code: 0, stdout: '4\tchanged\t39\tavailable\t12\tavailable\n' });
-      }
-    },
-  );
+  const commands = ['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'];
+
+  test.for(commands)('%s', async (command, { shop }) => {
+    const { stdout } = await shop.run(`inventory ${command}`);
+    await shop.run('inventory set 4 12');
+    const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
+    for (const side of [file, '-']) {
+      const result = await shop.run(`inventory diff ${side} staging -o tsv`, { stdin: stdout });
+      expect(result).toMatchObject({ code: 0, stdout: '4\tchanged\t39\tavailable\t12\tavailable\n' });
+    }
+  });
 
   test('hand, with quantities alone: a status that is not known is not compared', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
@@ -97,15 +89,12 @@ describe('files as they are written by', () => {
 test('--only compares one field of what both have; --exit-code is 3 where something differs', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets.replace('77,3,pending', '5,1,available'));
-  const idsOf = (text: string) =>
-    text
-      .trim()
-      .split('\n')
-      .map((line) => line.split('\t')[0]);
-  const quantity = await shop.run(`inventory diff ${left} ${right} --only quantity --exit-code`);
-  const status = await shop.run(`inventory diff ${left} ${right} --only status`);
-  expect([quantity.code, status.code]).toEqual([3, 0]);
-  expect([idsOf(quantity.stdout), idsOf(status.stdout)]).toEqual([['4'], ['9007199254740993']]);
+  expect(await shop.run(`inventory diff ${left} ${right} --only quantity --exit-code`)).toMatchObject({
+    ...{ code: 3, stdout: expect.stringMatching(/^4\t.*\n$/) },
+  });
+  expect(await shop.run(`inventory diff ${left} ${right} --only status`)).toMatchObject({
+    ...{ code: 0, stdout: expect.stringMatching(/^9007199254740993\t.*\n$/) },
+  });
 });
 
 test('--changes is a change file with what is expected, and says what it can not do', async ({ shop }) => {
@@ -130,22 +119,16 @@ test('apply of diff --changes makes left like right', { timeout: 60_000 }, async
         await shop.run(`inventory set ${petId} ${quantity} --env production`);
       }
       const { stdout } = await shop.run('inventory diff staging production --changes');
-      const file = shop.file('changes.csv', stdout);
-      expect(await shop.run(`inventory apply ${file} --yes`)).toMatchObject({ code: 0 });
-      expect(await shop.run('inventory diff staging production --only quantity --exit-code')).toMatchObject({
-        code: 0,
-      });
+      expect((await shop.run(`inventory apply ${shop.file('changes.csv', stdout)} --yes`)).code).toBe(0);
+      expect((await shop.run('inventory diff staging production --only quantity --exit-code')).code).toBe(0);
     }),
     { numRuns: 5, endOnFailure: true },
   );
 });
 
 test('an environment goes before a file of its name, which is ./staging', async ({ shop }) => {
-  const { requests } = await shop.run('inventory diff staging staging --exit-code');
-  expect(requests).toHaveLength(2);
-  const missing = await shop.run('inventory diff ./staging production');
-  expect(missing).toMatchObject({ code: 2, requests: [] });
-  expect(missing.stderr).toContain('There is no file ./staging');
+  expect((await shop.run('inventory diff staging staging --exit-code')).requests).toHaveLength(2);
+  expect(await shop.refused('inventory diff ./staging production')).toContain('There is no file ./staging');
 });
 
 test('two stores are compared, each with its own key', async ({ shop }) => {
@@ -164,19 +147,18 @@ test('two stores are compared, each with its own key', async ({ shop }) => {
 });
 
 test('a key that is refused is that of the side, and nothing is on stdout', async ({ shop }) => {
-  const result = await shop.run('inventory diff staging production', {
-    env: { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' },
+  const env = { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' };
+  expect(await shop.run('inventory diff staging production', { env })).toMatchObject({
+    ...{ code: 4, stdout: '', stderr: expect.stringContaining('The key came from: PETSTOCK_API_KEY_PRODUCTION.') },
   });
-  expect(result).toMatchObject({ code: 4, stdout: '' });
-  expect(result.stderr).toContain('The key came from: PETSTOCK_API_KEY_PRODUCTION.');
   const without = await shop.run('inventory diff staging production', { env: { PETSTOCK_URL_PRODUCTION: undefined } });
   expect(without).toMatchObject({ code: 2, stdout: '' });
   expect(without.stderr).toContain("config set-url 'https://<your-store>/v1' --env production");
 });
 
 describe('exit 2, with nothing sent', () => {
-  test.each([
-    ['staging', 'only one'],
+  test.for([
+    ['staging', 'right'],
     ['- -', 'Only one side can be stdin'],
     ['staging gone.csv', 'There is no file gone.csv'],
     ['north/staging production', 'Unknown store "north"'],
@@ -186,89 +168,64 @@ describe('exit 2, with nothing sent', () => {
     ['staging production --only colour', '--only takes quantity, status'],
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],
-  ])('%s', async (operands, said) => {
-    const shop = await openShops();
-    expect(await shop.refused(`inventory diff ${operands}`)).toContain(said === 'only one' ? 'right' : said);
+    ['staging prod', 'There is no file prod, nor an environment of that name. Did you mean "production"?\n'],
+  ] as const)('%s', async ([operands, said], { shop }) => {
+    expect(await shop.refused(`inventory diff ${operands}`)).toContain(said);
   });
 
-  test.each([
-    ['petId,quantity\n4,\n', 'line 2, quantity: the quantity is missing'],
-    ['petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is on line 2 already'],
-    ['petId,delta\n4,+3\n', 'line 2, delta: a list of stock has no changes in it'],
-    ['petId,quantity\n1.23E+18,3\n', 'rounded'],
-    ['', 'the file is empty'],
-  ])('of the file %j', async (text, said) => {
-    const shop = await openShops();
-    const file = shop.file('stock.csv', text);
-    const result = await shop.run(`inventory diff staging ${file}`);
-    expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });
-    expect(result.stderr).toContain(said);
-    expect(sent(result)).toEqual([]);
-  });
-});
-
-describe('JSON files of other hands are read as well', () => {
-  const item = (petId: number, quantity: number) => `{"petId":${petId},"quantity":${quantity},"status":"sold"}`;
-  test.each([
-    ['stock.json', `\ufeff[${item(4, 1)}]`],
-    ['stock.json', '[{"id":"4","qty":"1","Status":"sold"}]'],
-    ['stock.json', `${item(4, 1)}\n`],
-    ['stock.json', '{"petId":4,\n"quantity":1}'],
-    ['stock.ndjson', `${item(4, 1)}`],
-    ['stock.ndjson', `\n\n${item(4, 1)}\r\n\r\n`],
-    ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
-  ])('%s %j', async (name, text) => {
-    const shop = await openShops();
-    const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
-    const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
-    expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
+  test.for([
+    ['csv', 'petId,quantity\n4,\n', 'line 2, quantity: the quantity is missing'],
+    ['csv', 'petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is on line 2 already'],
+    ['csv', 'petId,delta\n4,+3\n', 'line 2, delta: a list of stock has no changes in it'],
+    ['csv', 'petId,quantity\n1.23E+18,3\n', 'rounded'],
+    ['csv', '', 'the file is empty'],
+    ['ndjson', '{"petId":4,"quantity":1}\n{"petId":4,"quantity":1}\n', 'line 2: pet 4 is on line 1 already'],
+    // Without a header line, that can be misread: two columns in whatever order, a quantity that is a text, a status first.
+    ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
+    ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
+    ['tsv', 'available\t4\t39\n', 'not a stock list'],
+  ] as const)('of the file .%s %j', async ([format, text, said], { shop }) => {
+    const file = format === 'tsv' ? '-' : shop.file(`stock.${format}`, text);
+    const stderr = await shop.refused(`inventory diff ${file} staging`, { stdin: text });
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('change file');
+    if (format === 'tsv') expect(stderr).toContain('petstock inventory list -o csv');
   });
 
-  test('with a pet that is there twice the line is said', async ({ shop }) => {
-    const file = shop.file('stock.ndjson', `${item(4, 1)}\n${item(5, 1)}\n${item(4, 1)}\n`);
-    expect(await shop.refused(`inventory diff ${file} staging`)).toContain('line 3: pet 4 is on line 1 already');
+  shopTest('without an address for production', async ({ shop }) => {
+    for (const sides of ['staging production', 'production staging', 'stock.csv production'])
+      expect(await shop.refused(`inventory diff ${sides}`)).toContain('--env production');
   });
 });
 
-test('a list as it comes out of a pipe, TSV without a header line, is read', async ({ shop }) => {
-  const list = await shop.run('inventory list');
-  const file = shop.file('a.tsv', list.stdout);
-  expect(await shop.run(`inventory diff ${file} staging --exit-code --json`)).toMatchObject({
-    code: 0,
-    stdout: '[]\n',
-  });
-  const piped = await shop.run('inventory diff - staging --exit-code --json', { stdin: list.stdout });
-  expect(piped).toMatchObject({ code: 0, stdout: '[]\n' });
-  const commas = (await shop.run('inventory list -o csv --no-header')).stdout;
-  expect(await shop.run('inventory diff - staging --exit-code', { stdin: commas })).toMatchObject({ code: 0 });
+const item = '{"petId":4,"quantity":1,"status":"sold"}';
+
+test.for([
+  ['stock.json', `\ufeff[${item}]`],
+  ['stock.json', '[{"id":"4","qty":"1","Status":"sold"}]'],
+  ['stock.json', `${item}\n`],
+  ['stock.json', '{"petId":4,\n"quantity":1}'],
+  ['stock.ndjson', item],
+  ['stock.ndjson', `\n\n${item}\r\n\r\n`],
+  ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
+] as const)('JSON of other hands is read as well: %s %j', async ([name, text], { shop }) => {
+  const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
+  const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
+  expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
 });
 
-test.each([
-  ['two columns, in whatever order', '4\t39\n5\t1\n'],
-  ['a quantity that is a text', '4\tmany\tavailable\n'],
-  ['a status first', 'available\t4\t39\n'],
-])('a list without a header line that can be misread is refused: %s', async (_, text) => {
-  const shop = await openShops();
-  const stderr = await shop.refused('inventory diff - staging', { stdin: text });
-  expect(stderr).toContain('not a stock list');
-  expect(stderr).toContain('petstock inventory list -o csv');
-  expect(stderr).not.toContain('change file');
+test('a list as it comes out of a pipe, without a header line, is read, but never as a change file', async ({
+  shop,
+}) => {
+  const { stdout: tsv } = await shop.run('inventory list');
+  const { stdout: csv } = await shop.run('inventory list -o csv --no-header');
+  for (const [left, stdin] of [
+    [shop.file('a.tsv', tsv), ''],
+    ['-', tsv],
+    ['-', csv],
+  ] as const) {
+    const result = await shop.run(`inventory diff ${left} staging --exit-code --json`, { stdin });
+    expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
+  }
+  await shop.refused('inventory apply - --yes', { stdin: '4\t39\tavailable\n' });
 });
-
-test('a change file without a header line stays refused', async ({ shop }) => {
-  const result = await shop.run('inventory apply - --yes', { stdin: '4\t39\tavailable\n' });
-  expect(result).toMatchObject({ code: 2, requests: [] });
-});
-
-test('diff staging prod suggests production', async ({ shop }) => {
-  expect(await shop.refused('inventory diff staging prod')).toBe(
-    'Error: There is no file prod, nor an environment of that name. Did you mean "production"?\n',
-  );
-});
-
-shopTest.for(['staging production', 'production staging', 'stock.csv production'])(
-  'without an address for production nothing is sent: %s',
-  async (sides, { shop }) => {
-    expect(await shop.refused(`inventory diff ${sides}`)).toContain('--env production');
-  },
-);

@@ -1,26 +1,22 @@
 import { describe, expect } from 'vitest';
-import { errorJson, openShop, sent, test } from '../../../support/shop.ts';
+import { openShop, test } from '../../../support/shop.ts';
 
-const beyondDoubles = '--pet 9007199254740992,9007199254740993,9223372036854775807';
+const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
 
 test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('ids beyond 2^53 in %s, from one GET', async (format, { shop }) => {
-  const result = await shop.run(`inventory list ${beyondDoubles} -o ${format}`);
-  expect(result.code).toBe(0);
-  expect(result.stdout.match(/9\d{15,}/g)).toEqual(beyondDoubles.slice('--pet '.length).split(','));
-  expect(sent(result)).toEqual(['GET /v1/inventory']);
+  const { code, stdout, sent } = await shop.run(`inventory list --pet ${beyondDoubles} -o ${format}`);
+  expect({ code, sent }).toEqual({ code: 0, sent: ['GET /v1/inventory'] });
+  expect(stdout.match(/9\d{15,}/g)).toEqual(beyondDoubles.split(','));
 });
 
-test('a table on a terminal, TSV without a header elsewhere', async ({ shop }) => {
-  const onTerminal = await shop.run('inventory list --limit 1', { terminal: 80, env: { NO_COLOR: '1' } });
-  const piped = await shop.run('inventory list --limit 1');
-  expect(onTerminal.stdout).toContain('Pet ID');
-  expect(piped.stdout).toBe('1\t12\tavailable\n');
-});
-
-test('the setting "output" goes before that, and a flag before the setting', async ({ shop }) => {
+test('a table on a terminal, TSV elsewhere, before that the setting, and before all the flag', async ({ shop }) => {
+  const list = async (options = '', terminal?: number) =>
+    (await shop.run(`inventory list --limit 1${options}`, { terminal, env: { NO_COLOR: '1' } })).stdout;
+  expect(await list('', 80)).toContain('Pet ID');
+  expect(await list()).toBe('1\t12\tavailable\n');
   await shop.run('config set output ndjson');
-  expect((await shop.run('inventory list --limit 1')).stdout).toBe('{"petId":1,"quantity":12,"status":"available"}\n');
-  expect((await shop.run('inventory list --limit 1 -o csv --no-header')).stdout).toBe('1,12,available\n');
+  expect(await list()).toBe('{"petId":1,"quantity":12,"status":"available"}\n');
+  expect(await list(' -o csv --no-header')).toBe('1,12,available\n');
 });
 
 describe('what is shown', () => {
@@ -44,15 +40,11 @@ describe('what is shown', () => {
     expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
   });
 
-  test('--fields chooses the columns and their order', async ({ shop }) => {
+  test('--fields chooses the columns and their order; an empty table says so on stderr', async ({ shop }) => {
     const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
-  });
-
-  test('an empty table says so on stderr', async ({ shop }) => {
-    const { stdout, stderr } = await shop.run('inventory list --pet 4242 -o table');
-    expect(stdout).toBe('');
-    expect(stderr).toContain('Nothing to show.\n');
+    const empty = await shop.run('inventory list --pet 4242 -o table');
+    expect(empty).toMatchObject({ stdout: '', stderr: expect.stringContaining('Nothing to show.\n') });
   });
 });
 
@@ -100,31 +92,18 @@ test.for([
   expect(await shop.refused(`inventory list ${options}`)).toContain(told);
 });
 
-test('--pet lists the pets that are there, and is exit 9 with the ids of the others', async ({ shop }) => {
-  const result = await shop.run('inventory list --pet 777,5,778');
-  expect(result).toMatchObject({ code: 9, stdout: '5\t1\tavailable\n' });
-  expect(result.stderr).toContain('Error: There are no pets 777 and 778 in staging.\n');
-  expect(result.stderr).toContain('Hint: petstock inventory list --env staging\n');
-  expect(sent(result)).toEqual(['GET /v1/inventory']);
-});
+const missing = 'Error: There are no pets 777 and 778 in staging.\nHint: petstock inventory list --env staging\n';
 
-test('the same with JSON, --summary, and a limit that is reached early', async ({ shop }) => {
-  const json = await shop.run('inventory list --pet 777,5 --json');
-  expect(json).toMatchObject({ code: 9, stdout: '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n' });
-  expect(errorJson(json.stderr).error).toMatchObject({ code: 'not_found', exitCode: 9 });
-  const summary = await shop.run('inventory list --pet 777,5 --summary --json');
-  expect(summary.code).toBe(9);
-  expect(JSON.parse(summary.stdout)).toMatchObject({ pets: 1 });
-  expect(await shop.run('inventory list --pet 1,4,777 --limit 1')).toMatchObject({
-    code: 9,
-    stdout: '1\t12\tavailable\n',
-  });
-});
-
-test('a pet that another filter leaves out is not missing', async ({ shop }) => {
-  expect(await shop.run('inventory list --pet 5 --min-quantity 100')).toMatchObject({ code: 0, stdout: '' });
-});
-
-test('a limit of rows above the pets that are there is no fault', async ({ shop }) => {
-  expect(await shop.run('inventory list --pet 4,20 --limit 1')).toMatchObject({ code: 0 });
+test.for([
+  ['--pet 777,5,778', 9, '5\t1\tavailable\n', missing],
+  ['--pet 777,5 --json', 9, '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n', '"code":"not_found"'],
+  ['--pet 777,5 --summary', 9, 'available\t1\t1\npending\t0\t0\nsold\t0\t0\ntotal\t1\t1\n', 'There is no pet 777'],
+  ['--pet 1,4,777 --limit 1', 9, '1\t12\tavailable\n', 'There is no pet 777'],
+  // A pet that another filter leaves out is not missing, nor one behind the limit.
+  ['--pet 5 --min-quantity 100', 0, '', ''],
+  ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
+] as const)('list %s is exit %i, with the pets that are there', async ([options, code, stdout, told], { shop }) => {
+  const result = await shop.run(`inventory list ${options}`);
+  expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
+  expect(result.stderr).toContain(told);
 });

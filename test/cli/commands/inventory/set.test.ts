@@ -1,29 +1,30 @@
 import { describe, expect } from 'vitest';
-import { confirming, errorJson, openShop, type Shop, sent, test } from '../../../support/shop.ts';
+import { confirming, errorJson, openShop, test } from '../../../support/shop.ts';
+
+const get = 'GET /v1/inventory';
 
 test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
-  const written = await shop.run('inventory set 4 12 --json');
-  expect(written.code).toBe(0);
+  const { code, stdout, stderr, sent } = await shop.run('inventory set 4 12 --json');
   const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
-  expect(JSON.parse(written.stdout)).toEqual({ petId: 4, quantity: 12, status: 'available', run });
-  expect(sent(written)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
-  expect(written.stderr).toBe(
+  const item = { petId: 4, quantity: 12, status: 'available', run };
+  expect({ code, item: JSON.parse(stdout), sent }).toEqual({
+    ...{ code: 0, item, sent: ['PATCH /v1/inventory/4 {"quantity":12}'] },
+  });
+  expect(stderr).toBe(
     `▸ staging · ${shop.service.url}\nNot known what it was before: this can't be taken back.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
   );
 });
 
-test.for(['9007199254740993', '9223372036854775807'])('ids beyond 2^53: %s', async (petId, { shop }) => {
-  const result = await shop.run(`inventory set ${petId} 7 -o csv --no-header`);
-  expect(sent(result)).toEqual([`PATCH /v1/inventory/${petId} {"quantity":7}`]);
-  expect(result.stdout).toMatch(new RegExp(`^${petId},7,`));
-  expect((await shop.run(`inventory get ${petId}`)).stdout).toMatch(new RegExp(`^${petId}\t7\t`));
-});
-
-test.for(['0', '-9007199254740991'])('the quantity %s goes to the service', async (quantity, { shop }) => {
-  const result = await shop.run(`inventory set 4 ${quantity}`);
-  expect(result.code).toBe(0);
-  expect(sent(result)).toEqual([`PATCH /v1/inventory/4 {"quantity":${quantity}}`]);
-  expect(result.stdout).toMatch(new RegExp(`^4\t${quantity}\tavailable\t\t\\S+-\\w{4}\n$`));
+test.for([
+  ['9007199254740993', '7', 'sold'],
+  ['9223372036854775807', '7', 'available'],
+  ['4', '0', 'available'],
+  ['4', '-9007199254740991', 'available'],
+] as const)('every digit goes to the service, and comes back: %s, %s', async ([petId, quantity, status], { shop }) => {
+  const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
+  expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
+  expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
+  expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
 });
 
 test('a pet that the service does not know is exit 9, in words about the pet', async ({ shop }) => {
@@ -41,24 +42,15 @@ test("a quantity out of the service's bounds is exit 10, with the service's own 
   expect(errorJson(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
 });
 
-describe('--expect', () => {
-  test('writes where the stock is that', async ({ shop }) => {
-    const result = await shop.run('inventory set 4 12 --expect 39');
-    expect(result.code).toBe(0);
-    expect(sent(result)).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
-  });
-
-  test('is exit 7 and no PATCH where it is not', async ({ shop }) => {
-    const result = await shop.run('inventory set 4 12 --expect 38');
-    expect(result).toMatchObject({ code: 7, stdout: '' });
-    expect(sent(result)).toEqual(['GET /v1/inventory']);
-    expect(result.stderr).toContain('Error: The stock of pet 4 is 39, not 38; nothing was written.\n');
-  });
-
-  test('is exit 9 where there is no such pet, and 0 is a stock', async ({ shop }) => {
-    expect(await shop.run('inventory set 4242 1 --expect 0')).toMatchObject({ code: 9 });
-    expect(await shop.run('inventory set 2 1 --expect 0')).toMatchObject({ code: 0 });
-  });
+test.for([
+  ['4 12 --expect 39', 0, [get, 'PATCH /v1/inventory/4 {"quantity":12}'], ''],
+  ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38; nothing was written.\n'],
+  ['4242 1 --expect 0', 9, [get], 'Error: There is no pet 4242 in staging'],
+  ['2 1 --expect 0', 0, [get, 'PATCH /v1/inventory/2 {"quantity":1}'], ''],
+] as const)('set %s is exit %i', async ([words, code, sent, told], { shop }) => {
+  const result = await shop.run(`inventory set ${words}`);
+  expect(result).toMatchObject({ code, sent, ...(code !== 0 && { stdout: '' }) });
+  expect(result.stderr).toContain(told);
 });
 
 describe('the history', () => {
@@ -79,24 +71,22 @@ describe('the history', () => {
     expect(await shop.run('inventory set 4242 3')).toMatchObject({ code: 9 });
     expect(await shop.run('inventory set 5 3')).toMatchObject({ code: 8, stdout: '' });
     // The export has what is settled.
-    expect(await outcomes(shop)).toEqual(['failed']);
+    expect(await shop.json('history export')).toMatchObject({ result: 'failed' });
     const [unknown] = await shop.json('history list --json');
     expect(unknown).toMatchObject({ state: 'incomplete', counts: { unknown: 1 } });
   });
 
   test('takes what never reached the service for failed, not for unknown', async ({ shop }) => {
     const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
-    expect(down.code).toBe(5);
-    expect(down.stderr).not.toContain('not known');
-    expect(await outcomes(shop)).toEqual(['failed']);
+    expect(down).toMatchObject({ code: 5, stderr: expect.not.stringContaining('not known') });
+    expect(await shop.json('history export')).toMatchObject({ result: 'failed' });
   });
 
   test("that can't be written stops the change before it is sent", async ({ shop }) => {
-    const state = '/dev/null/state';
-    const result = await shop.run('inventory set 4 12', { folders: { ...shop.folders, state } });
-    expect(result).toMatchObject({ code: 1, requests: [] });
-    expect(result.stderr).toContain('nothing was sent');
-    expect(result.stderr).toContain('PETSTOCK_STATE_DIR');
+    const folders = { ...shop.folders, state: '/dev/null/state' };
+    const { code, requests, stderr } = await shop.run('inventory set 4 12', { folders });
+    expect({ code, requests }).toEqual({ code: 1, requests: [] });
+    for (const told of ['nothing was sent', 'PETSTOCK_STATE_DIR']) expect(stderr).toContain(told);
   });
 });
 
@@ -111,45 +101,29 @@ describe('Ctrl-C', () => {
 
   test('while the request is on its way waits for its answer, and says what became of it', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
-    const result = await shop.run('inventory set 4 3', {
+    const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
       // The time-out of the request passes.
       onStderr: (text) => {
         if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());
       },
     });
-    expect(result.code).toBe(130);
-    expect(result.stderr).toContain(
+    expect(code).toBe(130);
+    expect(stderr).toContain(
       'Interrupted; it is not known whether the stock of pet 4 was set.\nHint: petstock inventory apply --resume ',
     );
   });
 });
 
-describe('confirm = always', () => {
-  test('asks on a terminal and writes on yes', async ({ shop }) => {
-    await shop.run('config set confirm always');
-    const { asked, prompts } = confirming(true);
-    const result = await shop.run('inventory set 4 12', { terminal: 80, prompts });
-    expect(result.code).toBe(0);
-    expect(asked).toEqual(['Pet 4 in staging: 39 → 12 (-27). Write it?']);
-    expect(sent(result)).toEqual(['GET /v1/inventory', 'GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
+test('with confirm = always a terminal is asked, and elsewhere --yes is needed', async ({ shop }) => {
+  await shop.run('config set confirm always');
+  const { asked, prompts } = confirming(false, true);
+  const person = { terminal: 80, prompts };
+  expect(await shop.run('inventory set 4 12', person)).toMatchObject({ code: 2, sent: [get] });
+  expect(await shop.run('inventory set 4 12', person)).toMatchObject({
+    ...{ code: 0, sent: [get, get, 'PATCH /v1/inventory/4 {"quantity":12}'] },
   });
-
-  test('is exit 2 on no, and off a terminal without --yes', async ({ shop }) => {
-    await shop.run('config set confirm always');
-    const no = await shop.run('inventory set 4 12', { terminal: 80, prompts: { confirm: async () => false } });
-    expect(no.code).toBe(2);
-    expect(sent(no)).toEqual(['GET /v1/inventory']);
-    expect(await shop.run('inventory set 4 12')).toMatchObject({ code: 2, requests: [] });
-    expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
-  });
+  expect(asked).toEqual(Array(2).fill('Pet 4 in staging: 39 → 12 (-27). Write it?'));
+  await shop.refused('inventory set 4 12');
+  expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
 });
-
-/** The results that the history has, in the order of its runs. */
-async function outcomes(shop: Shop): Promise<string[]> {
-  const { stdout } = await shop.run('history export');
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).result);
-}

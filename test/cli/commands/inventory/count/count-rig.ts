@@ -1,10 +1,12 @@
 import { type Shop, type ShopRunOptions, withReport } from '../../../../support/shop.ts';
 
-/** Counts what is given as lines, off a terminal. */
+/** Counts what is given as lines, off a terminal. @returns what `withReport` does, and what was `written`: `['4 {"quantity":2}']` */
 export async function count(shop: Shop, lines: string, args = '--yes --json', options: ShopRunOptions = {}) {
   const words = args === '' ? [] : args.split(' ');
   const result = await shop.run(['inventory', 'count', ...words], { stdin: lines, ...options });
-  return withReport(result.stdout.startsWith('{') ? result : { ...result, stdout: '' });
+  const patches = result.requests.filter(({ method }) => method === 'PATCH');
+  const written = patches.map(({ path, body }) => `${path.slice(14)} ${body}`);
+  return { ...withReport(result.stdout.startsWith('{') ? result : { ...result, stdout: '' }), written };
 }
 
 /** A person at a terminal of 80 columns, who says yes. */
@@ -22,15 +24,18 @@ export async function sessionIn(shop: Shop): Promise<string> {
 
 /** The sessions of the shop by their last four characters, the oldest first. */
 export async function sessionsIn(shop: Shop): Promise<string[]> {
-  const listed: { session: string }[] = JSON.parse((await shop.run('inventory count --list --json')).stdout);
+  const listed: { session: string }[] = await shop.json('inventory count --list --json');
   return listed.map(({ session }) => session.slice(-4)).reverse();
+}
+
+/** Begins a session with each of these scans, which a guard keeps from being written. @returns what `sessionsIn` does */
+export async function begun(shop: Shop, ...sessions: readonly string[]): Promise<string[]> {
+  for (const lines of sessions) await count(shop, lines, '--new --yes --max-changes 0');
+  return sessionsIn(shop);
 }
 
 /** The states of all sessions of the shop, in order. */
 export async function statesIn(shop: Shop): Promise<string[]> {
-  const listed: { state: string }[] = JSON.parse((await shop.run('inventory count --list --json')).stdout);
+  const listed: { state: string }[] = await shop.json('inventory count --list --json');
   return listed.map(({ state }) => state).sort();
 }
-
-export const writes = (result: Awaited<ReturnType<typeof count>>) =>
-  result.requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => `${path.slice(14)} ${body}`);

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { LineCutter } from '../../../../../src/cli/commands/inventory/count/lines.ts';
 import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, openShop, test } from '../../../../support/shop.ts';
-import { count, person, sessionIn, writes } from './count-rig.ts';
+import { count, person, sessionIn } from './count-rig.ts';
 
 test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
@@ -44,18 +44,16 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
-  expect(no.stderr).toMatch(new RegExp(`Hint: petstock inventory count ${name} --env staging\n$`));
-  expect(writes(no)).toEqual([]);
+  expect(no.stderr.endsWith(`Hint: petstock inventory count ${name} --env staging\n`)).toBe(true);
+  expect(no.written).toEqual([]);
   const questions: string[] = [];
   const text = async (question: string) => ['4006381333931', 'never', ''][questions.push(question) - 1] ?? '';
   const on = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
   expect(questions).toHaveLength(3);
   expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
-  expect(questions[0]).toMatch(
-    new RegExp(`^Session ${name} of .* is not finished \\(1 unit, 1 pet\\)\\. Go on with it\\?`),
-  );
+  expect(questions[0]).toMatch(/^Session \w{4} of .* is not finished \(1 unit, 1 pet\)\. Go on with it\?/);
   expect(on.stderr).toContain(`Session ${name} goes on: 1 unit, 1 pet.`);
-  expect(writes(on)).toEqual(['4 {"quantity":2}']);
+  expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
 test('quit, exit and help at the prompt say what ends the count; elsewhere they are scans', async ({ shop }) => {
@@ -110,13 +108,15 @@ test('in raw mode what is typed is drawn behind the prompt, and fast scans never
   ]);
 });
 
-const key = fc.constantFrom(
-  ...['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'],
-);
+const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
 
 property(
   'a line is what its keys come to, however they are cut into pieces',
-  [fc.array(key, { maxLength: 20 }), fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), fc.boolean()],
+  [
+    fc.array(fc.constantFrom(...keys), { maxLength: 20 }),
+    fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }),
+    fc.boolean(),
+  ],
   (keys, sizes, hasKeys) => {
     const bytes = Buffer.from(keys.join(''));
     const whole = new LineCutter(hasKeys);

@@ -1,68 +1,61 @@
 import { expect } from 'vitest';
 import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
-import { openShop, test } from '../../../../support/shop.ts';
+import { errorJson, openShop, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
-import { count, person, sessionIn, sessionsIn, statesIn, writes } from './count-rig.ts';
+import { begun, count, person, sessionIn, statesIn } from './count-rig.ts';
 
 test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
-  await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = await sessionIn(shop);
+  const [name] = await begun(shop, '4 x2\n');
   const refused = await count(shop, '5\n');
   expect(refused).toMatchObject({ code: 2, requests: [] });
-  expect(JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error.hint).toBe(
-    `petstock inventory count ${name} --env staging`,
-  );
-  const other = await count(shop, '5\n', '--new --yes --json');
-  expect(writes(other)).toEqual(['5 {"quantity":1}'].filter(() => other.report.rows[0]?.result === 'applied'));
+  expect(errorJson(refused.stderr).error.hint).toBe(`petstock inventory count ${name} --env staging`);
+  expect((await count(shop, '5 x7\n', '--new --yes --json')).written).toEqual(['5 {"quantity":7}']);
   const same = await count(shop, '4\n', `${name} --yes --json`);
-  expect(writes(same)).toEqual(['4 {"quantity":3}']);
-  const again = await count(shop, '4\n', `${name} --yes`);
-  expect(again).toMatchObject({ code: 2, requests: [] });
-  expect(again.stderr).toMatch(/is finished: it was applied, by run .*\nHint: petstock history show /);
+  expect(same.written).toEqual(['4 {"quantity":3}']);
+  expect(await shop.refused(`inventory count ${name} --yes`, { stdin: '4\n' })).toMatch(
+    /is finished: it was applied, by run .*\nHint: petstock history show /,
+  );
 });
 
 test('a session is of one environment, and is named right', async ({ shop }) => {
-  await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = await sessionIn(shop);
+  const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
-  expect(elsewhere.code).toBe(2);
+  expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
   expect(elsewhere.stderr).toContain(`Hint: petstock inventory count ${name} --env staging`);
-  const moved = await count(shop, '', `${name} --yes`, { env: { PETSTOCK_URL_STAGING: 'http://localhost:9/v1' } });
-  expect(moved).toMatchObject({ code: 2, requests: [] });
+  await shop.refused(`inventory count ${name} --yes`, { env: { PETSTOCK_URL_STAGING: 'http://localhost:9/v1' } });
   expect((await count(shop, '', 'zzzz --yes')).code).toBe(9);
-  expect((await count(shop, '', '../x --yes')).code).toBe(2);
+  await shop.refused('inventory count ../x --yes');
 });
 
 test('two sessions become one: what each has counted is added up, once', async ({ shop }) => {
-  for (const lines of ['4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n'])
-    await count(shop, lines, '--new --yes --max-changes 0');
-  const names = await sessionsIn(shop);
-  const [one = '', two = ''] = names;
-  expect((await count(shop, '', `--merge ${one} ${one} --yes`)).code).toBe(2);
-  expect((await count(shop, '', `--merge ${one} --yes`)).code).toBe(2);
+  const [one, two] = await begun(shop, '4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n');
+  for (const names of [`${one} ${one}`, one]) await shop.refused(`inventory count --merge ${names} --yes`);
   const merged = await count(shop, '-\n4\n', `--merge ${one} ${two} --yes --json`);
-  expect(merged.code).toBe(8);
-  expect(writes(merged)).toEqual(['4 {"quantity":4}', '5 {"quantity":7}']);
+  expect(merged).toMatchObject({ code: 8, written: ['4 {"quantity":4}', '5 {"quantity":7}'] });
   expect(merged.stderr).toContain('  foo  3\n');
-  const again = await count(shop, '', `--merge ${one} ${two} --yes`);
-  expect(again.code).toBe(2);
-  expect(again.stderr).toContain('is finished: it was merged into session ');
+  const again = await shop.refused(`inventory count --merge ${one} ${two} --yes`);
+  expect(again).toContain('is finished: it was merged into session ');
 });
 
 test('a dry run of a merge from a script leaves the sessions as they are', async ({ shop }) => {
-  for (const lines of ['4 x2\n', '4\n5 x4\n']) await count(shop, lines, '--new --yes --max-changes 0');
-  const names = await sessionsIn(shop);
+  const names = await begun(shop, '4 x2\n', '4\n5 x4\n');
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
-  expect(dry.code).toBe(0);
-  expect(dry.report.rows.map(({ petId, after }) => [petId, after])).toEqual([
-    [4, 3],
-    [5, 5],
-  ]);
-  const unknown = await count(shop, 'foo\n', `--merge ${names.join(' ')} --dry-run`);
-  expect(unknown.code).toBe(8);
-  expect(unknown.stderr).not.toContain('Hint');
+  expect(dry).toMatchObject({
+    ...{
+      code: 0,
+      report: {
+        rows: [
+          { petId: 4, after: 3 },
+          { petId: 5, after: 5 },
+        ],
+      },
+    },
+  });
+  expect(await count(shop, 'foo\n', `--merge ${names.join(' ')} --dry-run`)).toMatchObject({
+    ...{ code: 8, stderr: expect.not.stringContaining('Hint') },
+  });
   expect(await statesIn(shop)).toEqual(['open', 'open']);
-  expect(writes(await count(shop, '', `--merge ${names.join(' ')} --yes`))).toEqual([
+  expect((await count(shop, '', `--merge ${names.join(' ')} --yes`)).written).toEqual([
     '4 {"quantity":3}',
     '5 {"quantity":4}',
   ]);
@@ -70,13 +63,10 @@ test('a dry run of a merge from a script leaves the sessions as they are', async
 
 test('a dry run of a merge that fails or is interrupted hints at itself: of it nothing is kept', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
-  for (const lines of ['4 x2\n', '4\n']) expect((await count(shop, lines, '--new --yes')).code).toBe(5);
-  const names = await sessionsIn(shop);
+  const names = await begun(shop, '4 x2\n', '4\n');
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
   const hint = `Hint: petstock inventory count ${merge} --env staging\n`;
-  const failed = await count(shop, '5\n', merge);
-  expect(failed.code).toBe(5);
-  expect(failed.stderr).toContain(hint);
+  expect(await count(shop, '5\n', merge)).toMatchObject({ code: 5, stderr: expect.stringContaining(hint) });
   const stopped = await count(shop, 'foo\n4\n4\n', merge, { ctrlCAt: /foo/ });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions are as');
@@ -85,8 +75,7 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
 });
 
 test('--list shows the sessions, and --discard gives one up after a question', async ({ shop }) => {
-  await count(shop, '4 x2\nfoo\n', '--yes --max-changes 0');
-  const name = await sessionIn(shop);
+  const [name] = await begun(shop, '4 x2\nfoo\n');
   const listed = await shop.run('inventory count --list --json');
   expect(listed.requests).toEqual([]);
   expect(JSON.parse(listed.stdout)).toMatchObject([
@@ -107,20 +96,19 @@ test('a session is of one store, and hints name it', async ({ shop }) => {
   expect((await count(shop, '', `${name} --yes`)).stderr.endsWith(hint)).toBe(true);
   expect((await count(shop, '5\n', '--yes --store north', { env })).stderr.endsWith(hint)).toBe(true);
   expect((await count(shop, '5 x9\n', '--yes')).code).toBe(0);
-  expect(writes(await count(shop, '', `${name} --yes --store north`, { env }))).toEqual(['4 {"quantity":2}']);
+  expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
 test('with others unfinished that is said, and no begins another', async ({ shop }) => {
-  for (const petId of [4, 7, 8]) await count(shop, `${petId}\n`, '--new --yes --max-changes 0');
+  await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
   expect(other.stderr).toContain('2 other sessions are not finished: petstock inventory count --list\n');
-  expect(writes(other)).toEqual(['1 {"quantity":1}']);
+  expect(other.written).toEqual(['1 {"quantity":1}']);
 });
 
 test('completion knows the sessions that are not finished', async ({ shop }) => {
-  for (const petId of [4, 5]) await count(shop, `${petId} x2\n`, '--new --yes --max-changes 0');
-  const [first, second = ''] = await sessionsIn(shop);
+  const [first, second] = await begun(shop, '4 x2\n', '5 x2\n');
   await shop.run(`inventory count --discard ${second} --yes`);
   const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
   expect(await known('sessions', '')).toEqual([[expect.stringMatching(new RegExp(`Z-${first}$`)), 'begun 0 s ago']]);
@@ -133,27 +121,22 @@ test.for([
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
 ])('a damaged session is named and left as it is, and can be removed: %s', async (damage, { shop }) => {
-  await count(shop, '4 x2\n', '--yes --max-changes 0');
-  const name = await sessionIn(shop);
+  const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
   expect(named).toMatchObject({ code: 1, requests: [] });
   expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
   expect(named.stderr).toContain('\nHint: petstock inventory count --new');
-  expect(await shop.run('inventory count --list')).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^Warning: Session/),
-  });
+  const stderr = expect.stringMatching(/^Warning: Session/);
+  expect(await shop.run('inventory count --list')).toMatchObject({ code: 0, stderr });
   const other = await count(shop, '5 x7\n');
-  expect(writes(other)).toEqual(['5 {"quantity":7}']);
+  expect(other.written).toEqual(['5 {"quantity":7}']);
   expect(other.stderr).toContain('is damaged');
   const check = await shop.run('state check --json');
   expect(check.code).toBe(1);
   expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
   expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
-  expect(await shop.run(`inventory count --discard ${name} --yes`)).toMatchObject({
-    code: 0,
-    stderr: `Session ${name} is removed.\n`,
-  });
+  const removed = await shop.run(`inventory count --discard ${name} --yes`);
+  expect(removed).toMatchObject({ code: 0, stderr: `Session ${name} is removed.\n` });
   expect((await shop.run('state check')).code).toBe(0);
 });
