@@ -9,7 +9,7 @@ const deltas = 'petId,delta\n1,+5\n2,+5\n3,+5\n4,+5\n';
 async function killedApply(action: Action, text: string) {
   const till = await openTill({ stock: tenEach(4) });
   const run = await killAt(till, action, `inventory apply ${till.file('a.csv', text)} --yes --concurrency 1`);
-  return { till, run, stock: () => [1, 2, 3, 4].map((petId) => till.service.stockOf(petId)) };
+  return { till, run, stock: () => [1, 2, 3, 4].map(till.service.stockOf) };
 }
 
 /** Runs commands that all end well. */
@@ -93,11 +93,8 @@ describe('history prune removes nothing that a run still asks for', () => {
     await all(till, 'history prune --keep 0 --incomplete --yes');
     first.release();
     const { code, stderr, stdout } = await applying;
-    expect({ code, run: JSON.parse(stdout).run, stock: till.service.stockOf(30) }).toEqual({
-      code: 8,
-      run: null,
-      stock: 10,
-    });
+    const stock = till.service.stockOf(30);
+    expect({ code, stock, run: JSON.parse(stdout).run }).toEqual({ code: 8, stock: 10, run: null });
     expect(stderr).not.toMatch(/petstock (undo|history|inventory apply)/);
   });
 });
@@ -123,8 +120,8 @@ describe('undo asks the history what was written since', () => {
     expect(till.service.stockOf(1)).toBe(10);
     await all(till, 'inventory set 1 20');
     const sent = till.service.seen('PATCH').length;
-    for (const again of [`undo ${run} --yes`, `inventory apply --resume ${killed} --yes`])
-      expect((await till.run(again)).code, again).not.toBe(0);
+    for (const again of [`undo ${run}`, `inventory apply --resume ${killed}`])
+      expect((await till.run(`${again} --yes`)).code, again).not.toBe(0);
     expect(till.service.stockOf(1)).toBe(20);
     expect(till.service.seen('PATCH')).toHaveLength(sent);
   });
@@ -187,30 +184,20 @@ test('a row that waited for a request of a killed command does not overwrite wha
       return answer;
     },
   });
-  expect({ code: applied.code, isLanded, stock: till.service.stockOf(2) }).toEqual({
-    code: 8,
-    isLanded: true,
-    stock: 50,
-  });
+  expect([applied.code, isLanded, till.service.stockOf(2)]).toEqual([8, true, 50]);
 });
 
-describe('no wait for the rate limit lies between reading a stock and writing what depends on it', () => {
-  /** One request is left, so that a command that only then learns of the limit waits after its read. */
-  const oneLeft = { limit: 60, seconds: 60, left: 1 };
-
-  test.each([
-    ['set 1 50 --expect 10', 7, 8],
-    ['adjust 1 -1', 0, 7],
-  ])('%s: a sale in the wait is seen', async (command, code, stock) => {
-    const till = await openTill({ limit: oneLeft });
-    till.service.next(
-      'GET',
-      andThen(normally, () => till.service.sell(1, 2)),
-    );
-    expect(await till.run(`inventory ${command}`)).toMatchObject({ code });
-    expect(till.service.stockOf(1)).toBe(stock);
-    expect(till.clock.sleeps.length).toBeGreaterThan(0);
-  });
+test.each([
+  ['set 1 50 --expect 10', 7, 8],
+  ['adjust 1 -1', 0, 7],
+])('%s: no wait for the rate limit lies between its read and its write', async (command, code, stock) => {
+  // One request is left, so that a command that only then learns of the limit waits after its read.
+  const till = await openTill({ limit: { limit: 60, seconds: 60, left: 1 } });
+  const sale = andThen(normally, () => till.service.sell(1, 2));
+  till.service.next('GET', sale);
+  expect(await till.run(`inventory ${command}`)).toMatchObject({ code });
+  expect(till.service.stockOf(1)).toBe(stock);
+  expect(till.clock.sleeps.length).toBeGreaterThan(0);
 });
 
 test('set of a pet that a waiting apply comes to much later does not wait for it', async () => {

@@ -53,10 +53,8 @@ test('127.0.0.1 and localhost share one limit', async () => {
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-const rows = 60;
-
 test('beside others who use the key rows are admitted in groups, as many as there is room for', async () => {
-  const till = await openTill({ stock: tenEach(rows), limit: { limit: 10_000, seconds: 60 } });
+  const till = await openTill({ stock: tenEach(60), limit: { limit: 10_000, seconds: 60 } });
   const { url, key } = till.service;
   const sendAsOthers = () => fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });
   await till.run('inventory get 1');
@@ -64,7 +62,7 @@ test('beside others who use the key rows are admitted in groups, as many as ther
   till.clock.advance(2000);
   await till.run('inventory get 1');
 
-  const lines = Object.keys(tenEach(rows)).map((petId) => `${petId},11`);
+  const lines = Object.keys(tenEach(60)).map((petId) => `${petId},11`);
   const file = till.file('all.csv', `petId,quantity\n${lines.join('\n')}\n`);
   const before = await writesOfLimits(file);
   expect(await till.run(`inventory apply ${file} --yes -q`)).toMatchObject({ code: 0 });

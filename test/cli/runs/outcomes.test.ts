@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import {
+  andThen,
   answers,
   commitThenAnswer,
   commitThenBreakOff,
@@ -17,54 +18,37 @@ const apply = (till: Till, ...lines: readonly string[]) =>
 const countsOf = async (till: Till) => (await till.history())[0]?.counts;
 
 describe('"nothing was written" is said only where it is certain: all rows committed, all answers lost', () => {
-  test('and then no connection: unknown, exit 8, and a resume settles it', async ({ till }) => {
+  const [quantities, deltas] = ['petId,quantity\n1,51\n2,52\n3,53\n', 'petId,delta\n1,41\n2,42\n3,43\n'];
+
+  test.for<[what: string, action: Action, exit: number, rows: string]>([
+    ['no connection', drop, 8, quantities],
+    ['empty lists', answers(200, {}, '[]'), 8, deltas],
+    ['a 429 of hours', answers(429, hours), 8, quantities],
+    ['Ctrl-C', drop, 130, quantities],
+  ])('and then %s: unknown, and a resume settles it', async ([what, action, exit, rows], { till }) => {
     till.service.next('GET', normally);
     till.service.always('PATCH', commitThenDrop);
-    const found = till.service.always('GET', drop);
-    const { code, stdout, stderr } = await till.run(apply(till, '1,51', '2,52', '3,53'));
-    expect(stderr).not.toMatch(/nothing was written/i);
+    const found = till.service.always('GET', action);
+    const ctrlCAt = () => what === 'Ctrl-C' && till.service.seen('GET').length === 2;
+    const command = `inventory apply ${till.file('a.csv', rows)} --yes --json`;
+    const { code, stdout, stderr } = await till.run(command, { ctrlCAt });
     const { run, counts } = JSON.parse(stdout);
-    expect({ code, counts }).toMatchObject({ code: 8, counts: { unknown: 3, applied: 0, failed: 0, notAttempted: 0 } });
+    expect(code).toBe(exit);
+    expect(counts).toMatchObject({ unknown: 3, applied: 0, failed: 0, notAttempted: 0, conflict: 0 });
+    expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
     expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
-    expect((await till.rows()).map(({ result }) => result)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(await till.rows()).toMatchObject(Array(3).fill({ result: 'unknown' }));
+    const resume = `inventory apply --resume ${run} --yes --json`;
+    if (what === 'empty lists') {
+      expect(await till.run(resume)).toMatchObject({ code: 1, stderr: expect.stringContaining('an empty list') });
+    }
     found();
-    const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);
+    till.clock.advance(2 * 3_600_000);
+    const resumed = await till.run(resume);
     expect(resumed.code).toBe(0);
     expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: 3, unknown: 0 });
     expect(till.service.seen('PATCH')).toHaveLength(3);
-  });
-
-  test('and then empty lists: unknown, until the pets are there again', async ({ till }) => {
-    till.service.next('GET', normally);
-    till.service.always('PATCH', commitThenDrop);
-    const found = till.service.always('GET', answers(200, {}, '[]'));
-    const file = till.file('a.csv', 'petId,delta\n1,+1\n2,+2\n3,+3\n');
-    const { code, stdout } = await till.run(`inventory apply ${file} --yes --json`);
-    expect({ code, counts: JSON.parse(stdout).counts }).toMatchObject({ code: 8, counts: { unknown: 3, conflict: 0 } });
-    const resumed = await till.run('inventory apply --resume latest --yes --json');
-    expect(resumed).toMatchObject({ code: 1, stderr: expect.stringContaining('an empty list') });
-    found();
-    const again = await till.run('inventory apply --resume latest --yes --json');
-    expect({ code: again.code, counts: JSON.parse(again.stdout).counts }).toMatchObject({
-      code: 0,
-      counts: { applied: 3 },
-    });
-    expect(till.service.stockOf(3)).toBe(13);
-  });
-
-  test.for<[string, Action, number]>([
-    ['a 429 of hours', answers(429, hours), 8],
-    ['Ctrl-C', drop, 130],
-  ] as const)('and then %s: unknown', async ([what, action, exit], { till }) => {
-    till.service.next('GET', normally);
-    till.service.always('PATCH', commitThenDrop);
-    till.service.always('GET', action);
-    const { code, stdout, stderr } = await till.run(apply(till, '1,51', '2,52', '3,53'), {
-      ctrlCAt: () => what === 'Ctrl-C' && till.service.seen('GET').length === 2,
-    });
-    expect(code).toBe(exit);
-    expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
-    expect(JSON.parse(stdout).counts).toMatchObject({ unknown: 3, applied: 0, failed: 0, notAttempted: 0 });
+    expect([1, 2, 3].map(till.service.stockOf)).toEqual([51, 52, 53]);
   });
 });
 
@@ -95,34 +79,27 @@ describe('set: committed, the answer lost, and then a refusal', () => {
   });
 });
 
-test.for<[string, Action, number, number]>([
-  ['committed', commitThenDrop, 14, 8],
-  ['not committed', drop, 9, 8],
-] as const)(
-  'adjust +5, %s, 1 sold elsewhere: the sale stays, it is not known',
-  async ([_what, action, stock, exit], { till }) => {
-    till.service.next('PATCH', (exchange) => {
-      action(exchange);
-      till.service.sell(1, 1);
-    });
-    const { code } = await till.run('inventory adjust 1 +5 --json');
-    expect({ stock: till.service.stockOf(1), code }).toEqual({ stock, code: exit });
-  },
-);
+test.for<[string, Action, number]>([
+  ['committed', commitThenDrop, 14],
+  ['not committed', drop, 9],
+])('adjust +5, %s, 1 sold elsewhere: the sale stays, it is not known', async ([_what, action, stock], { till }) => {
+  const sale = andThen(action, () => till.service.sell(1, 1));
+  till.service.next('PATCH', sale);
+  const { code } = await till.run('inventory adjust 1 +5 --json');
+  expect({ stock: till.service.stockOf(1), code }).toEqual({ stock, code: 8 });
+});
 
-test.for(['set 1 500 --expect 10 --json', 'apply'])(
-  '%s: the service stores 100: exit 8, and undo starts from 100',
-  async (command, { till }) => {
+test('the service stores 100 instead: exit 8, and undo starts from 100', async ({ till }) => {
+  for (const command of ['inventory set 1 500 --expect 10 --json', apply(till, '1,500')]) {
     till.service.next('PATCH', storeInstead(100));
-    const { code, stderr } = await till.run(command === 'apply' ? apply(till, '1,500') : `inventory ${command}`);
-    expect(code).toBe(8);
-    expect(stderr).not.toMatch(/nothing was written/i);
+    const { code, stderr } = await till.run(command);
+    expect({ code, stderr }).toEqual({ code: 8, stderr: expect.not.stringMatching(/nothing was written/i) });
     expect(await countsOf(till)).toMatchObject({ differs: 1, applied: 0, failed: 0 });
     expect(await till.rows()).toMatchObject([{ before: 10, after: 500, result: 'differs', quantity: 100 }]);
     expect(await till.run('undo --last --yes')).toMatchObject({ code: 0 });
     expect(till.service.stockOf(1)).toBe(10);
-  },
-);
+  }
+});
 
 describe('only 200 with the item is taken for written, and only what was refused for not written', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';

@@ -2,49 +2,28 @@ import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
 import { test } from '../../support/till.ts';
 
-test('a sale while the confirmation stands open is not overwritten', async ({ till }) => {
+test.for([
+  ['a sale is not overwritten', '', 3, { code: 8, stock: [7, 60] }, 'conflict'],
+  ['a stock that somebody else sets as wanted needs nothing', '', -40, { code: 0, stock: [50, 60] }, undefined],
+  ['a row of a resume whose stock moves is a conflict, too', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
+] as const)('while the confirmation stands open: %s', async ([_what, how, units, expected, result], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  if (how === 'resume') {
+    till.service.next('PATCH', answers(401));
+    expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
+  }
   const confirm = async () => {
-    till.service.sell(1, 3);
+    till.service.sell(1, units);
     // A plan is read again if it is older than 5 s.
     till.clock.advance(5500);
     return true;
   };
-  const { code } = await till.run(`inventory apply ${file}`, { terminal: 100, prompts: { confirm } });
-  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual({ code: 8, stock: [7, 60] });
-  expect(await till.rows()).toMatchObject([
-    { petId: 1, result: 'conflict' },
-    { petId: 2, result: 'applied' },
-  ]);
-});
-
-test('a stock that somebody else sets as wanted while the confirmation stands open needs nothing', async ({ till }) => {
-  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
-  const confirm = async () => {
-    till.service.sell(1, -40);
-    till.clock.advance(5500);
-    return true;
-  };
-  const { code } = await till.run(`inventory apply ${file}`, { terminal: 100, prompts: { confirm } });
-  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual({ code: 0, stock: [50, 60] });
-  expect(await till.rows()).toMatchObject([{ petId: 2, result: 'applied' }]);
-});
-
-test('a row of a resume whose stock moves during the question is a conflict in the history, too', async ({ till }) => {
-  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
-  till.service.next('PATCH', answers(401));
-  expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
-  const confirm = async () => {
-    till.service.sell(1, 3);
-    till.clock.advance(5500);
-    return true;
-  };
-  const resumed = await till.run('inventory apply --resume latest', { terminal: 100, prompts: { confirm } });
-  expect(resumed.code).toBe(8);
-  expect(await till.rows()).toMatchObject([
-    { petId: 1, result: 'conflict' },
-    { petId: 2, result: 'applied' },
-  ]);
+  const command = how === 'resume' ? 'inventory apply --resume latest' : `inventory apply ${file}`;
+  const { code } = await till.run(command, { terminal: 100, prompts: { confirm } });
+  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual(expected);
+  const rows = await till.rows();
+  expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
+  expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
 });
 
 test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async ({ till }) => {
@@ -79,20 +58,17 @@ test.for([
   expect([1, 2, 3].map(till.service.stockOf)).toEqual([0, 3, 9]);
 });
 
-test.for([
-  'get 1',
-  'get 1 2',
-  'adjust 1 +1',
-  'set 1 9 --expect 5',
-  'set 1 9 --read-first',
-  'set 1=4 2=3 --yes',
-  'apply FILE --yes',
-])('%s refuses a list that has the pet twice, and writes nothing', async (command, { till }) => {
-  const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
-  till.service.always('GET /inventory', ({ answer }) => answer(200, twice));
-  const file = till.file('changes.csv', 'petId,quantity\n1,3\n');
-  const result = await till.run(`inventory ${command.replace('FILE', file)}`);
-  expect(result).toMatchObject({ code: 1, stdout: '' });
-  expect(result.stderr).toContain('pet 1 is in it twice');
-  expect(till.service.seen('PATCH')).toEqual([]);
-});
+const reads = ['get 1', 'get 1 2', 'adjust 1 +1', 'set 1 9 --expect 5', 'set 1 9 --read-first', 'set 1=4 2=3 --yes'];
+
+test.for([...reads, 'apply FILE --yes'])(
+  '%s refuses a list that has the pet twice, and writes nothing',
+  async (command, { till }) => {
+    const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
+    till.service.always('GET /inventory', ({ answer }) => answer(200, twice));
+    const file = till.file('changes.csv', 'petId,quantity\n1,3\n');
+    const result = await till.run(`inventory ${command.replace('FILE', file)}`);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toContain('pet 1 is in it twice');
+    expect(till.service.seen('PATCH')).toEqual([]);
+  },
+);
