@@ -53,12 +53,11 @@ test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another 
   const { home, printed } = await warmHome();
   const [command] = commands;
   for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
-  const before = fs.readFileSync(cachesIn(home)[0] ?? '');
   expect(await runCached(home, command)).toEqual(printed.get(command));
   fs.rmSync(folderOf(home), { recursive: true });
   fs.chownSync(home.state, 65534, 65534);
   expect((await runCached(home, 'config list')).code).toBe(0);
-  expect({ isMade: fs.existsSync(folderOf(home)), length: before.length > 0 }).toEqual({ isMade: false, length: true });
+  expect(fs.existsSync(folderOf(home))).toBe(false);
 });
 
 test('a folder that others can write to is made anew', async () => {
@@ -66,21 +65,16 @@ test('a folder that others can write to is made anew', async () => {
   fs.writeFileSync(`${folderOf(home)}/planted`, '');
   fs.chmodSync(folderOf(home), 0o777);
   expect((await runCached(home, commands[0])).code).toBe(0);
-  expect({ planted: fs.existsSync(`${folderOf(home)}/planted`), mode: mode(folderOf(home)) }).toEqual({
-    planted: false,
-    mode: 0o700,
-  });
+  expect([fs.existsSync(`${folderOf(home)}/planted`), mode(folderOf(home))]).toEqual([false, 0o700]);
 });
 
 test.each([
-  ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }, 0],
-  ['the state folder is relative', { PETSTOCK_STATE_DIR: 'state' }, 0],
-  ['the state folder is not there', {}, 0],
-])('nothing is kept if %s', async (_why, env, code) => {
+  ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }],
+  ['the state folder is relative', { PETSTOCK_STATE_DIR: 'state' }],
+  ['the state folder is not there', {}],
+])('nothing is kept if %s', async (_why, env) => {
   const home = temporaryHome();
-  for (let run = 0; run < 2; run += 1) {
-    expect((await runCached(home, 'config list', { env })).code).toBe(code);
-  }
+  for (const _ of [1, 2]) expect((await runCached(home, 'config list', { env })).code).toBe(0);
   expect(cachesIn(home)).toEqual([]);
 });
 

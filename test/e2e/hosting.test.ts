@@ -5,17 +5,10 @@ import { expect, test } from 'vitest';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { startProgram, temporaryHome } from '../support/program.ts';
 
-interface Line {
-  readonly url: string;
-  readonly key: string;
-  readonly admin: string;
-  readonly adminToken: string;
-}
-
 /** Starts `sandbox serve` with an administration port. */
 async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const program = startProgram(['sandbox', 'serve', '--port', '0', '--admin-port', '0', '--json', ...args], { env });
-  const line: Line = JSON.parse(await program.until('stdout', '\n'));
+  const line: Readonly<Record<'url' | 'key' | 'admin', string>> = JSON.parse(await program.until('stdout', '\n'));
   return { program, ...line };
 }
 
@@ -60,8 +53,7 @@ test('SIGHUP has a renewed certificate served; one that is broken leaves that of
 });
 
 test('SIGHUP without a certificate is the end, as for any program whose terminal is closed', async () => {
-  const { program, url, key } = await start(['--file', ':memory:']);
-  expect(await statusOf(`${url}/inventory`, key)).toBe(200);
+  const { program } = await start(['--file', ':memory:']);
   program.kill('SIGHUP');
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });

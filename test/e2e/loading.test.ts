@@ -8,15 +8,8 @@ import { runProgram, serve, temporaryHome } from '../support/program.ts';
 type Builtins = readonly string[];
 
 const cache: Builtins = ['vm', 'os', 'stream', 'stream/promises', 'string_decoder'];
-const settings: Builtins = [
-  ...cache,
-  'diagnostics_channel',
-  'fs/promises',
-  'net',
-  'process',
-  'timers',
-  'timers/promises',
-];
+const timers: Builtins = ['timers', 'timers/promises'];
+const settings: Builtins = [...cache, ...timers, 'diagnostics_channel', 'fs/promises', 'net', 'process'];
 /** The state, whose engine is Node's own if it has one. */
 const state: Builtins = [...settings, 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
@@ -75,11 +68,7 @@ const recorder = `
   });
   require(process.argv[1]);`;
 
-async function start(
-  command: string,
-  env = {},
-  shell: readonly string[] = [],
-): Promise<{ code: number | null; loaded: Builtins }> {
+async function start(command: string, env = {}, shell: readonly string[] = []) {
   const home = temporaryHome();
   const LOADED = join(home.folder, 'loaded.json');
   const through = [...shell, process.execPath, '-e', recorder];

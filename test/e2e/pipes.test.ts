@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hasFullDevice } from '../support/capabilities.ts';
-import { runProgram, serve, startProgram } from '../support/program.ts';
+import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
@@ -19,6 +19,19 @@ test.each(['tsv', 'json', 'table'])('a reader that leaves early ends a long list
 test.each(['2>&1 | head -1', '| :'])('%s: a reader that leaves ends the help of a command quietly', async (reader) => {
   const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
   expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('watch ends quietly with its next line once its reader has gone away', async () => {
+  const { env } = await serve();
+  const home = temporaryHome();
+  const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
+  const program = startProgram('inventory watch --interval 0.2', { env, home, through });
+  await program.until('stderr', 'Watching 24 pets');
+  await runProgram('inventory set 4 12', { env, home });
+  await program.until('stdout', '\n');
+  await runProgram('inventory set 4 13', { env, home });
+  const stderr = expect.not.stringContaining('Error');
+  expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
 });
 
 test('| head -1', async () => {

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
+import { openClosingPort } from '../support/tls.ts';
 
 /** What Node and the runtime of the executables do each in their own way, and petstock alike. */
 
@@ -56,4 +57,13 @@ test('without USER, and with a relative HOME, user and folders are those of the 
 test.runIf(isScript)('a command that can never be done does not end with 0', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('proxies in the environment are ignored', async () => {
+  const { host, connections } = await openClosingPort();
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+  const proxies = Object.fromEntries(names.map((name) => [name, `http://${host}`]));
+  const { env } = await serve();
+  const { code } = await runProgram('inventory list', { env: { ...env, ...proxies, NODE_USE_ENV_PROXY: '1' } });
+  expect([code, connections()]).toEqual([0, 0]);
 });

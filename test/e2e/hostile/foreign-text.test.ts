@@ -37,18 +37,10 @@ async function attack(shop: Shop, command: string | readonly string[], options: 
 }
 
 test.each([200, 302, 400, 401, 404, 429, 503])('an answer of %i forges no line', async (status) => {
-  const headers = {
-    location: `/${inHeader}`,
-    sunset: inHeader,
-    'x-ratelimit-limit': inHeader,
-    'retry-after': inHeader,
-  };
+  const retryAfter = status === 200 || status === 429 ? '1' : inHeader;
+  const headers = { sunset: inHeader, 'x-ratelimit-limit': inHeader, 'retry-after': retryAfter };
   const body = JSON.stringify({ code: forged, message: forged, status });
-  const url = await answering(
-    status,
-    body,
-    status === 200 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
-  );
+  const url = await answering(status, body, { ...headers, location: `/${inHeader}` });
   const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
   const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
   for (const debug of ['', ' --debug']) {
@@ -94,11 +86,8 @@ test.each([
   for (const command of [...commands, 'diff staging production', 'set 1 5', 'adjust 1 5', 'apply FILE --yes']) {
     // A write of unknown outcome would be looked at again.
     if (/^(set|adjust|apply)/.test(command)) shop = await openShop();
-    const env = {
-      PETSTOCK_URL_STAGING: url,
-      PETSTOCK_URL_PRODUCTION: shop.service.url,
-      PETSTOCK_API_KEY_PRODUCTION: shop.service.key,
-    };
+    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    const env = { ...production, PETSTOCK_URL_STAGING: url };
     const file = changeFile(shop, 'petId,quantity\n1,7\n');
     await attack(shop, `inventory ${command.replace('FILE', file)}`, { env });
     if (command === 'get 1') for (const other of ['pets get 1', 'orders list']) await attack(shop, other, { env });
@@ -119,14 +108,8 @@ test.each(widths)('the history that others have written forges no line in %i col
     command = '${forged}', store = '${forged}', base_url = 'https://x/${forged}', undone_by = '["${forged}"]', undoes = '${forged}'`);
   await change(`INSERT INTO presence (id, identity, os_user, command, since, boot, expires, lasts)
     VALUES ('1', '${identity}', '${forged}', '${forged}', 0, '${shop.clock.boot()}', 1e15, 15000)`);
-  const looks = [
-    'history list',
-    `history show ${run}`,
-    'undo --last',
-    'state info',
-    'state check',
-    'history prune --keep 0',
-  ];
+  const state = ['state info', 'state check', 'history prune --keep 0'];
+  const looks = ['history list', `history show ${run}`, 'undo --last', ...state];
   for (const command of looks) await attack(shop, command, { terminal });
   await change(`UPDATE runs SET store = NULL, undoes = NULL, undone_by = '[]', base_url = '${shop.service.url}'`);
   const writes = [`undo ${run} --dry-run`, 'undo --last', `inventory apply --resume ${run}`, 'inventory adjust 4 1'];
@@ -156,28 +139,16 @@ test.each(widths)('names of a codes file, and codes, forge no line in %i columns
   await shop.run(['config', 'set', 'codes', codes]);
   const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
   await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
-  for (const command of [
-    'list',
-    'list --fields name',
-    'get 1',
-    'get 1 2',
-    'set 1 5',
-    'set 1=3 2=5',
-    'watch --now --for 1',
-  ]) {
-    await attack(shop, `inventory ${command}`, { terminal });
-  }
-  for (const command of ['history list', 'undo --last']) await attack(shop, command, { terminal });
+  const reads = ['list', 'list --fields name', 'get 1', 'get 1 2', 'watch --now --for 1'];
+  const commands = [...reads, 'set 1 5', 'set 1=3 2=5'].map((words) => `inventory ${words}`);
+  for (const command of [...commands, 'history list', 'undo --last']) await attack(shop, command, { terminal });
 });
 
 test('a configuration file forges no line', async ({ shop }) => {
   mkdirSync(shop.folders.config, { recursive: true });
   const settings = { [forged]: forged, codes: forged };
-  for (const text of [
-    JSON.stringify({ settings }),
-    JSON.stringify({ [forged]: 1, stores: { [forged]: {} } }),
-    forged,
-  ]) {
+  const stores = { [forged]: 1, stores: { [forged]: {} } };
+  for (const text of [JSON.stringify({ settings }), JSON.stringify(stores), forged]) {
     writeFileSync(join(shop.folders.config, 'config.json'), text, { mode: 0o600 });
     for (const command of ['config list', 'status', 'inventory list --limit 1', 'config get codes']) {
       await attack(shop, command);

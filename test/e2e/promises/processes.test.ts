@@ -22,9 +22,8 @@ describeContained('containers that share one state folder', () => {
     const { service, petstock, program, run, release } = await running();
     const sent = service.seen('PATCH').length;
     for (const name of [run, 'latest']) {
-      const resumed = await petstock.run(`inventory apply --resume ${name} --yes`, { through: container });
-      expect(service.seen('PATCH')).toHaveLength(sent);
-      expect({ name, code: resumed.code }).toEqual({ name, code: 7 });
+      const { code } = await petstock.run(`inventory apply --resume ${name} --yes`, { through: container });
+      expect({ name, code, sent: service.seen('PATCH').length }).toEqual({ name, code: 7, sent });
     }
     release();
     expect(await program.result).toMatchObject({ code: 0 });
@@ -56,54 +55,29 @@ describeContained('containers that share one state folder', () => {
 });
 
 describeContained('a pid that another program has taken', () => {
-  test('does not keep a pet of a killed command busy', async () => {
-    const service = await scriptedService({ stock: tenEach(2) });
-    const petstock = petstockAt(service);
-    service.next('PATCH', hang);
-    const [node = '', ...rest] = programCommand();
-    const killed = [node, ...rest].map((word) => `'${word}'`).join(' ');
-    // The next pid of a namespace can be chosen: the one of the killed command goes to `sleep`.
-    const script = [
-      `${killed} inventory set 1 5 --timeout 2 & dead=$!`,
-      'read line',
-      'kill -9 $dead; wait $dead',
-      'echo $((dead - 1)) > /proc/sys/kernel/ns_last_pid',
-      'sleep 600 & [ $! = $dead ] || exit 99',
-      '"$@"; code=$?; kill $!; exit $code',
-    ].join('\n');
-    const program = petstock.start('inventory adjust 1 +1', {
-      through: [...container, 'sh', '-c', script, 'sh'],
-      stdin: { open: true },
-    });
-    await service.untilSeen('PATCH', 1);
-    program.type('\n');
-    const { code } = await within(20_000, 'adjust', program.result);
-    expect({ code, stock: service.stockOf(1) }).toEqual({ code: 0, stock: 11 });
-  });
-
-  test('does not keep a run from being resumed', async () => {
+  test.each([
+    ['a pet of a killed command busy', 'inventory set 1 5', 'inventory adjust 1 +1', [11, 10]],
+    ['a run from being resumed', 'inventory apply FILE --yes', 'inventory apply --yes --resume', [51, 52]],
+  ])('does not keep %s', async (_what, first, next, stock) => {
     const service = await scriptedService({ stock: tenEach(2) });
     const petstock = petstockAt(service);
     service.next('PATCH', hang);
     const file = petstock.file('a.csv', ['petId,quantity', '1,51', '2,52']);
-    const killed = programCommand()
-      .map((word) => `'${word}'`)
-      .join(' ');
+    const program = programCommand().map((word) => `'${word}'`);
+    // The next pid of a namespace can be chosen: the one of the killed command goes to `sleep`.
     const script = [
-      `${killed} inventory apply '${file}' --yes --concurrency 1 --timeout 2 & dead=$!`,
+      `${program.join(' ')} ${first.replace('FILE', `'${file}' --concurrency 1`)} --timeout 2 & dead=$!`,
       'read run',
       'kill -9 $dead; wait $dead',
       'echo $((dead - 1)) > /proc/sys/kernel/ns_last_pid',
       'sleep 600 & [ $! = $dead ] || exit 99',
       '"$@" $run; code=$?; kill $!; exit $code',
     ].join('\n');
-    const program = petstock.start('inventory apply --yes --resume', {
-      through: [...container, 'sh', '-c', script, 'sh'],
-      stdin: { open: true },
-    });
+    const through = [...container, 'sh', '-c', script, 'sh'];
+    const second = petstock.start(next, { through, stdin: { open: true } });
     await service.untilSeen('PATCH', 1);
-    program.type(`${(await petstock.newest()).run}\n`);
-    const { code } = await within(20_000, 'resume', program.result);
-    expect({ code, stock: [1, 2].map(service.stockOf) }).toEqual({ code: 0, stock: [51, 52] });
+    second.type(next.endsWith('--resume') ? `${(await petstock.newest()).run}\n` : '\n');
+    const { code } = await within(20_000, next, second.result);
+    expect({ code, stock: [1, 2].map(service.stockOf) }).toEqual({ code: 0, stock });
   });
 });
