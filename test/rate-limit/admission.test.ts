@@ -2,21 +2,40 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
 import { copyOf } from '../../src/rate-limit/key-state.ts';
+import { knownLimits } from '../../src/rate-limit/known-limits.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
+import { createTestClock } from '../support/clock.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { createRig, known, ok, refused, told, unaborted } from './rig.ts';
-import { createVirtualClock } from './virtual-clock.ts';
+import {
+  createRig,
+  known,
+  ok,
+  processWith,
+  type RigOptions,
+  refused,
+  scope,
+  told,
+  unaborted,
+  unavailable,
+} from './rig.ts';
+import { simulate } from './simulation.ts';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
 const hour = 3_600_000;
 const day = 24 * hour;
+const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 /** A wait of 40 s for a window, with what two clocks may drift apart in it. */
 const fortySeconds = 40_009;
 
+/** With a clock on which any number sleep at the same time. */
+const virtualRig = (options: RigOptions<VirtualClock> = {}) => createRig({ clock: createVirtualClock(), ...options });
+const virtuallyKnown = (left: number) => known(left, { clock: createVirtualClock() });
+
 test('nothing known: one request leaves, the others wait for its answer', async () => {
-  const { clock, governor, announced } = createRig({ clock: createVirtualClock() });
+  const { clock, governor, announced } = virtualRig();
   const probe = await governor.admit(unaborted);
   let admitted = 0;
   const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
@@ -28,17 +47,23 @@ test('nothing known: one request leaves, the others wait for its answer', async 
   expect(announced).toEqual([]);
 });
 
-test('what an answer told is what was last seen', async () => {
-  const { clock, governor, ask } = createRig();
+test('the last answer that told is what was last seen; what was sent since is taken off what is known', async () => {
+  const { clock, governor, ask, store } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   await ask(ok(told(57, 40 * second, clock.now())));
   const seen = { limit: 60n, remaining: 57n, reset: 1_768_478_460, resetIn: 40_000, asOf: clock.now() };
   expect(governor.lastSeen).toEqual(seen);
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);
+  const ofMinute = { kind: 'minute', limit: 60, remaining: 56, resetAt: 1_768_478_460_000, asOf: clock.now() };
+  expect(knownLimits(await store.list())).toEqual([{ scope, env: 'staging', ...ofMinute }]);
+  await ask(ok({ ...told(5, 43_180_000, clock.now()), 'x-ratelimit-limit': '1000' }));
+  expect(knownLimits(await store.list())).toMatchObject([
+    { kind: 'minute', limit: 60, remaining: 55 },
+    { kind: 'day', limit: 1000, remaining: 5 },
+  ]);
 });
 
-const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 const at = (ms: number) => new Date(start + ms).toUTCString();
 const { date: _date, ...withoutDate } = told(0, 40 * second, start);
 const ofThousand = { 'x-ratelimit-limit': '1000' };
@@ -46,28 +71,84 @@ const asking = (retryAfter: string | undefined, resetIn = 5 * second) =>
   refused({ ...told(1, resetIn, start), 'retry-after': retryAfter });
 
 // These tests run under TZ=America/New_York.
-test.each<[string, ObservedAnswer, number]>([
+test.each<[string, ObservedAnswer | readonly ObservedAnswer[], number]>([
   ['a spent window', ok(told(0, 40 * second, start)), fortySeconds],
   ['by the clock of the service, 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
   ['by the clock of the service, a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
-  ['by the local clock where there is no Date', ok(withoutDate), fortySeconds],
+  ['by the local clock if there is no Date', ok(withoutDate), fortySeconds],
   ['a window that has ended already', ok(told(0, -10 * second, start)), 0],
   ['a reset in the year 9999', ok({ ...told(0, 40 * second, start), 'x-ratelimit-reset': '253402300799' }), 0],
   ['a limit of 1000 with a reset 45 s away: a minute', ok({ ...told(0, 45 * second, start), ...ofThousand }), 45_010],
   ['a 429 without headers', refused(), 60_000],
+  ['a 429 without headers after an answer that told a reset', [ok(told(5, 40 * second, start)), refused()], 60_000],
   ['Retry-After beside an earlier reset', asking('60'), 60_000],
   ['Retry-After: 0', asking('0'), 1000],
   ['a date', asking('Thu, 15 Jan 2026 12:01:20 GMT'), 60_000],
   ['a date by the clock of the service', refused({ date: at(-day), 'retry-after': at(60_000 - day) }), 60_000],
+  [
+    'a date without a Date, by the clock of the service that is known',
+    [ok(told(50, 40 * second, start - hour)), refused({ 'retry-after': at(80_000 - hour) })],
+    80_000,
+  ],
   ['a number that is none', asking('120.0'), 120_000],
   ['garbage', asking('garbage'), 60_000],
   ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
   ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
-])('the next request waits behind %s', async (_what, answer, wait) => {
-  const { announced, waitAfter } = createRig({ maxWait: hour });
-  expect(await waitAfter(answer)).toBe(wait);
+])('the next request waits behind %s', async (_what, answers, wait) => {
+  const { announced, ask, waitAfter } = createRig({ maxWait: hour });
+  const [last = ok(), ...earlier] = [answers].flat().toReversed();
+  for (const answer of earlier) await ask(answer);
+  expect(await waitAfter(last)).toBe(wait);
   expect(announced.map(Math.ceil)).toEqual(wait === 0 ? [] : [wait]);
 });
+
+test.each([hour, -hour])('a date beside a Date that is off by %i ms is never a shorter wait', async (off) => {
+  const { clock, ask, waitAfter } = createRig({ maxWait: day });
+  const later = (ms: number) => new Date(clock.now() + ms).toUTCString();
+  const dated = () => refused({ date: later(off), 'retry-after': later(120_000) });
+  expect(await waitAfter(dated())).toBeGreaterThanOrEqual(120_000);
+  await ask(ok({ date: later(0) }));
+  expect(await waitAfter(dated())).toBeGreaterThanOrEqual(120_000);
+});
+
+test.each(['9999999999', '9'.repeat(400)])('Retry-After: %s closes the gate for 32 days', async (asked) => {
+  const { clock, governor, ask, warnings } = createRig({ maxWait: 0 });
+  await ask(refused({ 'retry-after': asked }));
+  const said =
+    /^The service asked to wait until the year \d{4,}\. petstock waits at most 32 days; `petstock limits clear`/;
+  expect(warnings).toEqual([expect.stringMatching(said)]);
+  clock.advance(32 * day - second);
+  await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 1 });
+  clock.advance(second);
+  await governor.admit(unaborted);
+});
+
+test.each([hour, -hour, day, -day])('the local clock is stepped by %i ms during a wait', async (step) => {
+  const clock = createTestClock();
+  const sleep: typeof clock.sleep = (ms, signal) => {
+    if (clock.sleeps.length === 1) clock.step(step);
+    return clock.sleep(ms, signal);
+  };
+  const { waitAfter } = createRig({ clock: { ...clock, sleep } });
+  expect(await waitAfter(ok(told(0, 40 * second, clock.now())))).toBe(fortySeconds);
+});
+
+property(
+  'nothing is sent inside a gate, whatever the jitter, and however the wall clock is stepped',
+  [
+    fc.integer({ min: 1, max: 80 }),
+    fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    fc.integer({ min: -2 * day, max: 2 * day }),
+  ],
+  async (asked, chance, step) => {
+    const { clock, ask } = createRig({ random: () => chance });
+    const first = await ask(refused({ 'retry-after': String(asked) }));
+    clock.step(step);
+    const waited = (await ask(ok())) - first;
+    expect(waited).toBeGreaterThanOrEqual(asked * second);
+    expect(waited).toBeLessThanOrEqual(asked * 1100 + 1);
+  },
+);
 
 test('a store whose times are rounded down is not asked again before a millisecond has passed', async () => {
   let folds = 0;
@@ -75,10 +156,8 @@ test('a store whose times are rounded down is not asked again before a milliseco
     override fold(scope: string, records: readonly LimitRecord[]) {
       folds += 1;
       if (folds > 20) throw new Error('it is asked again and again');
-      const rounded = records.map((record) =>
-        record.type === 'intent' ? { ...record, at: record.at - 0.0002 } : record,
-      );
-      return super.fold(scope, rounded);
+      const down = (record: LimitRecord) => (record.type === 'intent' ? { ...record, at: record.at - 0.0002 } : record);
+      return super.fold(scope, records.map(down));
     }
   }
   const { waitAfter } = createRig({ store: new Rounding() });
@@ -88,38 +167,22 @@ test('a store whose times are rounded down is not asked again before a milliseco
 test('a wait for the next day is not begun unless it is allowed', async () => {
   const { clock, governor, ask } = createRig();
   await ask(ok(told(0, 12 * hour, clock.now())));
-  const day = { limit: 60, resetAt: clock.now() + 12 * hour };
-  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day };
+  const ofDay = { limit: 60, resetAt: clock.now() + 12 * hour };
+  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day: ofDay };
   await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
   expect(clock.sleeps).toEqual([]);
 });
 
-describe('after a 429', () => {
-  test('a reset that an earlier answer told is not taken for one of this answer', async () => {
-    const { waitAfter } = await known(5);
-    expect(await waitAfter(refused())).toBe(60_000);
-  });
-
-  property(
-    'never sent inside the gate, whatever the jitter, and however the wall clock is stepped',
-    [
-      fc.integer({ min: 1, max: 80 }),
-      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-      fc.integer({ min: -2 * day, max: 2 * day }),
-    ],
-    async (asked, chance, step) => {
-      const { clock, ask } = createRig({ random: () => chance });
-      const first = await ask(refused({ 'retry-after': String(asked) }));
-      clock.step(step);
-      const waited = (await ask(ok())) - first;
-      expect(waited).toBeGreaterThanOrEqual(asked * second);
-      expect(waited).toBeLessThanOrEqual(asked * 1100 + 1);
-    },
-  );
+test('a reset that is moved to an earlier time does not block a key for years', async () => {
+  const { clock, ask } = createRig();
+  const began = await ask(ok(told(1, 12 * hour, clock.now())));
+  await ask(ok(told(0, 2 * hour, clock.now())));
+  await expect(ask(ok())).rejects.toMatchObject({ retryAfterSeconds: 7202 });
+  expect(clock.monotonic()).toBe(began);
 });
 
 test('beside others on the key a window is waited for up to a second longer', async () => {
-  const { clock, governor, ask } = createRig({ clock: createVirtualClock(), random: () => 0.5 });
+  const { clock, governor, ask } = virtualRig({ random: () => 0.5 });
   for (const left of [50, 0]) await ask(ok(told(left, 40 * second, clock.now())));
   await governor.admit(unaborted);
   expect(clock.monotonic()).toBe(fortySeconds + 500);
@@ -135,6 +198,28 @@ test('three 429s in a row end it for all processes, whichever of them sent', asy
   await governor.admit(unaborted);
 });
 
+test.each([
+  ['of more than a minute ends a command at once', '70', hour],
+  ['of more than the command may wait too', '30', 20_000],
+])('a 503 with a Retry-After %s: the service is unavailable', async (_what, seconds, maxWait) => {
+  const { clock, ask, beside } = createRig();
+  await ask(unavailable(seconds));
+  const refusal = { kind: 'unavailable', retryAfterSeconds: Number(seconds) };
+  await expect(beside({ maxWait }).governor.admit(unaborted)).rejects.toMatchObject(refusal);
+  expect(clock.sleeps).toEqual([]);
+});
+
+test('a server that rolls 900 ms late: at most one 429 per window, and none inside the Retry-After', async () => {
+  const { refusals, inside, episodesPerWindow, answered, service } = await simulate({
+    service: { window: 60_000, limit: 20, start, late: 900, strikes: 10 },
+    processes: [{ requests: 60, concurrency: 10 }],
+    ...{ latency: [50, 50], seed: 1 },
+  });
+  expect({ answered, inside, banned: service.banned }).toEqual({ answered: 60, inside: 0, banned: 0 });
+  expect(episodesPerWindow).toBeLessThanOrEqual(1);
+  expect(refusals.length).toBeLessThanOrEqual(2);
+});
+
 describe('the longest total wait', () => {
   test('is summed up over waits that follow one another', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
@@ -145,18 +230,14 @@ describe('the longest total wait', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
   });
 
-  test('may be used up to its end', async () => {
-    const { clock, ask } = createRig({ maxWait: 60 * second });
-    await ask(refused({ 'retry-after': '60' }));
-    await ask(ok());
-    expect(clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
-  });
-
-  test('of 0 waits for nothing', async () => {
-    const { clock, governor, ask } = createRig({ maxWait: 0 });
-    await ask(ok(told(0, second, clock.now())));
-    await expect(governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
-    expect(clock.sleeps).toEqual([]);
+  test('may be used up to its end, and one of 0 waits for nothing', async () => {
+    const whole = createRig({ maxWait: 60 * second });
+    await whole.waitAfter(refused({ 'retry-after': '60' }));
+    expect(whole.clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
+    const none = createRig({ maxWait: 0 });
+    await none.ask(ok(told(0, second, none.clock.now())));
+    await expect(none.governor.admit(unaborted)).rejects.toBeInstanceOf(RateLimitedError);
+    expect(none.clock.sleeps).toEqual([]);
   });
 
   test('of 0 waits for an answer of its own, though another process has had a request in flight for long', async () => {
@@ -171,26 +252,21 @@ describe('the longest total wait', () => {
   });
 
   test('counts a time once, however many requests wait through it', async () => {
-    const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
+    const { clock, governor, ask } = virtualRig();
     await ask(refused({ 'retry-after': '40' }));
-    const start = clock.monotonic();
     const probe = governor.admit(unaborted);
     const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
     await (await probe).answered(ok(told(50, 40 * second, clock.now()))).written;
     await Promise.all(others);
-    expect(clock.monotonic() - start).toBe(40_000);
+    expect(clock.monotonic()).toBe(40_000);
   });
 });
 
 describe('an abort', () => {
   const reason = new Error('Ctrl-C');
 
-  test('before there is anything to wait for', async () => {
-    const { governor } = createRig();
-    await expect(governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
-
-  test('leaves the next request its place', async () => {
+  test('is heard before there is anything to wait for, and leaves the next request its place', async () => {
+    await expect(createRig().governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
     const { clock, governor } = await known(1);
     await governor.admit(AbortSignal.abort(reason)).catch(() => {});
     await governor.admit(unaborted);
@@ -198,20 +274,19 @@ describe('an abort', () => {
   });
 
   test('ends a whole line that waits, at once', async () => {
-    const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
+    const { clock, governor, ask } = virtualRig();
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const line = Array.from({ length: 50 }, () => governor.admit(controller.signal));
     await clock.sleep(1000);
     controller.abort(reason);
-    const ends = await Promise.allSettled(line);
-    expect(ends.every((end) => end.status === 'rejected' && end.reason === reason)).toBe(true);
+    expect(await Promise.allSettled(line)).toEqual(line.map(() => ({ status: 'rejected', reason })));
     expect(clock.monotonic()).toBe(1000);
   });
 
   test('ends a wait for what another process has in flight, which is not announced in its first second', async () => {
-    const { clock, governor, beside } = createRig({ clock: createVirtualClock() });
+    const { clock, governor, beside } = virtualRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
     await clock.sleep(5000);
@@ -226,26 +301,19 @@ describe('an abort', () => {
 });
 
 describe('a permit, when its request is about to leave', () => {
-  const permitOf = async () => {
-    const { clock, governor, beside } = await known(50, { clock: createVirtualClock() });
-    return { clock, other: beside(), permit: await governor.admit(unaborted) };
-  };
-
-  test('holds', async () => {
-    const { permit, clock } = await permitOf();
+  test('holds until its time has run out', async () => {
+    const { clock, governor } = await virtuallyKnown(50);
+    const permit = await governor.admit(unaborted);
     clock.advance(30_000);
     expect(permit.leave).not.toThrow();
-  });
-
-  test('holds no longer where its time has run out', async () => {
-    const { permit, clock } = await permitOf();
-    clock.advance(31_000);
+    clock.advance(1000);
     expect(permit.leave).toThrow(OvertakenError);
   });
 
-  test('holds no longer where another process has met a 429', async () => {
-    const { permit, other } = await permitOf();
-    await other.ask(refused({ 'retry-after': '60' }));
+  test('holds no longer if another process has met a 429', async () => {
+    const { governor, beside } = await virtuallyKnown(50);
+    const permit = await governor.admit(unaborted);
+    await beside().ask(refused({ 'retry-after': '60' }));
     expect(permit.leave).toThrow(OvertakenError);
   });
 
@@ -264,7 +332,7 @@ describe('a permit, when its request is about to leave', () => {
   });
 
   test('that is given back takes no place', async () => {
-    const { clock, governor } = await known(1, { clock: createVirtualClock() });
+    const { clock, governor } = await virtuallyKnown(1);
     for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).unsent();
     expect(clock.monotonic()).toBe(0);
     await (await governor.admit(unaborted)).lost();
@@ -273,24 +341,9 @@ describe('a permit, when its request is about to leave', () => {
   });
 });
 
-test('10,000 at once: each is admitted, in the order in which they came, and none is kept for long', async () => {
-  const { clock, governor, ask } = createRig({ clock: createVirtualClock() });
-  await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
-  const order: number[] = [];
-  const one = async (n: number) => {
-    const permit = await governor.admit(unaborted);
-    order.push(n);
-    await permit.answered(ok()).written;
-  };
-  await Promise.all(Array.from({ length: 10_000 }, (_, n) => one(n)));
-  expect(order).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
-});
-
 describe('several at once', () => {
-  const left = (remaining: number) => known(remaining, { clock: createVirtualClock() });
-
   test('a pair waits for the answers that are on their way', async () => {
-    const { clock, governor } = await left(3);
+    const { clock, governor } = await virtuallyKnown(3);
     const [first, second, third] = await governor.admitSeveral({ least: 1, most: 3 }, unaborted);
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted);
     await clock.sleep(100);
@@ -302,8 +355,8 @@ describe('several at once', () => {
     await third?.lost();
   });
 
-  test('who came first is first', async () => {
-    const { clock, governor } = await left(1);
+  test('a pair that came first is first', async () => {
+    const { clock, governor } = await virtuallyKnown(1);
     const order: string[] = [];
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
       order.push('pair');
@@ -313,6 +366,74 @@ describe('several at once', () => {
     await Promise.all([pair, one]);
     expect(order).toEqual(['pair', 'one']);
     expect(clock.monotonic()).toBe(fortySeconds);
+  });
+
+  test('10,000 are all admitted, in the order in which they came, and none is kept for long', async () => {
+    const { clock, governor, ask } = virtualRig();
+    await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
+    const all = Array.from({ length: 10_000 }, (_, n) => n);
+    const order: number[] = [];
+    const one = async (n: number) => {
+      const permit = await governor.admit(unaborted);
+      order.push(n);
+      await permit.answered(ok()).written;
+    };
+    await Promise.all(all.map(one));
+    expect(order).toEqual(all);
+  });
+});
+
+describe('a restart of the machine', () => {
+  const spent = (resetIn: number) => ok(told(0, resetIn, start + 500_000));
+  const gate = refused({ 'retry-after': '60' });
+  const in1970 = -50 * 365 * day;
+
+  test.each([
+    // answer, for how long it was off, how much of that the wall clock knows, when the next request leaves
+    ['during a gate: the rest of it is waited for', gate, 5000, 5000, 60_000],
+    ['longer than a gate: nothing is waited for', gate, 300_000, 300_000, 310_000],
+    ['during a gate, with a wall clock in 1970: the gate lasts as long as it was', gate, 5000, in1970, 75_000],
+    ['during a spent window: that is waited for as well', spent(40 * second), 5000, 5000, 40_006],
+    ['during a spent window, with a wall clock in 1970: a probe', spent(12 * hour), 5000, in1970, 15_000],
+  ])('%s', async (_what, answer, away, wallSays, sentAt) => {
+    const store = new MemoryLimits();
+    const before = createVirtualClock({ boot: 'one' });
+    before.advance(500_000);
+    await createRig({ clock: before, store }).ask(answer);
+    const after = createVirtualClock({ boot: 'two', start: before.now() + wallSays });
+    after.advance(10_000);
+    expect((await createRig({ clock: after, store, maxWait: day }).ask(ok())) + away).toBe(sentAt);
+  });
+});
+
+describe('a process that is gone', () => {
+  /** The next probe, if the first was of a process that has died with it. */
+  const probeAfter = async (dead: ReturnType<typeof processWith>, isGone: (process: object) => boolean) => {
+    const { governor, beside } = virtualRig({ self: dead });
+    await governor.admit(unaborted);
+    return beside({ isGone }).ask(ok());
+  };
+
+  test.each<[string, Partial<ReturnType<typeof processWith>>]>([
+    ['of this machine', {}],
+    ['whose pid another program has taken', { pid: 77, startedAt: 'later' }],
+    ['of another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
+    ['of another host', { pid: 77, host: 'office' }],
+  ])('%s gives up its probe at once if that is certain', async (_what, changes) => {
+    const dead = processWith(changes);
+    const sentAt = await probeAfter(dead, () => false);
+    // Its lease is over then.
+    expect(sentAt).toBeGreaterThanOrEqual(31_000);
+    expect(sentAt).toBeLessThanOrEqual(31_250);
+    const asked: object[] = [];
+    expect(await probeAfter(dead, (process) => asked.push(process) > 0)).toBe(0);
+    expect(asked[0]).toEqual(dead);
+  });
+
+  test('may have had its requests counted', async () => {
+    const { governor, beside } = await virtuallyKnown(5);
+    await governor.admitSeveral({ least: 1, most: 5 }, unaborted);
+    expect(await beside({ isGone: () => true }).ask(ok())).toBe(fortySeconds);
   });
 });
 
@@ -328,64 +449,55 @@ describe('what is written when', () => {
       return super.fold(scope, records);
     }
   }
+  /** After the first request, and with four more that are in flight. */
   const started = async () => {
     const store = new Watched();
-    const rig = await known(50, { store });
-    store.log.length = 0;
-    return { ...rig, store, log: store.log };
+    const { governor, clock } = await known(50, { store });
+    expect(store.log.splice(0)).toEqual(['start intent', 'answer']);
+    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    expect(store.log.splice(0)).toEqual(['intent']);
+    return { governor, clock, store, log: store.log, one, two };
   };
 
-  test('the first admission begins with the start, and the last answer is written at once', async () => {
-    const store = new Watched();
-    const { ask } = createRig({ store });
-    await ask(ok());
-    await ask(ok());
-    expect(store.log).toEqual(['start intent', 'answer', 'intent', 'answer']);
-  });
-
-  test('answers go with the next admission', async () => {
-    const { governor, log } = await started();
-    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+  test('the last answer is written at once, another one with the next admission', async () => {
+    const { governor, log, one, two } = await started();
     await one.answered(ok()).written;
     await two?.lost();
     await governor.admit(unaborted);
-    expect(log).toEqual(['intent', 'answer lost intent']);
+    expect(log).toEqual(['answer lost intent']);
   });
 
   test('or after a moment, or with a flush', async () => {
-    const { governor, log, clock } = await started();
-    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    const { governor, log, clock, one, two } = await started();
     await one.answered(ok()).written;
-    expect(log).toEqual(['intent']);
+    expect(log).toEqual([]);
     clock.expireDeadlines();
     await governor.flush();
-    expect(log).toEqual(['intent', 'answer']);
+    expect(log).toEqual(['answer']);
     await two?.unsent();
     await governor.flush();
     await governor.flush();
-    expect(log).toEqual(['intent', 'answer', 'unsent']);
+    expect(log).toEqual(['answer', 'unsent']);
   });
 
   test.each([
     [429, {}],
     [503, { 'retry-after': '5' }],
   ])('a %i is written at once', async (status, headers) => {
-    const { governor, log } = await started();
-    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    const { log, one, two } = await started();
     await one.answered(ok()).written;
     await two?.answered({ status, headers }).written;
-    expect(log).toEqual(['intent', 'answer answer']);
+    expect(log).toEqual(['answer answer']);
   });
 
   test('a 429 that can not be written still holds back what was admitted, and the next admission fails', async () => {
-    const { governor, store, log } = await started();
-    const [one, two] = await governor.admitSeveral({ least: 1, most: 2 }, unaborted);
+    const { governor, store, log, one, two } = await started();
     store.fault = new Error('full');
     await one.answered(refused()).written;
     expect(two?.leave).toThrow(OvertakenError);
     await expect(governor.admit(unaborted)).rejects.toBe(store.fault);
     store.fault = undefined;
     await governor.flush();
-    expect(log).toEqual(['intent', 'answer']);
+    expect(log).toEqual(['answer']);
   });
 });

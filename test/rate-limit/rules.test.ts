@@ -1,191 +1,125 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
 import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
 import { decide, spentDay, type Wish } from '../../src/rate-limit/rules.ts';
-import { observe, type Window } from '../../src/rate-limit/window.ts';
+import { countDown, foreignRate, observe, type SeenWindow, type Window } from '../../src/rate-limit/window.ts';
 
 const start = 1_768_478_400_000;
 const at = 10_000;
 
 /** Told at the monotonic 0, when the service's clock said `start`. */
-const window = (left: number, endsIn = 40_000, limit = 60): Window => ({
-  ...observe(
-    undefined,
-    {
-      reset: start + endsIn,
-      limit,
-      remaining: left,
-      sentAt: 0,
-      receivedAt: 0,
-      asOf: 0,
-      meanwhile: 0,
-      missed: 0,
-      refused: false,
-      tolerance: 1000,
-    },
-    false,
-  ),
+const seen = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
+  ...{ reset: start + 40_000, limit: 60, remaining: 10, sentAt: 0, receivedAt: 0, asOf: 0 },
+  ...{ meanwhile: 0, missed: 0, refused: false, tolerance: 1000, ...changes },
 });
-const inFlight = (count: number, changes: Partial<InFlight> = {}): KeyState['inFlight'] =>
-  new Map(
-    Array.from({ length: count }, (_, n) => [
-      `r${n}`,
-      { by: '', sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes },
-    ]),
-  );
+const window = (remaining: number, endsIn = 40_000, limit = 60): Window =>
+  observe(undefined, seen({ reset: start + endsIn, limit, remaining }), false);
+const flying = (count: number, changes: Partial<InFlight> = {}) => {
+  const request = { by: '', sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes };
+  return { inFlight: new Map(Array.from({ length: count }, (_, n) => [`r${n}`, request])) };
+};
+const probing = flying(1, { probe: true });
+const dead = { expires: at };
 const state = (changes: Partial<KeyState>): KeyState => ({
   ...emptyState(),
   offset: narrow(undefined, { date: start, sentAt: 0, receivedAt: 0 }),
   ...changes,
 });
-const gate = (until: number) => ({ at: until, wall: 0, length: 0, reason: 'refused' as const });
+const gate = (until: number) => ({ gate: { at: until, wall: 0, length: 0, reason: 'refused' as const } });
+/** So many left of the minute, so many of the day. */
+const left = (count: number, day?: number) => ({
+  windows: { minute: window(count), ...(day !== undefined && { day: window(day, 9e6) }) },
+});
+const fiveSecondsAgo = (count: number) => ({ windows: { minute: { ...window(count), toldAt: 5000 } } });
+const leftOf = (limit: number, count: number) => ({ windows: { minute: window(count, 40_000, limit) } });
+const ended = { windows: { minute: window(0, 9000) } };
+const beside = (foreignRate: number) => ({ foreignRate });
 
 const go = { go: true, probe: false, places: expect.any(Number) };
+const most = (places: number) => ({ go: true, probe: false, places });
 const probe = { go: true, probe: true, places: 1 };
+const wait = { go: false, until: undefined };
+const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
+const [minuteEnds, dayEnds] = [until(40_008), until(9e6 + 1800)];
 const one: Wish = { bulk: false, least: 1 };
 const two: Wish = { bulk: false, least: 2 };
 const bulk: Wish = { bulk: true, least: 1 };
-const wait = { go: false, until: undefined };
-const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
-
-test.each<[string, Partial<KeyState>, object]>([
-  ['nothing known', {}, probe],
-  ['nothing known, a probe in flight', { inFlight: inFlight(1, { probe: true }) }, wait],
-  ['nothing known, a dead probe', { inFlight: inFlight(1, { probe: true, expires: at }) }, probe],
-  ['nothing known, others in flight', { inFlight: inFlight(5) }, probe],
-  ['a gate', { gate: gate(at + 1), windows: { minute: window(50) } }, until(at + 1)],
-  ['a gate that has just lifted', { gate: gate(at), windows: { minute: window(50) } }, go],
-  ['after a gate', { halfOpen: true, windows: { minute: window(50) } }, probe],
-  ['after a gate, a probe in flight', { halfOpen: true, inFlight: inFlight(1, { probe: true }) }, wait],
-  ['some left', { windows: { minute: window(1) } }, go],
-  ['none left', { windows: { minute: window(0) } }, until(40_008)],
-  ['fewer than none', { windows: { minute: window(-3) } }, until(40_008)],
-  ['beside others, three in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) }, go],
-  ['beside others, four in flight', { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(4) }, wait],
-  ['all left are in flight', { windows: { minute: window(3) }, inFlight: inFlight(3) }, wait],
-  [
-    'all left are in flight until a moment later',
-    { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at + 1 }) },
-    wait,
-  ],
-  ['all but one are in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, go],
-  [
-    'all left were taken by the dead',
-    { windows: { minute: window(3) }, inFlight: inFlight(3, { expires: at }) },
-    until(40_008),
-  ],
-  ['a window that has ended', { windows: { minute: window(0, 9000) } }, probe],
-  [
-    'one that has ended, a probe in flight',
-    { windows: { minute: window(0, 9000) }, inFlight: inFlight(1, { probe: true }) },
-    wait,
-  ],
-  ['the minute spent, not the day', { windows: { minute: window(0), day: window(9, 9e6) } }, until(40_008)],
-  ['the day spent, not the minute', { windows: { minute: window(9), day: window(0, 9e6) } }, until(9e6 + 1800)],
-  ['both spent', { windows: { minute: window(0), day: window(0, 9e6) } }, until(9e6 + 1800)],
-  ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, probe],
-  ['the day spent, the minute ended', { windows: { minute: window(9, 9000), day: window(0, 9e6) } }, until(9e6 + 1800)],
-  ['after a gate, the minute spent', { halfOpen: true, windows: { minute: window(0) } }, until(40_008)],
-  ['no clock', { offset: undefined, windows: { minute: window(9) } }, probe],
-])('what may go: %s', (_what, changes, verdict) => {
-  expect(decide(state(changes), at, one)).toEqual(verdict);
-});
-
-test.each([
-  // limit, left, verdict
-  [60, 3, go],
-  [60, 2, until(40_008)],
-  [1000, 21, go],
-  [1000, 20, until(40_008)],
-  [8, 3, go],
-  [8, 2, until(40_008)],
-  [4, 2, go],
-  [4, 1, until(40_008)],
-  [3, 1, go],
-  [1, 1, go],
-])('a bulk run leaves some to people of %i, %i are left', (limit, left, verdict) => {
-  expect(decide(state({ windows: { minute: window(left, 40_000, limit) } }), at, bulk)).toEqual(verdict);
-});
-
-describe('where others use the key', () => {
-  test.each([
-    // rate, left, in flight, verdict: 10 s have passed since it was told
-    [0, 1, 0, go],
-    [0.1, 3, 0, go],
-    [0.1, 2, 0, until(40_008)],
-    [2, 22, 0, go],
-    [2, 21, 0, until(40_008)],
-    [2, 24, 1, go],
-    [2, 23, 1, wait],
-  ])('%f per second, %i left, %i in flight', (foreignRate, left, count, verdict) => {
-    expect(
-      decide(state({ foreignRate, windows: { minute: window(left) }, inFlight: inFlight(count) }), at, one),
-    ).toEqual(verdict);
-  });
-
-  test('what they may have sent during a round trip is left alone, too', () => {
-    const known = (left: number) => state({ foreignRate: 2, roundTrip: 2000, windows: { minute: window(left) } });
-    expect(decide(known(26), at, one)).toEqual(go);
-    expect(decide(known(25), at, one)).toEqual(until(40_008));
-    const later = (left: number) => state({ foreignRate: 2, windows: { minute: { ...window(left), toldAt: 5000 } } });
-    expect(decide(later(12), at, one)).toEqual(go);
-    expect(decide(later(11), at, one)).toEqual(until(40_008));
-  });
-
-  test('the dead do not stand for others: nobody waits for an answer that will not come', () => {
-    const dead = inFlight(20, { expires: at });
-    const known = { foreignRate: 0.1, windows: { minute: window(30) }, inFlight: dead };
-    expect(decide(state(known), at, one)).toEqual(go);
-  });
-});
-
-test.each<[string, Partial<KeyState>, Wish, number]>([
-  ['what is left', { windows: { minute: window(7) } }, one, 7],
-  ['less what is in flight', { windows: { minute: window(7) }, inFlight: inFlight(3) }, one, 4],
-  ['less what the dead have taken', { windows: { minute: window(7) }, inFlight: inFlight(3, { expires: at }) }, one, 4],
-  ['less what is for people', { windows: { minute: window(7) } }, bulk, 5],
-  ['the smaller of two windows', { windows: { minute: window(7), day: window(5, 9e6) } }, one, 5],
-  ['beside others, few', { foreignRate: 0.1, windows: { minute: window(50) } }, one, 4],
-  ['beside others, a sixteenth of many', { foreignRate: 0.1, windows: { minute: window(10_000_000) } }, one, 312_499],
-  ['beside others, each for two', { foreignRate: 0.1, windows: { minute: window(7) } }, one, 3],
-  [
-    'beside others, less what is in flight',
-    { foreignRate: 0.1, windows: { minute: window(50) }, inFlight: inFlight(3) },
-    one,
-    1,
-  ],
-  ['a pair', { windows: { minute: window(2) } }, two, 2],
-])('how many may go at once: %s', (_what, changes, wish, places) => {
-  expect(decide(state(changes), at, wish)).toEqual({ go: true, probe: false, places });
-});
 
 test.each<[string, Partial<KeyState>, Wish, object]>([
-  ['one left is as good as none', { windows: { minute: window(1) } }, two, until(40_008)],
-  ['one left of the day', { windows: { minute: window(9), day: window(1, 9e6) } }, two, until(9e6 + 1800)],
-  ['one left, the other in flight', { windows: { minute: window(3) }, inFlight: inFlight(2) }, two, wait],
-  [
-    'a limit of 1 never has two',
-    { windows: { minute: window(1, 40_000, 1) } },
-    two,
-    { go: true, probe: false, places: 1 },
-  ],
-  [
-    'a bulk run under a limit of 2 has',
-    { windows: { minute: window(2, 40_000, 2) } },
-    { bulk: true, least: 2 },
-    { go: true, probe: false, places: 2 },
-  ],
-  ['others leave no room for two', { foreignRate: 1, windows: { minute: window(12, 40_000, 3) } }, two, go],
-  ['nothing known: a probe', {}, two, probe],
-  ['a window that has ended: a probe', { windows: { minute: window(0, 9000) } }, two, probe],
-  ['after a gate: a probe', { halfOpen: true, windows: { minute: window(1) } }, two, probe],
-  [
-    'beside others, three in flight',
-    { foreignRate: 1, windows: { minute: window(55) }, inFlight: inFlight(3) },
-    two,
-    wait,
-  ],
-])('two that go together: %s', (_what, changes, wish, verdict) => {
+  ['nothing known', {}, one, probe],
+  ['nothing known, a probe in flight', probing, one, wait],
+  ['nothing known, a dead probe', flying(1, { probe: true, ...dead }), one, probe],
+  ['nothing known, others in flight', flying(5), one, probe],
+  ['a gate', { ...gate(at + 1), ...left(50) }, one, until(at + 1)],
+  ['a gate that has just lifted', { ...gate(at), ...left(50) }, one, go],
+  ['after a gate', { halfOpen: true, ...left(50) }, one, probe],
+  ['after a gate, a probe in flight', { halfOpen: true, ...probing }, one, wait],
+  ['after a gate, the minute spent', { halfOpen: true, ...left(0) }, one, minuteEnds],
+  ['some left', left(1), one, go],
+  ['none left', left(0), one, minuteEnds],
+  ['fewer than none', left(-3), one, minuteEnds],
+  ['all left are in flight', { ...left(3), ...flying(3) }, one, wait],
+  ['all left are in flight until a moment later', { ...left(3), ...flying(3, { expires: at + 1 }) }, one, wait],
+  ['all but one are in flight', { ...left(3), ...flying(2) }, one, go],
+  ['all left were taken by the dead', { ...left(3), ...flying(3, dead) }, one, minuteEnds],
+  ['a window that has ended', ended, one, probe],
+  ['a window that has ended, a probe in flight', { ...ended, ...probing }, one, wait],
+  ['the minute spent, not the day', left(0, 9), one, minuteEnds],
+  ['the day spent, not the minute', left(9, 0), one, dayEnds],
+  ['both spent', left(0, 0), one, dayEnds],
+  ['the day ended, the minute not', { windows: { minute: window(9), day: window(0, 9000) } }, one, probe],
+  ['the day spent, the minute ended', { windows: { minute: window(9, 9000), day: window(0, 9e6) } }, one, dayEnds],
+  ['no clock', { offset: undefined, ...left(9) }, one, probe],
+
+  ['how many: what is left', left(7), one, most(7)],
+  ['how many: less what is in flight', { ...left(7), ...flying(3) }, one, most(4)],
+  ['how many: less what the dead have taken', { ...left(7), ...flying(3, dead) }, one, most(4)],
+  ['how many: less what is for people', left(7), bulk, most(5)],
+  ['how many: the smaller of two windows', left(7, 5), one, most(5)],
+  ['how many beside others: few', { ...beside(0.1), ...left(50) }, one, most(4)],
+  ['how many beside others: a sixteenth of many', { ...beside(0.1), ...left(10_000_000) }, one, most(312_499)],
+  ['how many beside others: each for two', { ...beside(0.1), ...left(7) }, one, most(3)],
+  ['how many beside others: less what is in flight', { ...beside(0.1), ...left(50), ...flying(3) }, one, most(1)],
+
+  ['60 for a bulk run, 3 left', leftOf(60, 3), bulk, go],
+  ['60 for a bulk run, 2 left', leftOf(60, 2), bulk, minuteEnds],
+  ['1000 for a bulk run, 21 left', leftOf(1000, 21), bulk, go],
+  ['1000 for a bulk run, 20 left', leftOf(1000, 20), bulk, minuteEnds],
+  ['8 for a bulk run, 3 left', leftOf(8, 3), bulk, go],
+  ['8 for a bulk run, 2 left', leftOf(8, 2), bulk, minuteEnds],
+  ['4 for a bulk run, 2 left', leftOf(4, 2), bulk, go],
+  ['4 for a bulk run, 1 left', leftOf(4, 1), bulk, minuteEnds],
+  ['3 for a bulk run, 1 left', leftOf(3, 1), bulk, go],
+  ['1 for a bulk run, 1 left', leftOf(1, 1), bulk, go],
+
+  // 10 s have passed since the window was told.
+  ['beside others, three in flight', { ...beside(1), ...left(55), ...flying(3) }, one, go],
+  ['beside others, four in flight', { ...beside(1), ...left(55), ...flying(4) }, one, wait],
+  ['beside no others, 1 left', { ...beside(0), ...left(1) }, one, go],
+  ['beside 0.1 a second, 3 left', { ...beside(0.1), ...left(3) }, one, go],
+  ['beside 0.1 a second, 2 left', { ...beside(0.1), ...left(2) }, one, minuteEnds],
+  ['beside 2 a second, 22 left', { ...beside(2), ...left(22) }, one, go],
+  ['beside 2 a second, 21 left', { ...beside(2), ...left(21) }, one, minuteEnds],
+  ['beside 2 a second, 24 left, one in flight', { ...beside(2), ...left(24), ...flying(1) }, one, go],
+  ['beside 2 a second, 23 left, one in flight', { ...beside(2), ...left(23), ...flying(1) }, one, wait],
+  ['beside 2 a second, a round trip of 2 s, 26 left', { ...beside(2), roundTrip: 2000, ...left(26) }, one, go],
+  ['beside 2 a second, a round trip of 2 s, 25 left', { ...beside(2), roundTrip: 2000, ...left(25) }, one, minuteEnds],
+  ['beside 2 a second, 12 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(12) }, one, go],
+  ['beside 2 a second, 11 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(11) }, one, minuteEnds],
+  ['the dead do not stand for others', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
+
+  ['two, both left', left(2), two, most(2)],
+  ['two, one left is as good as none', left(1), two, minuteEnds],
+  ['two, one left of the day', left(9, 1), two, dayEnds],
+  ['two, one left, the other in flight', { ...left(3), ...flying(2) }, two, wait],
+  ['two, of a limit of 1 that never has both', leftOf(1, 1), two, most(1)],
+  ['two of a bulk run, of a limit of 2 that has', leftOf(2, 2), { bulk: true, least: 2 }, most(2)],
+  ['two, others leave no room for both', { ...beside(1), ...leftOf(3, 12) }, two, go],
+  ['two, nothing known', {}, two, probe],
+  ['two, a window that has ended', ended, two, probe],
+  ['two, after a gate', { halfOpen: true, ...left(1) }, two, probe],
+  ['two beside others, three in flight', { ...beside(1), ...left(55), ...flying(3) }, two, wait],
+])('what may go: %s', (_what, changes, wish, verdict) => {
   expect(decide(state(changes), at, wish)).toEqual(verdict);
 });
 
@@ -196,6 +130,50 @@ test.each([
   [2, true, { limit: 60, left: 2, resetAt: start + 9e6 }],
   [-3, undefined, { limit: 60, left: 0, resetAt: start + 9e6 }],
   [1, undefined, undefined],
-])('%i left of the day, a bulk run: %s: %o', (left, isBulk, spent) => {
-  expect(spentDay(state({ windows: { day: window(left, 9e6) } }), at, isBulk)).toEqual(spent);
+])('%i left of the day, a bulk run: %s: %o', (count, isBulk, spent) => {
+  expect(spentDay(state({ windows: { day: window(count, 9e6) } }), at, isBulk)).toEqual(spent);
+});
+
+/** An answer of a window of which 10 of 20 were left, and three of ours had been counted, when it was sent. */
+const told = (changes: Partial<SeenWindow>) =>
+  seen({ reset: 60_000, limit: 20, sentAt: 900, receivedAt: 1000, ...changes });
+const before = (changes: Partial<Window> = {}): Window => ({
+  ...observe(undefined, told({}), false),
+  own: 3,
+  ...changes,
+});
+
+test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
+  ['with less left', { remaining: 9 }, false, { left: 9, own: 4 }],
+  ['with more left, out of order', { remaining: 12 }, false, { left: 10, own: 4 }],
+  ['of the next window', { reset: 120_000, remaining: 19 }, false, { reset: 120_000, left: 19, own: 0 }],
+  // It crossed the end: what was left before says nothing of what is left now.
+  ['of the next window, sent before the last', { reset: 120_000, sentAt: 500 }, false, { left: 10, own: 0 }],
+  ['of the window before', { reset: 0, remaining: 0, sentAt: 500 }, false, { reset: 60_000, left: 10, own: 3 }],
+  ['of an earlier end, sent since', { reset: 30_000, remaining: 4, sentAt: 1500 }, false, { reset: 30_000, left: 4 }],
+  ['of an end one second later', { reset: 61_000, remaining: 12 }, false, { reset: 61_000, left: 10, own: 4 }],
+  ['of an end one second earlier', { reset: 59_000, remaining: 9 }, false, { reset: 60_000, left: 9, own: 4 }],
+  ['of a window of one second', { reset: 61_000, remaining: 12 }, true, { reset: 61_000, left: 12, own: 0 }],
+  ['of the next window, overtaken by others', { reset: 120_000, meanwhile: 4 }, false, { left: 10, own: 4 }],
+  ['that was refused, and took nothing', { remaining: 0, refused: true }, false, { left: 0, least: 0, own: 3 }],
+  ['of a lower limit', { limit: 10, remaining: 2 }, false, { limit: 10, left: 2, own: 0 }],
+])('one more answer %s', (_what, changes, hadEnded, expected) => {
+  expect(observe(before(), told(changes), hadEnded)).toMatchObject(expected);
+});
+
+test('the first answer begins a window, and one that was sent without being told is taken for counted', () => {
+  expect(observe(undefined, told({}), false)).toMatchObject({ left: 10, own: 0, first: { left: 10, at: 1000 } });
+  expect(countDown(before())).toMatchObject({ left: 9, least: 10, own: 4 });
+});
+
+test.each([
+  // left, own, in flight, seconds, rate
+  [7, 3, 0, 1, 0],
+  [7, 2, 1, 1, 0],
+  [7, 2, 0, 1, 1],
+  [5, 1, 0, 2, 2],
+  [5, 1, 0, 0.1, 4],
+  [9, 3, 0, 1, 0],
+])('others: %i left of 10 after %i of ours and %i in flight in %f s: %f', (least, own, inFlight, seconds, rate) => {
+  expect(foreignRate(before({ least, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
 });

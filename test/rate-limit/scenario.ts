@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
+import fc from '../support/seeded-fast-check.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 
 /** Times are milliseconds since the simulation began. */
@@ -9,9 +11,9 @@ export interface ProcessPlan {
   /** `kill -9`: it does nothing more. */
   readonly killedAt?: number;
   /** SIGSTOP and SIGCONT. */
-  readonly stops?: readonly { readonly at: number; readonly length: number }[];
+  readonly stops?: readonly (readonly [at: number, length: number])[];
   /** Steps of its wall clock. */
-  readonly steps?: readonly { readonly at: number; readonly ms: number }[];
+  readonly steps?: readonly (readonly [at: number, ms: number])[];
   /** Processes of one machine share a store. */
   readonly machine?: number;
   /** How far its clocks are ahead of those of others, which it has no boot in common with then: milliseconds. */
@@ -59,4 +61,13 @@ export interface Outcome {
   /** The highest that any process ever took others to have. */
   readonly foreignRate: number;
   readonly endedAt: number;
+}
+
+export const noon = Date.UTC(2026, 0, 15, 12);
+export const integer = (min: number, max: number) => fc.integer({ min, max });
+export const pairs = (first: fc.Arbitrary<number>, second: fc.Arbitrary<number>, maxLength: number) =>
+  fc.array(fc.tuple(first, second), { maxLength });
+
+export function expectNoRefusals({ refusals, inside }: Outcome): void {
+  expect({ refusals: refusals.length, inside }).toEqual({ refusals: 0, inside: 0 });
 }

@@ -36,8 +36,6 @@ const day = 86_400_000;
 
 /** Counts requests in fixed windows, as the reference service does, with a clock of its own. */
 export class SimulatedService {
-  /** The most that was counted in a small window, over its limit or not. */
-  mostUsed = 0;
   banned = 0;
   readonly refusals: Refusal[] = [];
   readonly #options: SimulatedServiceOptions;
@@ -68,7 +66,6 @@ export class SimulatedService {
     if (now < this.#bannedUntil) return this.#refuse(at, now, this.#bannedUntil, isOurs);
     if (spent.length > 0) return this.#refuse(at, now, Math.max(...spent.map(({ end }) => end)), isOurs);
     for (const window of this.#windows) window.used += 1;
-    this.mostUsed = Math.max(this.mostUsed, this.#windows[0]?.used ?? 0);
     return { status: 200, headers: { ...this.#date(now), ...this.#limits() } };
   }
 

@@ -129,14 +129,14 @@ class Simulation {
   }
 
   #clockOf({ stops = [], steps = [], killedAt = Number.POSITIVE_INFINITY, ahead }: ProcessPlan): VirtualClock {
-    const ends = (at: number) => stops.filter((stop) => at >= stop.at && at < stop.at + stop.length);
+    const ends = (at: number) => stops.filter(([from, length]) => at >= from && at < from + length);
     const clock = createVirtualClock({
       start: Math.round(this.#service.timeAt(0)) + (this.#scenario.skew ?? 0),
       timeline: this.#timeline,
       resumesAt: (at) =>
-        at >= killedAt ? Number.POSITIVE_INFINITY : Math.max(at, ...ends(at).map((stop) => stop.at + stop.length)),
+        at >= killedAt ? Number.POSITIVE_INFINITY : Math.max(at, ...ends(at).map(([from, length]) => from + length)),
     });
-    for (const { at, ms } of steps) this.#timeline.schedule(at, () => clock.step(ms));
+    for (const [at, ms] of steps) this.#timeline.schedule(at, () => clock.step(ms));
     return ahead === undefined ? clock : clockAhead(clock, ahead);
   }
 
