@@ -1,9 +1,12 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { grantsFor } from '../../src/state/postgres/grants.ts';
-import { openExistingPostgres, openPostgres } from '../../src/state/postgres/open-postgres.ts';
+import { openExistingPostgres } from '../../src/state/postgres/open-postgres.ts';
+import { openWire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
+import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { asking, stateAt } from './postgres-rig.ts';
 import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, service } from './rig.ts';
 
 /** The first test starts the server. */
@@ -21,21 +24,17 @@ async function roleOf(url: string, name: string): Promise<string> {
   return role;
 }
 
-async function stateAt(url: string, pid = 1, keepFor?: number): Promise<State> {
-  const processes = new FakeProcesses().view(pid);
-  const options = { url, clock: createStateClock(), processes, command: 'test', random: Math.random };
-  const state = await openPostgres({ ...options, ...(keepFor !== undefined && { keepFor }) });
-  onTestFinished(() => state.close());
-  return state;
-}
-
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
 
+/** So that a request is in flight. */
+const admission = [
+  { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 },
+  { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false },
+] as const;
+
 /** A run from its begin to its end, and an admission. */
-async function work(state: State): Promise<string> {
-  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
-  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false } as const;
-  await state.limits.fold('key', [start, sent]);
+async function work(state: State): Promise<void> {
+  await state.limits.fold('key', admission);
   const place = state.pets.place(service, 1n);
   expect(await place.enter()).toBeUndefined();
   const mark = await markOf(state);
@@ -48,7 +47,6 @@ async function work(state: State): Promise<string> {
   await place.leave();
   expect(await state.history.writesAfter({ service, run: 'none' }, [{ row: 1, petId: 1n }])).toHaveLength(1);
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
-  return log.run;
 }
 
 test('a NOTIFY of a stranger, whatever it says, ends nothing and closes nothing', async () => {
@@ -57,9 +55,7 @@ test('a NOTIFY of a stranger, whatever it says, ends nothing and closes nothing'
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
   await client.connect();
   onTestFinished(() => client.end());
-  const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
-  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false } as const;
-  await state.limits.fold('key', [start, sent]);
+  await state.limits.fold('key', admission);
   const gate = { at: 9e12, wall: 9e12, length: 1e6, reason: 'refused' };
   const forged = JSON.stringify({ scope: 'key', version: 99, gate, halfOpen: true });
   for (const payload of ['x', 'null', '{}', '', '[1', forged]) {
@@ -98,11 +94,9 @@ test('names of a stranger mean nothing: operators, functions and tables in publi
         `CREATE FUNCTION public.${name}(${parameters}) RETURNS ${type} LANGUAGE plpgsql AS
          $$ BEGIN INSERT INTO public.caught VALUES ('${name}'); RETURN NULL; END $$`,
     ),
-    ...['=', '<>', '>', '<', '+', '-'].map(
-      (operator, index) => `CREATE FUNCTION public.caught_${index}(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
-         $$ BEGIN INSERT INTO public.caught VALUES ('${operator}'); RETURN true; END $$`,
-    ),
     ...['=', '<>', '>', '<', '+', '-'].flatMap((operator, index) => [
+      `CREATE FUNCTION public.caught_${index}(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO public.caught VALUES ('${operator}'); RETURN true; END $$`,
       `CREATE OPERATOR public.${operator} (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = public.caught_${index})`,
     ]),
     'CREATE TABLE public.runs (run text)',
@@ -129,15 +123,10 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
     message: expect.stringContaining('permission denied for schema petstock'),
     hint: expect.stringContaining('state grant'),
   });
-  await runSql(
-    url,
-    ...grantsFor(role)
-      .split('\n')
-      .filter((line) => line !== ''),
-  );
+  await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
   await work(await stateAt(till));
   // It may not remove what is older than keep-history says, and ends well all the same.
-  const keeping = await stateAt(till, 3, -60_000);
+  const keeping = await stateAt(till, 3, { keepFor: -60_000 });
   await (await keeping.history.begin(headOf(), rowsFor(3n))).end();
   await keeping.close();
   const state = await stateAt(till, 2);
@@ -156,11 +145,9 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
   ]) {
     await expect(runSql(till, statement), statement).rejects.toThrow(/permission denied|must be owner/);
   }
-  const refused = await state.history.remove(await collect(state.history.runs())).catch((error) => error);
-  expect(refused).toMatchObject({
-    kind: 'failure',
-    message: expect.stringMatching(/permission denied for table \w+ \(for "/),
-  });
+  const message = expect.stringMatching(/permission denied for table \w+ \(for "/);
+  const removing = state.history.remove(await collect(state.history.runs()));
+  await expect(removing).rejects.toMatchObject({ kind: 'failure', message });
 });
 
 test('a role that may not make the state is told so by a look', async () => {
@@ -175,57 +162,49 @@ test('a role that may not make the state is told so by a look', async () => {
 
 test('a transaction leaves no setting behind it, so that nothing leaks through a pooler', async () => {
   const url = await temporaryDatabase();
-  const { openWire } = await import('../../src/state/postgres/wire.ts');
-  const { statement } = await import('../../src/state/statements.ts');
   const settings: string[] = [];
   let isOpen = false;
-  const processes = new FakeProcesses().view(1);
-  const options = { url, clock: createStateClock(), processes, command: 'test', random: Math.random };
-  const state = await openPostgres(options, async (server, onNotice) => {
+  const show = ['search_path', 'lock_timeout', 'statement_timeout'].map((name) => `current_setting('${name}')`);
+  const state = await stateAt(url, 1, {}, async (server, onNotice) => {
     const wire = await openWire(server, onNotice);
-    const show =
-      "SELECT current_setting('search_path') || current_setting('lock_timeout') || current_setting('statement_timeout') AS now";
-    const ask: typeof wire.ask = async (statements, within) => {
+    return asking(wire, async (statements, within) => {
       const answers = await wire.ask(statements, within);
       const has = (words: RegExp) => statements.some(({ sql }) => words.test(sql));
       isOpen = (isOpen || has(/^BEGIN/)) && !has(/^(COMMIT|ROLLBACK)$/);
       if (!isOpen) {
-        const [[row] = []] = await wire.ask([statement(show)], within).catch(() => [[]]);
+        const shown = statement(`SELECT ${show.join(' || ')} AS now`);
+        const [[row] = []] = await wire.ask([shown], within).catch(() => [[]]);
         if (row !== undefined) settings.push(String(row.now));
       }
       return answers;
-    };
-    return Object.defineProperty({ ...wire, ask }, 'isOver', { get: () => wire.isOver });
+    });
   });
-  onTestFinished(() => state.close());
   await work(state);
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
-test.each(['null', '7', '"x"', '{}', '[7]'])(
-  'rows that a stolen till has filled with %j end no others',
-  async (forged) => {
-    const url = await temporaryDatabase();
-    const state = await stateAt(url);
-    await work(state);
-    await state.pets.place(service, 9n).enter();
-    const role = await roleOf(url, 'till');
-    await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
-    await runSql(
-      as(url, role),
-      `UPDATE petstock.runs SET pets = '${forged}', undone_by = '${forged}', units = 'NaN'`,
-      `UPDATE petstock.rows SET error = '${forged}'`,
-      `UPDATE petstock.limits SET state = '${forged}', version = version + 1`,
-      `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts)
+const forgeries = ['null', '7', '"x"', '{}', '[7]'];
+test.each(forgeries)('rows that a stolen till has filled with %j end no others', async (forged) => {
+  const url = await temporaryDatabase();
+  const state = await stateAt(url);
+  await work(state);
+  await state.pets.place(service, 9n).enter();
+  const role = await roleOf(url, 'till');
+  await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
+  await runSql(
+    as(url, role),
+    `UPDATE petstock.runs SET pets = '${forged}', undone_by = '${forged}', units = 'NaN'`,
+    `UPDATE petstock.rows SET error = '${forged}'`,
+    `UPDATE petstock.limits SET state = '${forged}', version = version + 1`,
+    `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts)
      VALUES ('7', 'x${forged}', '${forged}', '${forged}', 0, 'other', 1e15, 15000)`,
-    );
-    const other = await stateAt(url, 2);
-    expect(other.limits.peek('key').gate.at).toBe(0);
-    expect(await other.presence.list()).toHaveLength(2);
-    const runs = await collect(other.history.runs());
-    expect(runs).toHaveLength(1);
-    expect(await collect(other.history.settled())).toHaveLength(2);
-    expect(await other.history.remove(runs)).toBe(1);
-    await work(other);
-  },
-);
+  );
+  const other = await stateAt(url, 2);
+  expect(other.limits.peek('key').gate.at).toBe(0);
+  expect(await other.presence.list()).toHaveLength(2);
+  const runs = await collect(other.history.runs());
+  expect(runs).toHaveLength(1);
+  expect(await collect(other.history.settled())).toHaveLength(2);
+  expect(await other.history.remove(runs)).toBe(1);
+  await work(other);
+});

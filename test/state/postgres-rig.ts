@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/shared/clock.ts';
 import { selectNow } from '../../src/state/postgres/connection.ts';
-import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
+import { type OpenPostgresOptions, openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
 import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
-import type { FakeProcesses } from './rig.ts';
+import { createStateClock, FakeProcesses, steps } from './rig.ts';
 
 /** A database whose clock a test owns: it says before each statement what time it is. */
 export interface SharedStore {
@@ -23,7 +23,32 @@ export interface OpenOptions {
   readonly host?: string;
   readonly clock: Clock;
   readonly processes: FakeProcesses;
-  readonly command?: string;
+}
+
+/** Opens the state of a database until the test is finished, by default on a machine of its own. */
+export async function stateAt(
+  url: string,
+  pid = 1,
+  changes: Partial<OpenPostgresOptions> = {},
+  open?: OpenWire,
+): Promise<State> {
+  const processes = new FakeProcesses().view(pid);
+  const options = { url, clock: createStateClock(), processes, command: 'test', random: Math.random, ...changes };
+  const state = await openPostgres(options, open);
+  onTestFinished(() => state.close());
+  return state;
+}
+
+/** Returns the wire with another way to ask. */
+export function asking(wire: Wire, ask: Wire['ask']): Wire {
+  return {
+    ask,
+    get isOver() {
+      return wire.isOver;
+    },
+    close: () => wire.close(),
+    destroy: () => wire.destroy(),
+  };
 }
 
 /**
@@ -37,7 +62,7 @@ export async function sharedStore(now: () => number, given?: string): Promise<Sh
   if (found?.meta !== null) await runSql(url, emptied);
   const own: OpenWire = async (address, onNotice) => {
     const wire = await openWire(address, onNotice);
-    const ask: Wire['ask'] = async (statements, within) => {
+    return asking(wire, async (statements, within) => {
       underWay += 1;
       try {
         const owned = statements.map((asked) =>
@@ -47,21 +72,9 @@ export async function sharedStore(now: () => number, given?: string): Promise<Sh
       } finally {
         underWay -= 1;
       }
-    };
-    return {
-      ask,
-      get isOver() {
-        return wire.isOver;
-      },
-      close: () => wire.close(),
-      destroy: () => wire.destroy(),
-    };
+    });
   };
-  let seed = 0;
-  const random = () => {
-    seed = (seed + 0.377) % 1;
-    return seed;
-  };
+  const random = steps();
   return {
     url,
     openWire: own,
@@ -70,12 +83,9 @@ export async function sharedStore(now: () => number, given?: string): Promise<Sh
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
-    open: async ({ pid, host, clock, processes, command = 'test' }) => {
-      const identity = { boot: clock.boot(), ...(host !== undefined && { host }) };
-      const view = processes.view(pid, identity);
-      const state = await openPostgres({ url, clock, processes: view, command, user: `user-${pid}`, random }, own);
-      onTestFinished(() => state.close());
-      return state;
+    open: ({ pid, host, clock, processes }) => {
+      const view = processes.view(pid, { boot: clock.boot(), ...(host !== undefined && { host }) });
+      return stateAt(url, pid, { clock, processes: view, user: `user-${pid}`, random }, own);
     },
   };
 }

@@ -41,6 +41,15 @@ export function createStateClock(boot = 'boot-1'): StateClock {
   };
 }
 
+/** Numbers that differ from one to the next, the same ones each time. */
+export function steps(): () => number {
+  let last = 0;
+  return () => {
+    last = (last + 0.377) % 1;
+    return last;
+  };
+}
+
 /** Processes that a test has made, and says the end of. */
 export class FakeProcesses {
   readonly #gone = new Set<number>();

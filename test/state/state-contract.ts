@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KeyState } from '../../src/rate-limit/key-state.ts';
-import type { Intent, Outcome } from '../../src/state/history.ts';
+import type { Mark } from '../../src/state/decide.ts';
+import type { Outcome } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
+import type { Place } from '../../src/state/stored-pets.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import {
   collect,
@@ -19,7 +21,7 @@ import {
 /** One store that several processes use. */
 export interface Driver {
   /** Opens the store as another process. */
-  open(options: { pid: number; clock: StateClock; processes: FakeProcesses; command?: string }): Promise<State>;
+  open(options: { pid: number; clock: StateClock; processes: FakeProcesses }): Promise<State>;
   /** Resolves when nothing that a deadline has begun is on its way any more. Absent where that is at once. */
   idle?(): Promise<void>;
 }
@@ -27,12 +29,24 @@ export interface Driver {
 const largest = 9_223_372_036_854_775_807n;
 const smallest = -9_223_372_036_854_775_808n;
 const timeout = 30_000;
+const elsewhere = 'https://other.example/v1';
+
+const granted = [{ kind: 'granted' }];
+const busy = (run: string | undefined, until?: number) => ({ run, until });
+const busyWith = (run: string, until?: number) => [{ kind: 'busy', run, until }];
 
 const lastKnown = async ({ history }: State, petId: bigint): Promise<number | undefined> =>
   (await history.lastKnownQuantities(service, [{ petId }]))[0];
 
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
   (await limits.look?.(scope)) ?? limits.peek(scope);
+
+const inFlight = ({ inFlight }: KeyState) => [...inFlight.keys()];
+
+const settled = async (log: RunLog, ...outcomes: readonly Outcome[]) => {
+  await log.settle(outcomes);
+  await log.flush();
+};
 
 /** What every driver promises. */
 export function testState(name: string, newStore: () => Driver): void {
@@ -43,24 +57,35 @@ export function testState(name: string, newStore: () => Driver): void {
     let ours: State;
     let theirs: State;
 
-    const open = (pid: number, command?: string) =>
-      driver.open({ pid, clock, processes, ...(command === undefined ? {} : { command }) });
-    const intent = (row: { row: number; petId: bigint }): Intent => intentOf(row, clock.monotonic() + timeout);
+    const open = (pid: number) => driver.open({ pid, clock, processes });
+    const begin = (state: State, ...petIds: readonly bigint[]) => state.history.begin(headOf(), rowsFor(...petIds));
+    /** Intends rows of a run: each by its number, with its pet. */
+    const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: Mark, place?: Place) =>
+      log.intend(
+        rows.map(([row, petId]) => intentOf({ row, petId }, clock.monotonic() + timeout)),
+        since,
+        place,
+      );
+    /** Begins a run of pet 7 alone, and intends its row. */
+    const intendSeven = async (state: State, since?: Mark, place?: Place) =>
+      intend(await begin(state, 7n), [[1, 7n]], since, place);
     const sending = async (state: State, ...petIds: readonly bigint[]): Promise<RunLog> => {
-      const log = await state.history.begin(headOf(), rowsFor(...petIds));
-      await log.intend(rowsFor(...petIds).map(intent), undefined);
+      const log = await begin(state, ...petIds);
+      await intend(
+        log,
+        petIds.map((petId, index) => [index + 1, petId]),
+      );
       return log;
-    };
-    const settled = async (log: RunLog, outcomes: Parameters<RunLog['settle']>[0]) => {
-      await log.settle(outcomes);
-      await log.flush();
     };
     const write = async (state: State, petId: bigint, outcome: Partial<Outcome> = {}, head = {}): Promise<RunLog> => {
       const log = await state.history.begin(headOf(head), [rowFor(petId)]);
-      await log.intend([intent({ row: 1, petId })], undefined);
-      await settled(log, [{ row: 1, petId, result: 'applied', quantity: 8, ...outcome }]);
+      await intend(log, [[1, petId]]);
+      await settled(log, { row: 1, petId, result: 'applied', quantity: 8, ...outcome });
       return log;
     };
+    const runOf = ({ run }: { readonly run: string }) => theirs.history.run(run);
+    const rowsOf = ({ run }: { readonly run: string }) => collect(theirs.history.rows(run));
+    const placeOf = (state: State, petId = 7n, at = service) => state.pets.place(at, petId);
 
     /** Time goes by, and what runs out on the way is done. */
     const pass = async (ms: number) => {
@@ -76,7 +101,10 @@ export function testState(name: string, newStore: () => Driver): void {
       theirs = await open(2);
     });
 
-    it('is not opened again by what comes after its end', async () => {
+    it('says what it is, and is not opened again by what comes after its end', async () => {
+      await write(ours, 7n);
+      expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
+      expect(await theirs.check()).toEqual([]);
       await ours.close();
       await expect(markOf(ours)).rejects.toThrow('has been closed');
     });
@@ -85,85 +113,72 @@ export function testState(name: string, newStore: () => Driver): void {
       const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
       const sent = (id: string) =>
         ({ type: 'intent', ids: [id], least: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
+      const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
 
-      it('shows what another process has folded at once', async () => {
-        await ours.limits.fold('key', [start, sent('a')]);
-        expect([...(await latest(theirs, 'key')).inFlight.keys()]).toEqual(['a']);
-        await theirs.limits.fold('key', [{ type: 'unsent', id: 'a' }]);
-        expect((await latest(ours, 'key')).inFlight.size).toBe(0);
+      it('shows what another process has folded at once, keeps keys apart, and lists them', async () => {
+        await ours.limits.fold('one', [start, sent('a')]);
+        expect(inFlight(await latest(theirs, 'one'))).toEqual(['a']);
+        await theirs.limits.fold('two', [start]);
+        const list = await ours.limits.list();
+        expect(list.map(({ scope, state }) => [scope, inFlight(state)])).toEqual([
+          ['one', ['a']],
+          ['two', []],
+        ]);
+        await theirs.limits.fold('one', [{ type: 'unsent', id: 'a' }]);
+        expect(inFlight(await latest(ours, 'one'))).toEqual([]);
       });
 
       it('keeps what both fold onto the same version', async () => {
-        const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
         await theirs.limits.fold('key', [{ type: 'unsent', id: 'a' }]);
-        expect((await latest(ours, 'key')).inFlight.size).toBe(0);
+        expect(inFlight(await latest(ours, 'key'))).toEqual([]);
         await Promise.all([ours.limits.fold('new', [start, refused]), theirs.limits.fold('new', [start, sent('b')])]);
         for (const key of ['key', 'new']) expect((await latest(ours, key)).gate.at).toBeGreaterThan(0);
       });
 
-      it('keeps keys apart, and lists them', async () => {
-        await ours.limits.fold('one', [start, sent('a')]);
-        await theirs.limits.fold('two', [start]);
-        const list = await ours.limits.list();
-        expect(list.map(({ scope, state }) => [scope, state.inFlight.size])).toEqual([
-          ['one', 1],
-          ['two', 0],
-        ]);
-      });
-
       it('forgets what a key was told, and keeps what is in flight', async () => {
-        const refused = { type: 'answer', id: 'b', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
         await ours.limits.fold('key', [start, sent('a'), refused]);
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
         expect(await latest(ours, 'key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
         // What was heard meanwhile is read again first.
-        await expect.poll(() => [...ours.limits.peek('key').inFlight.keys()]).toEqual(['a']);
+        await expect.poll(() => inFlight(ours.limits.peek('key'))).toEqual(['a']);
       });
     });
 
     describe('leases', () => {
-      it('are first come, first served', async () => {
-        const first = ours.pets.place(service, 7n);
-        const [second, third] = [theirs.pets.place(service, 7n), ours.pets.place(service, 7n)];
-        const busy = { run: undefined, until: undefined };
+      it('are first come, first served, each of one pet at one service', async () => {
+        const first = placeOf(ours);
+        const [second, third] = [placeOf(theirs), placeOf(ours)];
         expect(await first.enter()).toBeUndefined();
-        expect(await second.enter()).toEqual(busy);
-        expect(await third.enter()).toEqual(busy);
+        expect(await second.enter()).toEqual(busy(undefined));
+        expect(await third.enter()).toEqual(busy(undefined));
+        for (const place of [placeOf(theirs, 8n), placeOf(theirs, 7n, elsewhere)])
+          expect(await place.enter()).toBeUndefined();
         await first.leave();
-        expect(await third.enter()).toEqual(busy);
+        expect(await third.enter()).toEqual(busy(undefined));
         expect(await second.enter()).toBeUndefined();
         await second.leave();
         expect(await third.enter()).toBeUndefined();
       });
 
-      it('are of one pet at one service', async () => {
-        const first = ours.pets.place(service, 7n);
-        await first.enter();
-        const others = [theirs.pets.place(service, 8n), theirs.pets.place('https://other.example/v1', 7n)];
-        for (const place of others) expect(await place.enter()).toBeUndefined();
-      });
-
       it('go from a place to its run, and from there back with the outcome', async () => {
-        const place = ours.pets.place(service, 7n);
+        const place = placeOf(ours);
         await place.enter();
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        expect(await log.intend([intent({ row: 1, petId: 7n })], await markOf(ours), place)).toEqual([
-          { kind: 'granted' },
-        ]);
+        const log = await begin(ours, 7n);
+        expect(await intend(log, [[1, 7n]], await markOf(ours), place)).toEqual(granted);
         await place.leave();
-        const other = theirs.pets.place(service, 7n);
-        expect(await other.enter()).toEqual({ run: log.run, until: undefined });
-        await settled(log, [{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
+        const other = placeOf(theirs);
+        expect(await other.enter()).toEqual(busy(log.run));
+        await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await other.enter()).toBeUndefined();
       });
 
       it('are over at once with a process that is gone before its intent', async () => {
-        await ours.pets.place(service, 7n).enter();
-        const other = theirs.pets.place(service, 7n);
+        await placeOf(ours).enter();
+        const other = placeOf(theirs);
         expect(await other.enter()).toBeDefined();
         processes.kill(1);
         expect(await other.enter()).toBeUndefined();
@@ -173,18 +188,15 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await sending(ours, 7n);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
-        const other = theirs.pets.place(service, 7n);
-        expect(await other.enter()).toEqual({ run: log.run, until: expires });
-        const rival = await theirs.history.begin(headOf(), rowsFor(7n));
-        expect(await rival.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
-          { kind: 'busy', run: log.run, until: expires },
-        ]);
+        const other = placeOf(theirs);
+        expect(await other.enter()).toEqual(busy(log.run, expires));
+        expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
         // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
         const pets = new Set([7n, 8n]);
         expect(await theirs.pets.arrivesUntil(service, pets)).toBe(expires);
         expect(await theirs.pets.arrivesUntil(service, pets, log.run)).toBeUndefined();
         expect(await theirs.pets.arrivesUntil(service, new Set([8n]))).toBeUndefined();
-        expect(await theirs.pets.arrivesUntil('https://other.example/v1', pets)).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil(elsewhere, pets)).toBeUndefined();
         await pass(timeout);
         expect(await theirs.pets.arrivesUntil(service, pets)).toBeUndefined();
         expect(await other.enter()).toBeUndefined();
@@ -192,79 +204,67 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('are kept by a row of unknown outcome, even if its process lives', async () => {
         const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
-        const other = theirs.pets.place(service, 7n);
-        expect(await other.enter()).toEqual({ run: log.run, until: clock.monotonic() + timeout });
+        const other = placeOf(theirs);
+        expect(await other.enter()).toEqual(busy(log.run, clock.monotonic() + timeout));
         await pass(timeout);
         expect(await other.enter()).toBeUndefined();
       });
 
       it('are given back by a row that was not carried out, which is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
-        expect(await theirs.pets.place(service, 7n).enter()).toBeUndefined();
-        const [row] = await collect(theirs.history.rows(log.run));
-        expect(row).toMatchObject({ result: 'pending', quantity: undefined });
+        expect(await placeOf(theirs).enter()).toBeUndefined();
+        expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
       it('are not ours any more after we were away for longer than they last', async () => {
-        const place = ours.pets.place(service, 7n);
+        const place = placeOf(ours);
         await place.enter();
         expect(ours.presence.isCurrent).toBe(true);
         clock.stop(15_001);
         expect(ours.presence.isCurrent).toBe(false);
-        const other = theirs.pets.place(service, 7n);
-        expect(await other.enter()).toBeUndefined();
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        const [grant] = await log.intend([intent({ row: 1, petId: 7n })], undefined, place);
-        expect(grant?.kind).toBe('busy');
+        expect(await placeOf(theirs).enter()).toBeUndefined();
+        expect(await intendSeven(ours, undefined, place)).toMatchObject([{ kind: 'busy' }]);
         expect(ours.presence.isCurrent).toBe(true);
       });
 
       it('do not let a request leave that was granted before we were away', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(7n, 8n));
-        await log.intend([intent({ row: 1, petId: 7n })], undefined);
+        const log = await begin(ours, 7n, 8n);
+        await intend(log, [[1, 7n]]);
         clock.stop(15_001);
         await pass(0);
-        expect(await log.intend([intent({ row: 2, petId: 8n })], undefined)).toEqual([
-          { kind: 'busy', run: log.run, until: undefined },
-        ]);
+        expect(await intend(log, [[2, 8n]])).toEqual(busyWith(log.run));
         expect(ours.presence.isCurrent).toBe(false);
         await log.settle([{ row: 1, petId: 7n, result: 'void' }]);
-        expect(await log.intend([intent({ row: 2, petId: 8n })], undefined)).toEqual([{ kind: 'granted' }]);
+        expect(await intend(log, [[2, 8n]])).toEqual(granted);
         expect(ours.presence.isCurrent).toBe(true);
       });
 
       it('pass over a place in the line that has not been entered', async () => {
-        const [first, second] = [ours.pets.place(service, 7n), ours.pets.place(service, 7n)];
+        const [first, second] = [placeOf(ours), placeOf(ours)];
         await first.enter();
         expect(await second.enter()).toBeDefined();
         await first.leave();
-        const log = await theirs.history.begin(headOf(), rowsFor(7n));
-        expect(await log.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
+        expect(await intendSeven(theirs)).toEqual(granted);
       });
     });
 
     describe('a write that relies on a stock', () => {
-      const relying = async (since: Awaited<ReturnType<typeof markOf>>) => {
-        const log = await theirs.history.begin(headOf(), rowsFor(7n));
-        return (await log.intend([intent({ row: 1, petId: 7n })], since))[0];
-      };
-
-      it('is granted where only earlier ones were', async () => {
-        await write(ours, 7n);
-        expect(await relying(await markOf(theirs))).toEqual({ kind: 'granted' });
-      });
-
-      it.each(['applied', 'differs'] as const)('is overtaken by one that was %s since', async (result) => {
-        const since = await markOf(theirs);
-        const log = await write(ours, 7n, { result });
-        expect(await relying(since)).toEqual({ kind: 'overtaken', run: log.run, command: 'inventory apply' });
-      });
+      it.each(['applied', 'differs'] as const)(
+        'is overtaken by one that was %s since, by no earlier one',
+        async (result) => {
+          const since = await markOf(theirs);
+          const log = await write(ours, 7n, { result });
+          const overtaken = { kind: 'overtaken', run: log.run, command: 'inventory apply' };
+          expect(await intendSeven(theirs, since)).toEqual([overtaken]);
+          expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
+        },
+      );
 
       it('is overtaken by one that was on its way at the mark', async () => {
         const log = await sending(ours, 7n);
         const since = await markOf(theirs);
-        await settled(log, [{ row: 1, petId: 7n, result: 'applied', quantity: 8 }]);
-        expect(await relying(since)).toMatchObject({ kind: 'overtaken', run: log.run });
+        await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
+        expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'overtaken', run: log.run }]);
       });
 
       it('is overtaken by an unknown one that could still arrive after the mark', async () => {
@@ -272,8 +272,8 @@ export function testState(name: string, newStore: () => Driver): void {
         await pass(timeout - 1);
         const tooEarly = await markOf(theirs);
         await pass(1);
-        expect(await relying(tooEarly)).toMatchObject({ kind: 'overtaken', run: log.run });
-        expect(await relying(await markOf(theirs))).toEqual({ kind: 'granted' });
+        expect(await intendSeven(theirs, tooEarly)).toMatchObject([{ kind: 'overtaken', run: log.run }]);
+        expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
@@ -281,36 +281,33 @@ export function testState(name: string, newStore: () => Driver): void {
         async (result) => {
           const since = await markOf(theirs);
           await write(ours, 7n, { result });
-          expect(await relying(since)).toEqual({ kind: 'granted' });
+          expect(await intendSeven(theirs, since)).toEqual(granted);
         },
       );
 
       it('is not overtaken by its own run', async () => {
-        const log = await theirs.history.begin(headOf(), [rowFor(7n), rowFor(7n, { row: 2 })]);
+        const log = await begin(theirs, 7n, 7n);
         const since = await markOf(theirs);
-        await log.intend([intent({ row: 1, petId: 7n })], since);
+        await intend(log, [[1, 7n]], since);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
-        expect(await log.intend([intent({ row: 2, petId: 7n })], since)).toEqual([{ kind: 'granted' }]);
+        expect(await intend(log, [[2, 7n]], since)).toEqual(granted);
       });
     });
 
     describe('history', () => {
-      it.each([largest, smallest, 9_007_199_254_740_993n, 0n])('keeps every digit of %s', async (petId) => {
-        const log = await write(ours, petId);
-        const [row] = await collect(theirs.history.rows(log.run));
-        expect(row?.petId).toBe(petId);
-        expect((await theirs.history.run(log.run)).pets).toEqual([petId]);
-        expect(await lastKnown(theirs, petId)).toBe(8);
+      it('keeps every digit of an id', async () => {
+        for (const petId of [largest, smallest, 9_007_199_254_740_993n, 0n]) {
+          const log = await write(ours, petId);
+          expect(await rowsOf(log)).toMatchObject([{ petId }]);
+          expect((await runOf(log)).pets).toEqual([petId]);
+          expect(await lastKnown(theirs, petId)).toBe(8);
+        }
       });
 
       it('keeps what a run is about, and counts its rows', async () => {
         const head = {
-          user: undefined,
-          store: 'north',
-          file: 'a.csv',
-          contentHash: 'ff',
-          hasDeltas: true,
-          reason: 'count',
+          ...{ user: undefined, store: 'north', file: 'a.csv', contentHash: 'ff', hasDeltas: true, reason: 'count' },
+          ...{ unchanged: 4, skipped: 2, notEdited: 7 },
         };
         const error = { code: 'pet_not_found', message: 'no such pet', status: 404 };
         const rows = [
@@ -318,25 +315,15 @@ export function testState(name: string, newStore: () => Driver): void {
           rowFor(2n, { row: 2, before: undefined }),
           rowFor(3n, { row: 3, after: 0, outcome: { result: 'failed', error } }),
         ];
-        const log = await ours.history.begin(headOf({ ...head, unchanged: 4, skipped: 2, notEdited: 7 }), rows);
-        expect(await theirs.history.run(log.run)).toEqual({
-          ...headOf({ ...head, unchanged: 4 }),
-          skipped: 2,
-          notEdited: 7,
-          undoes: undefined,
-          run: log.run,
-          at: clock.now(),
-          host: 'till',
-          undoneBy: [],
-          undone: 0,
-          changes: 3,
-          units: 8n,
-          pets: [1n, 2n, 3n],
+        const log = await ours.history.begin(headOf(head), rows);
+        expect(await runOf(log)).toEqual({
+          ...headOf(head),
+          ...{ undoes: undefined, run: log.run, at: clock.now(), host: 'till', undoneBy: [], undone: 0, changes: 3 },
+          ...{ units: 8n, pets: [1n, 2n, 3n], state: 'running' },
           counts: {
             ...{ pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
             ...{ skipped: 2, notEdited: 7 },
           },
-          state: 'running',
           ...{ began: expect.any(Number), sequence: expect.any(Number), touched: expect.any(Number) },
         });
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
@@ -344,42 +331,45 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('shows a row without outcome as unknown, and each outcome as it was', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
-        expect((await theirs.history.run(log.run)).counts).toMatchObject({ unknown: 3, pending: 0 });
+        expect((await runOf(log)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
         await log.settle([
           { row: 1, petId: 1n, result: 'differs', quantity: 100 },
           { row: 2, petId: 2n, result: 'conflict', error },
         ]);
         await log.end();
-        expect(await collect(theirs.history.rows(log.run))).toMatchObject([
+        expect(await rowsOf(log)).toMatchObject([
           { result: 'differs', quantity: 100, at: clock.now() },
           { result: 'conflict', error, quantity: undefined },
           { result: 'unknown', expires: clock.monotonic() + timeout },
         ]);
-        const record = await theirs.history.run(log.run);
-        expect(record).toMatchObject({ state: 'incomplete', counts: { differs: 1, conflict: 1, unknown: 1 } });
+        const counts = { differs: 1, conflict: 1, unknown: 1 };
+        expect(await runOf(log)).toMatchObject({ state: 'incomplete', counts });
         expect(await ours.check()).toEqual([]);
       });
 
       it('keeps an outcome that comes while others are written', async () => {
-        const log = await ours.history.begin(headOf(), rowsFor(1n, 2n, 3n));
-        await log.intend([intent({ row: 1, petId: 1n }), intent({ row: 2, petId: 2n })], undefined);
+        const log = await begin(ours, 1n, 2n, 3n);
+        await intend(log, [
+          [1, 1n],
+          [2, 2n],
+        ]);
         await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
-        const intending = log.intend([intent({ row: 3, petId: 3n })], undefined);
+        const intending = intend(log, [[3, 3n]]);
         for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
         await log.settle([{ row: 2, petId: 2n, result: 'applied' }]);
         await intending;
         await log.settle([{ row: 3, petId: 3n, result: 'applied' }]);
         await log.end();
-        expect((await theirs.history.run(log.run)).counts).toMatchObject({ applied: 3, unknown: 0 });
+        expect((await runOf(log)).counts).toMatchObject({ applied: 3, unknown: 0 });
       });
 
       it('writes outcomes after a moment, so that no pet stays busy', async () => {
         const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
-        expect((await theirs.history.run(log.run)).counts.applied).toBe(0);
+        expect((await runOf(log)).counts.applied).toBe(0);
         await pass(50);
-        expect((await theirs.history.run(log.run)).counts.applied).toBe(1);
+        expect((await runOf(log)).counts.applied).toBe(1);
       });
 
       it('lists the newest first, by what is asked for', async () => {
@@ -400,76 +390,81 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await list({ state: 'done' })).toEqual([]);
       });
 
-      it('finds a run by its end, where only one has it', async () => {
+      it('finds a run by its end if only one has it', async () => {
         const log = await write(ours, 7n);
         expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
         expect(await theirs.history.find(log.run)).toBe(log.run);
-        await expect(theirs.history.find('nope-')).rejects.toMatchObject({ kind: 'usage' });
-        await expect(theirs.history.find('zzz~')).rejects.toMatchObject({ kind: 'usage' });
-        await expect(theirs.history.find('20200101T000000Z-aaaa')).rejects.toMatchObject({ kind: 'not-found' });
-        await expect(theirs.history.run('20200101T000000Z-aaaa')).rejects.toMatchObject({ kind: 'not-found' });
+        const missing = '20200101T000000Z-aaaa';
+        for (const name of ['nope-', 'zzz~'])
+          await expect(theirs.history.find(name)).rejects.toMatchObject({ kind: 'usage' });
+        await expect(theirs.history.find(missing)).rejects.toMatchObject({ kind: 'not-found' });
+        await expect(theirs.history.run(missing)).rejects.toMatchObject({ kind: 'not-found' });
       });
 
-      it('finds the runs of a file, the newest first', async () => {
-        const first = await write(ours, 1n, {}, { contentHash: 'ff' });
-        await pass(1000);
-        const second = await write(ours, 1n, {}, { contentHash: 'ff' });
-        const found = await theirs.history.runsOfFile(service, 'ff');
-        expect(found.map(({ run }) => run)).toEqual([second.run, first.run]);
-        expect(await theirs.history.runsOfFile('https://other.example/v1', 'ff')).toEqual([]);
-      });
+      const ofFile = { contentHash: 'ff' };
+      const runsOfFile = async (at = service) =>
+        (await theirs.history.runsOfFile(at, ofFile.contentHash)).map(({ run }) => run);
 
       it('asks again whether a run may begin if another one of its content has begun since', async () => {
-        const head = headOf({ contentHash: 'ff' });
         const others: RunLog[] = [];
         let asked = 0;
-        const begun = await ours.history.begin(head, rowsFor(7n), async () => {
+        const begun = await ours.history.begin(headOf(ofFile), rowsFor(7n), async () => {
           asked += 1;
           const newest = others.at(-1)?.run;
-          if (asked <= 2) others.push(await write(theirs, 7n, {}, { contentHash: 'ff' }));
+          if (asked <= 2) others.push(await write(theirs, 7n, {}, ofFile));
           return newest;
         });
-        const runs = [...others, begun].map(({ run }) => run);
         expect(asked).toBe(3);
-        expect((await theirs.history.runsOfFile(service, 'ff')).map(({ run }) => run)).toEqual(runs.toReversed());
+        // The newest first.
+        expect(await runsOfFile()).toEqual([...others, begun].map(({ run }) => run).toReversed());
+        expect(await runsOfFile(elsewhere)).toEqual([]);
       });
 
       it('does not begin a run that is refused when it is asked again', async () => {
         let other: RunLog | undefined;
         const mayBegin = async () => {
           if (other !== undefined) throw new Error('applied already');
-          other = await write(theirs, 7n, {}, { contentHash: 'ff' });
+          other = await write(theirs, 7n, {}, ofFile);
           return undefined;
         };
-        const begin = ours.history.begin(headOf({ contentHash: 'ff' }), rowsFor(7n), mayBegin);
-        await expect(begin).rejects.toThrow('applied already');
-        expect(await theirs.history.runsOfFile(service, 'ff')).toMatchObject([{ run: other?.run }]);
+        const begun = ours.history.begin(headOf(ofFile), rowsFor(7n), mayBegin);
+        await expect(begun).rejects.toThrow('applied already');
+        expect(await runsOfFile()).toEqual([other?.run]);
       });
 
       it('gives a run to one process at a time', async () => {
         const log = await write(ours, 7n);
-        await expect(theirs.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
-        await expect(ours.history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
-        expect(await theirs.history.remove([{ run: log.run, service }])).toBe(0);
+        const run = { run: log.run, service };
+        for (const { history } of [ours, theirs])
+          await expect(history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
+        expect(await theirs.history.remove([run])).toBe(0);
         processes.kill(1);
-        expect((await theirs.history.run(log.run)).state).toBe('done');
+        expect((await runOf(log)).state).toBe('done');
         const resumed = await theirs.history.resume(log.run);
-        expect((await theirs.history.run(log.run)).state).toBe('running');
-        await expect(log.intend([intent({ row: 1, petId: 7n })], undefined)).rejects.toMatchObject({
-          kind: 'conflict',
-        });
+        expect((await runOf(log)).state).toBe('running');
+        await expect(intend(log, [[1, 7n]])).rejects.toMatchObject({ kind: 'conflict' });
         await resumed.end();
-        expect(await theirs.history.remove([{ run: log.run, service }])).toBe(1);
+        expect(await theirs.history.remove([run])).toBe(1);
         expect(await collect(theirs.history.runs())).toEqual([]);
+      });
+
+      it('makes who resumes wait for the request of the process before', async () => {
+        const log = await sending(ours, 7n);
+        const until = clock.monotonic() + timeout;
+        processes.kill(1);
+        const resumed = await theirs.history.resume(log.run);
+        expect(await intend(resumed, [[1, 7n]])).toEqual(busyWith(log.run, until));
+        await pass(timeout);
+        expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
       });
 
       it('does not let the process before change what was settled since', async () => {
         const log = await sending(ours, 7n);
         processes.kill(1);
         const resumed = await theirs.history.resume(log.run);
-        await settled(resumed, [{ row: 1, petId: 7n, result: 'conflict' }]);
-        await settled(log, [{ row: 1, petId: 7n, result: 'applied' }]);
-        expect((await theirs.history.run(log.run)).counts).toMatchObject({ conflict: 1, applied: 0 });
+        await settled(resumed, { row: 1, petId: 7n, result: 'conflict' });
+        await settled(log, { row: 1, petId: 7n, result: 'applied' });
+        expect((await runOf(log)).counts).toMatchObject({ conflict: 1, applied: 0 });
       });
 
       it.each([
@@ -482,93 +477,77 @@ export function testState(name: string, newStore: () => Driver): void {
         processes.kill(1);
         const resumed = await theirs.history.resume(log.run);
         await pass(timeout);
-        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
-        await settled(log, [{ row: 1, petId: 7n, result }]);
-        expect((await theirs.history.run(log.run)).counts).toMatchObject({ pending: 0, [known]: 1 });
-        const other = await theirs.history.begin(headOf(), rowsFor(7n));
-        expect(await other.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
-          { kind: 'busy', run: log.run, until: undefined },
-        ]);
+        expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
+        await settled(log, { row: 1, petId: 7n, result });
+        expect((await runOf(log)).counts).toMatchObject({ pending: 0, [known]: 1 });
+        expect(await intendSeven(theirs)).toEqual(busyWith(log.run));
         await resumed.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         await resumed.end();
-        expect((await theirs.history.run(log.run)).counts).toMatchObject({ applied: 1, unknown: 0 });
-      });
-
-      it('makes who resumes wait for the request of the process before', async () => {
-        const log = await sending(ours, 7n);
-        const until = clock.monotonic() + timeout;
-        processes.kill(1);
-        const resumed = await theirs.history.resume(log.run);
-        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([
-          { kind: 'busy', run: log.run, until },
-        ]);
-        await pass(timeout);
-        expect(await resumed.intend([intent({ row: 1, petId: 7n })], undefined)).toEqual([{ kind: 'granted' }]);
+        expect((await runOf(log)).counts).toMatchObject({ applied: 1, unknown: 0 });
       });
 
       it('has a row back once its undo was undone, and so on', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
-        const undone = () => Promise.all(chain.map(async ({ run }) => (await theirs.history.run(run)).undone));
+        const undone = () => Promise.all(chain.map(async (log) => (await runOf(log)).undone));
+        const [first] = chain as [RunLog];
+        const undoneBy = async () => [(await runOf(first)).undoneBy, (await rowsOf(first)).map((row) => row.undoneBy)];
         await undo();
         expect(await undone()).toEqual([1, 0]);
         await undo();
         expect(await undone()).toEqual([0, 1, 0]);
-        const [first, second] = chain.map(({ run }) => run);
-        expect((await theirs.history.run(`${first}`)).undoneBy).toEqual([]);
-        expect((await collect(theirs.history.rows(`${first}`)))[0]?.undoneBy).toBeUndefined();
+        expect(await undoneBy()).toEqual([[], [undefined]]);
         await undo();
         expect(await undone()).toEqual([1, 0, 1, 0]);
-        expect((await theirs.history.run(`${first}`)).undoneBy).toEqual([second]);
-        expect((await collect(theirs.history.rows(`${first}`)))[0]?.undoneBy).toBe(second);
+        expect(await undoneBy()).toEqual([[chain[1]?.run], [chain[1]?.run]]);
       });
 
       it('knows what was written after a row, but for what was taken back', async () => {
-        const first = await write(ours, 7n);
+        const { run } = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });
-        const undo = await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
-        const of = { service, run: first.run };
+        await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
         const position = { row: 1, petId: 7n };
-        expect(await ours.history.writesAfter(of, [position])).toEqual([[]]);
+        const writesAfter = (rows: readonly (typeof position)[], at = service) =>
+          ours.history.writesAfter({ service: at, run }, rows);
+        expect(await writesAfter([position])).toEqual([[]]);
         const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
         await write(theirs, 7n, { result: 'failed' });
         const later = [{ run: third.run, command: 'inventory apply', result: 'differs', quantity: 11, before: 5 }];
-        expect(await ours.history.writesAfter(of, [position])).toEqual([later]);
+        expect(await writesAfter([position])).toEqual([later]);
         const another = { ...position, petId: largest };
-        expect(await ours.history.writesAfter(of, [another, position, another])).toEqual([[], later, []]);
-        expect(await ours.history.writesAfter({ ...of, service: 'https://other.example/v1' }, [position])).toEqual([
-          [],
-        ]);
-        expect(await ours.history.writesAfter(of, [])).toEqual([]);
-        expect(undo.run).not.toBe(third.run);
+        expect(await writesAfter([another, position, another])).toEqual([[], later, []]);
+        expect(await writesAfter([position], elsewhere)).toEqual([[]]);
+        expect(await writesAfter([])).toEqual([]);
       });
 
       it('knows what others have written since a row was sent whose answer is not known', async () => {
-        const sent = rowsFor(7n, largest);
-        const log = await ours.history.begin(headOf(), sent);
-        await log.intend(sent.map(intent), undefined);
+        const log = await sending(ours, 7n, largest);
         await log.settle([{ row: 1, petId: 7n, result: 'unknown' }]);
         await pass(100_000);
-        expect(await log.writesSince([{ row: 1, petId: 7n }])).toEqual([[]]);
-        const later = await write(theirs, 7n, { quantity: 9 });
-        const written = [{ run: later.run, command: 'inventory apply', result: 'applied', quantity: 9, before: 5 }];
-        const unsettled = [
-          { row: 2, petId: largest },
+        const [seven, other] = [
           { row: 1, petId: 7n },
+          { row: 2, petId: largest },
         ];
-        expect(await log.writesSince(unsettled)).toEqual([[], written]);
+        expect(await log.writesSince([seven])).toEqual([[]]);
+        const later = await write(theirs, 7n, { quantity: 9 });
+        const written = { run: later.run, command: 'inventory apply', result: 'applied', quantity: 9, before: 5 };
+        expect(await log.writesSince([other, seven])).toEqual([[], [written]]);
         await log.end();
       });
 
       it('keeps an increment with the stock that it was last added to', async () => {
-        const log = await ours.history.begin(headOf(), [
-          rowFor(7n, { before: 5, after: 8, delta: 3 }),
-          rowFor(8n, { row: 2 }),
-        ]);
+        const log = await ours.history.begin(headOf(), [rowFor(7n, { delta: 3 }), rowFor(8n, { row: 2 })]);
         const rebased = { before: 40, after: 43 };
-        await log.intend([{ ...intent({ row: 1, petId: 7n }), rebased }, intent({ row: 2, petId: 8n })], undefined);
+        const expires = clock.monotonic() + timeout;
+        await log.intend(
+          [
+            { row: 1, petId: 7n, expires, rebased },
+            { row: 2, petId: 8n, expires },
+          ],
+          undefined,
+        );
         await log.end();
-        expect(await collect(theirs.history.rows(log.run))).toMatchObject([
+        expect(await rowsOf(log)).toMatchObject([
           { delta: 3, ...rebased },
           { delta: undefined, before: 5, after: 8 },
         ]);
@@ -580,25 +559,20 @@ export function testState(name: string, newStore: () => Driver): void {
         await write(theirs, 8n, { result: 'differs', quantity: 4 });
         await write(ours, largest, { quantity: 6 });
         const sequence = expect.any(Number);
+        const first = { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence };
         const last = { petId: largest, result: 'applied', before: 5, quantity: 6, sequence };
-        expect((await ours.pets.look(service)).writes).toEqual([
-          { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence },
-          last,
-        ]);
+        expect((await ours.pets.look(service)).writes).toEqual([first, last]);
         expect((await ours.pets.look(service, [7n, largest])).writes).toEqual([last]);
-        expect((await ours.pets.look('https://other.example/v1')).writes).toEqual([]);
+        expect((await ours.pets.look(elsewhere)).writes).toEqual([]);
       });
 
       it('knows the stock of many pets, each as it was asked for', async () => {
         await write(ours, 7n, { quantity: 3 });
-        const log = await write(theirs, 7n, { quantity: 8 });
+        const [row] = await rowsOf(await write(theirs, 7n, { quantity: 8 }));
         await write(ours, largest, { quantity: 5 });
-        const [row] = await collect(ours.history.rows(log.run));
         const pets = [{ petId: largest }, { petId: 6n }, { petId: 7n, before: row?.sequence }, { petId: 7n }];
         expect(await ours.history.lastKnownQuantities(service, pets)).toEqual([5, undefined, 3, 8]);
-        expect(await ours.history.lastKnownQuantities('https://other.example', pets)).toEqual(
-          pets.map(() => undefined),
-        );
+        expect(await ours.history.lastKnownQuantities(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
       it('knows no stock after a write of unknown outcome', async () => {
@@ -613,76 +587,70 @@ export function testState(name: string, newStore: () => Driver): void {
     });
 
     describe('presence', () => {
+      const present = () => theirs.presence.list();
+
       it('begins with the first write, and lasts as long as it is renewed', async () => {
-        expect(await theirs.presence.list()).toEqual([]);
+        expect(await present()).toEqual([]);
         expect(ours.presence.isCurrent).toBe(true);
-        await ours.pets.place(service, 7n).enter();
+        await placeOf(ours).enter();
         for (let round = 0; round < 5; round += 1) {
           await pass(5000);
           await Promise.resolve();
         }
-        expect(await theirs.presence.list()).toMatchObject([{ process: { pid: 1, host: 'till' }, command: 'test' }]);
+        expect(await present()).toMatchObject([{ process: { pid: 1, host: 'till' }, command: 'test' }]);
         await ours.close();
-        expect(await theirs.presence.list()).toEqual([]);
+        expect(await present()).toEqual([]);
       });
 
       it('ends with the last run or place, and begins anew with the next', async () => {
-        const place = ours.pets.place(service, 8n);
+        const place = placeOf(ours, 8n);
         await place.enter();
-        const log = await ours.history.begin(headOf(), rowsFor(7n));
-        await log.end();
-        expect(await theirs.presence.list()).toHaveLength(1);
+        await (await begin(ours, 7n)).end();
+        expect(await present()).toHaveLength(1);
         await place.leave();
-        const last = await ours.history.begin(headOf(), rowsFor(9n));
-        const [, next] = await Promise.all([last.end(), ours.history.begin(headOf(), rowsFor(10n))]);
-        expect(await theirs.presence.list()).toHaveLength(1);
+        const last = await begin(ours, 9n);
+        const [, next] = await Promise.all([last.end(), begin(ours, 10n)]);
+        expect(await present()).toHaveLength(1);
         await next.end();
-        expect(await theirs.presence.list()).toEqual([]);
+        expect(await present()).toEqual([]);
       });
 
       it('stays with a run that is taken over at the moment when the last one ends', async () => {
         for (let hops = 0; hops < 40; hops += 1) {
           const pid = 100 + hops;
-          const dead = await open(pid);
-          const { run } = await dead.history.begin(headOf(), rowsFor(7n));
+          const { run } = await begin(await open(pid), 7n);
           processes.kill(pid);
-          const last = await ours.history.begin(headOf(), rowsFor(8n));
+          const last = await begin(ours, 8n);
           const resuming = ours.history.resume(run);
           for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
           const [resumed] = await Promise.all([resuming, last.end()]);
-          expect(await theirs.presence.list(), `${hops}`).toMatchObject([{ process: { pid: 1 } }]);
+          expect(await present(), `${hops}`).toMatchObject([{ process: { pid: 1 } }]);
           await resumed.end();
         }
       });
 
       it('is over with its lease, and a late renewal does not bring it back', async () => {
-        await ours.pets.place(service, 7n).enter();
+        await placeOf(ours).enter();
         clock.stop(15_000);
-        expect(await theirs.presence.list()).toEqual([]);
+        expect(await present()).toEqual([]);
         await pass(0);
         expect(ours.presence.isCurrent).toBe(false);
-        expect(await theirs.presence.list()).toEqual([]);
+        expect(await present()).toEqual([]);
       });
 
       it('of another start of the machine is over once its lease was seen to end, and so are its leases', async () => {
-        await ours.pets.place(service, 7n).enter();
+        await placeOf(ours).enter();
         clock = createStateClock('boot-2');
         const restarted = await open(1);
         const left = async () => (await restarted.presence.list()).filter(({ process }) => process.boot === 'boot-1');
         expect(await left()).toHaveLength(1);
         await pass(14_900);
-        const place = restarted.pets.place(service, 7n);
+        const place = placeOf(restarted);
         expect(await place.enter()).toBeDefined();
         await pass(200);
         expect(await left()).toEqual([]);
         expect(await place.enter()).toBeUndefined();
       });
-    });
-
-    it('says what it is', async () => {
-      await write(ours, 7n);
-      expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
-      expect(await theirs.check()).toEqual([]);
     });
   });
 }
