@@ -4,25 +4,28 @@ import type { Grant, Intent, Outcome } from '../../src/state/history.ts';
 import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { createTestClock } from '../support/clock.ts';
 
+const reset = () => new UnavailableError('reset', { mayStillArrive: true });
+const other = (status: number) => new FailureError('not 200', { status });
+
+/** How a request fails. Those that begin with `committed,` are carried out first, those that are late after a while. */
+const failures = {
+  lost: reset,
+  'committed, lost': reset,
+  late: reset,
+  'late, 504': () => new UnavailableError('gateway', { status: 504, mayStillArrive: true }),
+  unreachable: () => new UnavailableError('refused', { unsent: true }),
+  '400': () => new RejectedError('no', { status: 400 }),
+  '429': () => new RateLimitedError('wait', { status: 429, unsent: true }),
+  '401': () => new AuthError('who?', { status: 401 }),
+  '503': () => new UnavailableError('down', { status: 503 }),
+  'committed, 500': () => new UnavailableError('oops', { status: 500 }),
+  '202': () => other(202),
+  'committed, 206': () => other(206),
+} as const;
+
 /** What the service does with one request; after the last of a pet it carries out all. */
-export const behaviours = [
-  'ok',
-  'lost',
-  'committed, lost',
-  'late',
-  'committed late, 504',
-  'unreachable',
-  '400',
-  '429',
-  '401',
-  '503',
-  'committed, 500',
-  '202',
-  'committed, 206',
-  'another pet',
-  'differs',
-] as const;
-export type Behaviour = (typeof behaviours)[number];
+export type Behaviour = keyof typeof failures | 'ok' | 'another pet' | 'differs';
+export const behaviours = ['ok', 'another pet', 'differs', ...Object.keys(failures)] as readonly Behaviour[];
 
 export const timeout = 30_000;
 
@@ -61,42 +64,13 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       commit(one.petId, one.quantity, true);
     }
   };
-  const answer = (behaviour: Behaviour, petId: bigint, quantity: number) => {
-    const reset = new UnavailableError('reset', { mayStillArrive: true });
-    const arrivesLater = () => late.push({ at: clock.monotonic() + timeout * 0.9, petId, quantity });
-    if (behaviour.startsWith('committed,') || behaviour === 'ok' || behaviour === 'another pet')
-      commit(petId, quantity);
-    switch (behaviour) {
-      case 'lost':
-      case 'committed, lost':
-        throw reset;
-      case 'late':
-        arrivesLater();
-        throw reset;
-      case 'committed late, 504':
-        arrivesLater();
-        throw new UnavailableError('gateway', { status: 504, mayStillArrive: true });
-      case 'unreachable':
-        throw new UnavailableError('refused', { unsent: true });
-      case '400':
-        throw new RejectedError('no', { status: 400 });
-      case '429':
-        throw new RateLimitedError('wait', { status: 429, unsent: true });
-      case '401':
-        throw new AuthError('who?', { status: 401 });
-      case '503':
-        throw new UnavailableError('down', { status: 503 });
-      case 'committed, 500':
-        throw new UnavailableError('oops', { status: 500 });
-      case '202':
-      case 'committed, 206':
-        throw new FailureError('not 200', { status: Number(behaviour.slice(-3)) });
-      case 'differs':
-        commit(petId, quantity + 1);
-        return { petId, quantity: quantity + 1, status: 'available' };
-      default:
-        return { petId: behaviour === 'another pet' ? petId + 1000n : petId, quantity, status: 'available' };
-    }
+  const answer = (behaviour: Behaviour, petId: bigint, asked: number) => {
+    if (behaviour.startsWith('late')) late.push({ at: clock.monotonic() + timeout * 0.9, petId, quantity: asked });
+    const quantity = behaviour === 'differs' ? asked + 1 : asked;
+    if (!(behaviour in failures) || behaviour.startsWith('committed,')) commit(petId, quantity);
+    const failure = (failures as Partial<Record<Behaviour, () => Error>>)[behaviour];
+    if (failure !== undefined) throw failure();
+    return { petId: behaviour === 'another pet' ? petId + 1000n : petId, quantity, status: 'available' };
   };
 
   const updateInventory: WriteOptions['client']['updateInventory'] = async (petId, quantity, options) => {

@@ -8,68 +8,64 @@ import { type OpenRow, verdictOn } from '../../src/writes/verdict.ts';
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
 const plain = { petId: 4n, after: 7 } as RowWrite;
-const later = (more: Partial<PetWrite> = {}) =>
-  ({ run: 'r', command: 'inventory set', result: 'applied', before: 5, quantity: 7, ...more }) as PetWrite;
+const stockOf = (found: number | undefined) => new PetQuantities(found === undefined ? [] : [[4n, found]]);
+/** What the history knows of later writes. */
+const wrote = (...writes: readonly Partial<PetWrite>[]) => ({
+  laterWrites: writes.map(
+    (more) => ({ run: 'r', command: 'inventory set', result: 'applied', before: 5, quantity: 7, ...more }) as PetWrite,
+  ),
+});
+const [notSent, resumed] = [{ wasSent: false }, { isResumed: true }];
+const byAnother = 'conflict run r (inventory set) has';
 
-type Facts = Partial<Omit<OpenRow, 'stock'>>;
-
-test.each<[string, number | undefined, Facts, string]>([
-  ['as wanted, never sent', 7, { wasSent: false }, 'unchanged'],
+test.each<[string, number | undefined, Partial<Omit<OpenRow, 'stock'>>, string]>([
+  ['as wanted, never sent', 7, notSent, 'unchanged'],
   ['as wanted', 7, {}, 'applied'],
-  ['as wanted, which another run has written', 7, { laterWrites: [later()] }, 'conflict run r (inventory set) has'],
+  ['as wanted, which another run has written', 7, wrote({}), byAnother],
   ['as before', 5, {}, 'open'],
-  ['as before, after a write of another stock', 5, { laterWrites: [later()] }, 'conflict run r (inventory set) has'],
-  [
-    'as before, after a write that may have left another stock',
-    5,
-    { laterWrites: [later({ result: 'unknown' })] },
-    'open',
-  ],
+  ['as before, after a write of another stock', 5, wrote({}), byAnother],
+  ['as before, after a write that may have left another stock', 5, wrote({ result: 'unknown' }), 'open'],
   [
     'as before, after a write that may have left this one',
     5,
-    { laterWrites: [later({ result: 'unknown', quantity: 5 })] },
+    wrote({ result: 'unknown', quantity: 5 }),
     'conflict run r (inventory set) may have written it since',
   ],
   ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as wanted; whether'],
   ['not there', undefined, {}, 'conflict there is no pet 4 any more'],
   ['of a plain set', 9, { write: plain }, 'open'],
-  ['of a plain set that goes on in a resume', 9, { write: plain, isResumed: true }, 'conflict the stock is 9, not 7'],
-  ['of a plain set never sent, in a resume', 9, { write: plain, isResumed: true, wasSent: false }, 'open'],
+  ['of a plain set that goes on in a resume', 9, { write: plain, ...resumed }, 'conflict the stock is 9, not 7'],
+  ['of a plain set never sent, in a resume', 9, { write: plain, ...resumed, ...notSent }, 'open'],
   ['not there, of a plain set', undefined, { write: plain }, 'conflict'],
-  ['anything, of an increment that was never sent', 9, { write: add, wasSent: false }, 'open'],
-  ['not there, of an increment that was never sent', undefined, { write: add, wasSent: false }, 'conflict'],
+  ['anything, of an increment that was never sent', 9, { write: add, ...notSent }, 'open'],
+  ['not there, of an increment that was never sent', undefined, { write: add, ...notSent }, 'conflict'],
   ['the sum', 7, { write: add }, 'applied'],
   ['the one before the increment', 5, { write: add }, 'open'],
   ['neither, of an increment', 9, { write: add }, 'conflict the stock is 9, neither 5 as before nor 7'],
-  ['not there, and the next run had read it', undefined, { write: add, laterWrites: [later()] }, 'conflict'],
-  [
-    'anything, and the next run had read the sum',
-    9,
-    { write: add, laterWrites: [later({ before: 7 }), later()] },
-    'applied',
-  ],
-  [
-    'anything, and the next run had read the one before',
-    9,
-    { write: add, laterWrites: [later(), later({ before: 7 })] },
-    'open',
-  ],
+  ['not there, and the next run had read it', undefined, { write: add, ...wrote({}) }, 'conflict'],
+  ['anything, and the next run had read the sum', 9, { write: add, ...wrote({ before: 7 }, {}) }, 'applied'],
+  ['anything, and the next run had read the one before', 9, { write: add, ...wrote({}, { before: 7 }) }, 'open'],
   [
     'anything, and the next run had read nothing',
     7,
-    { write: add, laterWrites: [later({ before: undefined, run: undefined })] },
+    { write: add, ...wrote({ before: undefined, run: undefined }) },
     'conflict it was written since, by a run that was removed from the history; whether',
   ],
   [
     'anything, and no run had read it',
     9,
-    { write: { ...add, before: undefined }, laterWrites: [later({ before: undefined })] },
+    { write: { ...add, before: undefined }, ...wrote({ before: undefined }) },
     'conflict',
   ],
 ])('the stock is %s', (_what, found, facts, expected) => {
-  const stock = new PetQuantities(found === undefined ? [] : [[4n, found]]);
-  const row: OpenRow = { write: set, wasSent: true, isResumed: false, laterWrites: [], stock, ...facts };
+  const row: OpenRow = {
+    write: set,
+    wasSent: true,
+    isResumed: false,
+    laterWrites: [],
+    stock: stockOf(found),
+    ...facts,
+  };
   expect(Object.values(verdictOn(row)).join(' ').slice(0, expected.length)).toBe(expected);
 });
 
@@ -100,6 +96,5 @@ test.each<[object, number | undefined, object]>([
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
   [add, undefined, { kind: 'conflict', message: 'there is no pet 4 any more' }],
 ])('%o is looked at again, and the stock is %s: %o', (write, found, expected) => {
-  const stock = new PetQuantities(found === undefined ? [] : [[4n, found]]);
-  expect(relook(write as RowWrite, stock, { left: 0 })).toEqual(expected);
+  expect(relook(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
 });

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { runErrorOf } from '../../src/runs/run-error.ts';
 import { FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
+import type { Grant } from '../../src/state/history.ts';
 import { unclear } from '../../src/writes/classify-failure.ts';
 import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
-import fc from '../support/seeded-fast-check.ts';
-import { behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
+import { type Behaviour, behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
 
 /** `PETSTOCK_RUNS=20000` for the long run. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 100);
@@ -17,33 +18,24 @@ const scripts = fc.array(
 
 type Shop = ReturnType<typeof simulatedShop>;
 
-test(
+property(
   'whatever the service does no row is written over a stock that it does not rely on, sent without its intent or after its answer, and the results are the truth',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(scripts, fc.integer({ min: 1, max: 8 }), fc.boolean(), async (script, concurrency, failFast) => {
-        const rows = rowsOf(script.length);
-        const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
-        const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
-        const shop = simulatedShop(rows, { requests, sold });
-        const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
-        expectNothingLate(rows, progression, shop);
-        expect(shop.faults).toEqual([]);
-        if (progression.stoppedBy === undefined && !failFast) expect(progression.settled.size).toBe(rows.length);
-        for (const { row } of rows) expectTruth(row, progression, shop);
-        const cause = progression.stoppedBy;
-        const error = runErrorOf({
-          report: reportOf(rows, progression),
-          progression,
-          cause,
-          where: { env: 'staging' },
-        });
-        if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
-      }),
-      { numRuns },
-    );
+  [scripts, fc.integer({ min: 1, max: 8 }), fc.boolean()],
+  { numRuns, testTimeout: 5000 + numRuns * 20 },
+  async (script, concurrency, failFast) => {
+    const rows = rowsOf(script.length);
+    const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
+    const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
+    const shop = simulatedShop(rows, { requests, sold });
+    const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
+    expectNothingLate(rows, progression, shop);
+    expect(shop.faults).toEqual([]);
+    const { stoppedBy: cause, settled } = progression;
+    if (cause === undefined && !failFast) expect(settled.size).toBe(rows.length);
+    for (const { row } of rows) expectTruth(row, progression, shop);
+    const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, where: { env: 'staging' } });
+    if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
   },
-  5000 + numRuns * 20,
 );
 
 /** Late requests of rows that are still unknown may arrive now, and no others. */
@@ -88,30 +80,28 @@ async function written(count: number, optionsOf: (shop: Shop) => Partial<WriteOp
 describe('a plain set, which relies on no stock', () => {
   const plain: RowWrite[] = [{ row: 1, petId: 1n, before: undefined, after: 12 }];
 
-  test.each(['lost', '503', 'committed, lost', 'committed, 500', 'committed, 206'] as const)(
-    'is settled after: %s',
-    async (behaviour) => {
-      const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
-      const { settled } = await writeRows(plain, shop.options);
-      expect(settled.get(1)).toEqual({ result: 'applied' });
-      expect(shop.stock.get(1n)).toBe(12);
-      expect(shop.sent.length).toBe(behaviour.startsWith('committed') ? 1 : 2);
-    },
-  );
+  test.each<[Behaviour, number]>([
+    ['lost', 2],
+    ['503', 2],
+    ['committed, lost', 1],
+    ['committed, 500', 1],
+    ['committed, 206', 1],
+    // Not again while its first request may still arrive.
+    ['late', 1],
+  ])('is settled after: %s, sent %i times', async (behaviour, times) => {
+    const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
+    const { settled } = await writeRows(plain, shop.options);
+    expect(settled.get(1)).toEqual({ result: 'applied' });
+    expect(shop.stock.get(1n)).toBe(12);
+    expect([shop.sent, shop.commits.get(1)]).toEqual([Array(times).fill(1), 1]);
+  });
 
-  test.each(['400', '401'] as const)('is unknown where it was lost first, and then met a %s', async (refusal) => {
+  test.each(['400', '401'] as const)('is unknown if it was lost first, and then met a %s', async (refusal) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
     const { unknown, settled } = await writeRows(plain, shop.options);
     expect([...unknown.keys()]).toEqual([1]);
     expect(settled.size).toBe(0);
     expect(shop.outcomes.at(-1)?.result).toBe('unknown');
-  });
-
-  test('is not sent again while its first request may still arrive', async () => {
-    const shop = simulatedShop(plain, { requests: new Map([[1, ['late']]]) });
-    await writeRows(plain, shop.options);
-    expect(shop.sent).toEqual([1]);
-    expect(shop.commits.get(1)).toBe(1);
   });
 });
 
@@ -154,47 +144,40 @@ describe('the run stops', () => {
 });
 
 describe('other commands', () => {
-  const writtenBeside = (grant: (tries: number) => Awaited<ReturnType<WriteOptions['log']['intend']>>[number]) => {
+  const run = '20260115T120020Z-aaaa';
+  const free: Grant = { kind: 'granted' };
+  const busy = (by?: string): Grant => ({ kind: 'busy', run: by, until: undefined });
+
+  test.each<[string, (tries: number) => Grant, string, number[], string | undefined]>([
+    [
+      'have written a pet: its row is a conflict that names the run',
+      () => ({ kind: 'overtaken', run, command: 'inventory adjust' }),
+      'conflict',
+      [1, 3],
+      `${run} (inventory adjust)`,
+    ],
+    [
+      'are at a pet for a moment: its row waits',
+      (tries) => (tries < 4 ? busy() : free),
+      'applied',
+      [1, 3, 2],
+      undefined,
+    ],
+    ['do not come to their end: its row is a conflict', () => busy(run), 'conflict', [1, 3], undefined],
+  ])('%s', async (_what, grant, result, sent, message) => {
     let tries = 0;
-    return written(3, ({ options: { log } }) => ({
+    const { shop, settled } = await written(3, ({ options: { log } }) => ({
       log: {
         ...log,
         intend: async (intents, ...rest) => {
-          const granted = await log.intend(intents, ...rest);
-          return intents.map(({ petId }, index) => {
-            if (petId !== 2n) return granted[index] ?? { kind: 'granted' };
-            tries += 1;
-            return grant(tries);
-          });
+          const grants = await log.intend(intents, ...rest);
+          return grants.map((granted, index) => (intents[index]?.petId === 2n ? grant(++tries) : granted));
         },
       },
     }));
-  };
-
-  test('have written a pet: its row is a conflict that names the run', async () => {
-    const { shop, settled } = await writtenBeside(() => ({
-      kind: 'overtaken',
-      run: '20260115T120020Z-aaaa',
-      command: 'inventory adjust',
-    }));
-    expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', 'conflict', 'applied']);
-    expect(settled.get(2)?.error?.message).toContain('20260115T120020Z-aaaa (inventory adjust)');
-    expect(shop.sent).toEqual([1, 3]);
-  });
-
-  test('are at a pet for a moment: its row waits for them', async () => {
-    const { shop, settled } = await writtenBeside((tries) =>
-      tries < 4 ? { kind: 'busy', run: undefined, until: undefined } : { kind: 'granted' },
-    );
-    expect(settled.get(2)?.result).toBe('applied');
-    expect(shop.sent).toEqual([1, 3, 2]);
-  });
-
-  test('do not come to their end: its row is a conflict', async () => {
-    const busy = { kind: 'busy', run: '20260115T120020Z-aaaa', until: undefined } as const;
-    const { shop, settled } = await writtenBeside(() => busy);
-    expect(settled.get(2)?.result).toBe('conflict');
-    expect(shop.sent).toEqual([1, 3]);
+    expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', result, 'applied']);
+    if (message !== undefined) expect(settled.get(2)?.error?.message).toContain(message);
+    expect(shop.sent).toEqual(sent);
   });
 });
 
