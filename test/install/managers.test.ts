@@ -1,23 +1,12 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { newMachine, newProject, repository, runOn, writeJson } from '../support/installation.ts';
-import { type Manager, packageManagers } from '../support/package-managers.ts';
-import { hasTypes, usesLibrary, usesProgram } from './usage.ts';
+import { expect, inject } from 'vitest';
+import { repository, runOn, writeJson } from '../support/installation.ts';
+import { hasTypes, test, usesLibrary, usesProgram } from './usage.ts';
 
 const typescript = join(repository, 'node_modules/typescript');
-const folder = mkdtempSync(join(tmpdir(), 'petstock-managers-'));
-let manager: Record<Manager, readonly string[]>;
 
-beforeAll(() => {
-  manager = packageManagers(folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-test('npm installs the tarball, and nothing else', async () => {
-  const machine = newMachine();
-  const project = newProject(machine);
+test('npm installs the tarball, and nothing else', async ({ machine, project }) => {
   const { stderr } = await runOn(machine, ['npm', 'install', inject('tarball')], project);
   // Newer releases of npm run no script of a package that was not asked for, and say so.
   expect(stderr).not.toMatch(/install-scripts|allow-?scripts|EBADENGINE|deprecated/i);
@@ -28,8 +17,7 @@ test('npm installs the tarball, and nothing else', async () => {
   await hasTypes(machine, project, typescript);
 });
 
-test('npm installs it for all projects, with its manual, and takes it away again', async () => {
-  const machine = newMachine();
+test('npm installs it for all projects, with its manual, and takes it away again', async ({ machine }) => {
   const prefix = join(machine.folder, 'prefix');
   const npm = ['npm', '--global', '--prefix', prefix];
   await runOn(machine, [...npm, 'install', inject('tarball')]);
@@ -40,33 +28,25 @@ test('npm installs it for all projects, with its manual, and takes it away again
   for (const gone of [manual, join(prefix, 'bin/petstock')]) expect(existsSync(gone)).toBe(false);
 });
 
-test('npx runs the tarball as it is', async () => {
-  const machine = newMachine();
-  const project = newProject(machine);
+test('npx runs the tarball as it is', async ({ machine, project }) => {
   copyFileSync(inject('tarball'), join(project, 'petstock.tgz'));
   await usesProgram((...args) => runOn(machine, ['npx', '--yes', './petstock.tgz', ...args], project));
 });
 
-test('pnpm installs the tarball', async () => {
-  const machine = newMachine();
-  const project = newProject(machine);
+test('pnpm installs the tarball', async ({ machine, project, manager }) => {
   await runOn(machine, [...manager.pnpm, 'add', inject('tarball')], project);
   await usesProgram((...args) => runOn(machine, [...manager.pnpm, 'exec', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
   await hasTypes(machine, project, typescript);
 });
 
-test('yarn 1 installs the tarball', async () => {
-  const machine = newMachine();
-  const project = newProject(machine);
+test('yarn 1 installs the tarball', async ({ machine, project, manager }) => {
   await runOn(machine, [...manager.yarn1, 'add', `file:${inject('tarball')}`], project);
   await usesProgram((...args) => runOn(machine, [...manager.yarn1, '--silent', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
 });
 
-test('yarn 4 installs the tarball without a node_modules', async () => {
-  const machine = newMachine();
-  const project = newProject(machine);
+test('yarn 4 installs the tarball without a node_modules', async ({ machine, project, manager }) => {
   // It is a project of its own, not a part of the one above.
   writeJson(join(project, 'yarn.lock'), {});
   await runOn(machine, [...manager.yarn4, 'add', `petstock@file:${inject('tarball')}`], project);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { releasedChangelog } from '../../.ci/release/versions.ts';
 import { targets } from '../../.ci/release/runtime.ts';
+import { releasedChangelog } from '../../.ci/release/versions.ts';
 import { repository } from '../support/installation.ts';
 import { wrongPages } from '../support/wrong-pages.ts';
 

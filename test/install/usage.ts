@@ -1,7 +1,27 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { type Machine, manifest, type Output, runOn, writeJson } from '../support/installation.ts';
+import { expect, test as plain } from 'vitest';
+import {
+  type Machine,
+  manifest,
+  newMachine,
+  newProject,
+  type Output,
+  runOn,
+  writeJson,
+} from '../support/installation.ts';
+import { packageManagers } from '../support/package-managers.ts';
+
+/** A test that is given a machine, a project on it, and the command that runs each package manager. */
+export const test = plain
+  .extend('manager', { scope: 'file' }, (_given, { onCleanup }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstock-managers-'));
+    onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+    return packageManagers(folder);
+  })
+  .extend('machine', () => newMachine())
+  .extend('project', ({ machine }) => newProject(machine));
 
 /** Runs petstock with these arguments in the way that is tried. */
 export type Petstock = (...args: readonly string[]) => Promise<Output>;

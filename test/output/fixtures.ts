@@ -1,4 +1,7 @@
+import type { BulkRow } from '../../src/inventory/change.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
+import { anyText } from '../support/any-text.ts';
+import fc from '../support/seeded-fast-check.ts';
 
 export const stock: readonly InventoryItem[] = [
   { petId: 1n, quantity: 12, status: 'available' },
@@ -12,3 +15,22 @@ export const largeStock: readonly InventoryItem[] = [
   { petId: 9007199254740993n, quantity: 250, status: 'available' },
   { petId: 9223372036854775807n, quantity: 0, status: 'pending' },
 ];
+
+/** A row that is to be written, unless it is told otherwise. */
+export function bulkRow(petId: bigint, before?: number, after?: number, rest: Partial<BulkRow> = {}): BulkRow {
+  return { line: 2, petId, before, after, result: 'planned', reason: undefined, ref: undefined, ...rest };
+}
+
+const texts = fc.oneof(anyText(), fc.string({ unit: fc.constantFrom(...'ab,;"\t\n\r\\ \x1b\x9b\u202e') }));
+
+/** Rows of one shape with every kind of value. */
+export const rowLists = fc.array(
+  fc.record({
+    id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    text: texts,
+    'a, "name"\tof\\its own': fc.oneof(texts, fc.constant(null)),
+    count: fc.maxSafeInteger().map((value) => value + 0),
+    flag: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 6 },
+);

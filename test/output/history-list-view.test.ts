@@ -6,22 +6,16 @@ import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render, visible } from './render.ts';
 
 const only = rowOf(1, { petId: 22n, before: 2, after: 3 });
-const list = (
-  format: Format,
-  runs: readonly RunRecord[],
-  options?: RenderTestOptions,
-  row: RecordedRow | undefined = only,
-  given: Partial<HistoryListOptions> = {},
-) =>
-  render(
+type ListOptions = RenderTestOptions & Partial<HistoryListOptions> & { readonly row?: RecordedRow };
+
+function list(format: Format, runs: readonly RunRecord[], { row = only, isShared, ...options }: ListOptions = {}) {
+  const given = { firstRow: async () => row, now: Date.parse('2026-01-16T12:00:00Z'), ...(isShared && { isShared }) };
+  return render(
     format,
-    historyListView(() => streamed(runs), {
-      firstRow: async () => row,
-      now: Date.parse('2026-01-16T12:00:00Z'),
-      ...given,
-    }),
+    historyListView(() => streamed(runs), given),
     options,
   );
+}
 
 const largeJson =
   '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
@@ -46,13 +40,8 @@ describe('the list of runs', () => {
   });
 
   it('says in a table which change it was', async () => {
-    const few = runOf({
-      command: 'inventory adjust',
-      changes: 4,
-      units: 10n,
-      pets: [1n, 2n, 3n, 4n],
-      counts: { applied: 4 },
-    });
+    const four = { changes: 4, units: 10n, pets: [1n, 2n, 3n, 4n], counts: { applied: 4 } };
+    const few = runOf({ command: 'inventory adjust', ...four });
     expect(await list('table', [largeRun, few, runOf()], { width: 160 })).toMatchInlineSnapshot(`
       "At            Change                                            Command  Result                                            Run   Env               Reason
       15 Jan 07:00  4, 9007199254740993, 9223372036854775807 and 1,…  apply    1,195 taken back, 2 unknown, 1 differs, 2 faile…  k3x9  north/production  │ stock-take
@@ -60,19 +49,16 @@ describe('the list of runs', () => {
       14 Jan 09:00  22: 2 → 3                                         set      applied                                           0001  staging
       "
     `);
-    const some = [
-      largeRun,
-      runOf({ ...few, user: 'anna', reason: 'delivery N-881' }),
-      runOf({ store: 'north', env: 'production' }),
-    ];
-    expect(await list('table', some, { width: 60 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
+    const others = [{ ...few, user: 'anna', reason: 'delivery N-881' }, runOf({ store: 'north', env: 'production' })];
+    const some = [largeRun, ...others];
+    expect(await list('table', some, { width: 60, isShared: true })).toMatchInlineSnapshot(`
       "At           Change        Result        Run  Env
       15 Jan 07:00 1,203 pets    1,195 taken … k3x9 north/produc…
       14 Jan 09:00 4 pets: 10 u… 4 applied     0001 staging
       14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
       "
     `);
-    expect(await list('table', some, { width: 120 }, undefined, { isShared: true })).toMatchInlineSnapshot(`
+    expect(await list('table', some, { width: 120, isShared: true })).toMatchInlineSnapshot(`
       "At            Change                          Command  Result                          Run   Env               By
       15 Jan 07:00  4, 9007199254740993, 92233720…  apply    1,195 taken back, 2 unknown, …  k3x9  north/production  anna@til…
       14 Jan 09:00  1, 2, 3, 4: 10 units            adjust   4 applied                       0001  staging           anna@til…
@@ -100,8 +86,8 @@ describe('the list of runs', () => {
   });
 
   it('does not know what the stock was before a plain set', async () => {
-    const blind = rowOf(1, { petId: 22n, before: undefined, after: 3 });
-    expect(await list('table', [runOf({ reason: 'sold' })], {}, blind)).toMatch(/22: \? → 3 +set .* sold$/m);
+    const row = rowOf(1, { petId: 22n, before: undefined, after: 3 });
+    expect(await list('table', [runOf({ reason: 'sold' })], { row })).toMatch(/22: \? → 3 +set .* sold$/m);
   });
 
   it('reads no further than is wanted', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
 import {
   historyExportView,
@@ -8,7 +8,7 @@ import {
 } from '../../src/output/history-run-view.ts';
 import type { Format } from '../../src/output/view.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
-import { type RenderTestOptions, render } from './render.ts';
+import { render } from './render.ts';
 
 const error = { code: 'NOT_FOUND', message: 'no such pet', status: 404 };
 const timeout = { code: 'timeout', message: 'no answer within 30 s' };
@@ -20,11 +20,11 @@ const rows = [
   rowOf(5, { line: 7, result: 'pending', quantity: undefined, at: undefined }),
   rowOf(6, { line: 8, result: 'differs', quantity: 100, undoneBy: '20260115T130000Z-aaaa' }),
 ];
-const show = (format: Format, run: RunRecord, some: readonly RecordedRow[], options?: RenderTestOptions) =>
+const show = (format: Format, run: RunRecord, some: readonly RecordedRow[], width?: number) =>
   render(
     format,
     historyRunView(run, () => streamed(some)),
-    options,
+    { ...(width !== undefined && { width }) },
   );
 
 describe('one run', () => {
@@ -52,7 +52,7 @@ describe('one run', () => {
   });
 
   it('is a table with the columns that say something', async () => {
-    expect(await show('table', largeRun, rows, { width: 160 })).toMatchInlineSnapshot(`
+    expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
       "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                      Taken back by  Reason   Ref
         1     2                42       7     12          applied                                                                                    │ count
         2     3  9007199254740993                     12  failed           │ no such pet
@@ -62,12 +62,12 @@ describe('one run', () => {
         6     8                42       7    100      12  differs                                                                     aaaa
       "
     `);
-    expect(await show('table', runOf(), [rowOf(1)], { width: 80 })).toMatchInlineSnapshot(`
+    expect(await show('table', runOf(), [rowOf(1)], 80)).toMatchInlineSnapshot(`
       "Row  Pet ID  Before  After  Result
         1      42       7     12  applied
       "
     `);
-    expect(await show('table', runOf(), [], { width: 80 })).toBe('');
+    expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
   it('has a head for people, with what others have chosen apart', () => {
@@ -88,31 +88,31 @@ describe('one run', () => {
     expect(historyRunFacts(runOf({ undoneBy: ['r2'], undone: 1 })).own).toContain('Taken back by run r2');
   });
 
-  it('says how to go on, and how to undo it', () => {
-    const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
-    const undo = 'Take it back: petstock undo 20260114T140000Z-0001 --env staging';
-    const hints = (changes: Parameters<typeof runOf>[0]) => historyRunHints(runOf(changes));
-    expect(hints({})).toEqual([undo]);
-    expect(hints({ counts: { pending: 1, applied: 1 }, state: 'incomplete' })).toEqual([resume, undo]);
-    expect(hints({ counts: { unknown: 1 }, state: 'incomplete' })).toEqual([resume]);
-    expect(hints({ counts: { differs: 1 } })).toEqual([undo]);
-    expect(hints({ undone: 1, undoneBy: ['r2'] })).toEqual([]);
-    expect(hints({ counts: { failed: 1 } })).toEqual([]);
-    expect(hints({ counts: { pending: 1, applied: 1 }, state: 'running' })).toEqual([]);
-    expect(hints({ store: 'north' })[0]).toContain('--store north --env staging');
+  const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
+  const undo = 'Take it back: petstock undo 20260114T140000Z-0001 --env staging';
+
+  test.each<[Parameters<typeof runOf>[0], string[]]>([
+    [{}, [undo]],
+    [{ counts: { pending: 1, applied: 1 }, state: 'incomplete' }, [resume, undo]],
+    [{ counts: { unknown: 1 }, state: 'incomplete' }, [resume]],
+    [{ counts: { differs: 1 } }, [undo]],
+    [{ undone: 1, undoneBy: ['r2'] }, []],
+    [{ counts: { failed: 1 } }, []],
+    [{ counts: { pending: 1, applied: 1 }, state: 'running' }, []],
+    [{ store: 'north' }, [undo.replace('--env', '--store north --env')]],
+  ])('%j: says how to go on, and how to undo it: %j', (changes, hints) => {
+    expect(historyRunHints(runOf(changes))).toEqual(hints);
   });
 });
 
-/** One row of a run as a line of NDJSON. */
-function exported(run: RunRecord, row: RecordedRow): Promise<string> {
-  return render(
-    'ndjson',
-    historyExportView(() => streamed([{ run, row }])),
-  );
-}
-
 it('the export has the facts of the run on every line', async () => {
-  expect(await exported(largeRun, rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' }))).toBe(
+  const row = rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' });
+  expect(
+    await render(
+      'ndjson',
+      historyExportView(() => streamed([{ run: largeRun, row }])),
+    ),
+  ).toBe(
     '{"run":"20260115T120020Z-k3x9","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","undoes":null,"runAt":"2026-01-15T12:00:20.123Z","row":1,"line":2,"petId":42,"before":7,"after":12,"result":"applied","quantity":12,"error":null,"reason":"count","ref":null,"at":"2026-01-15T12:00:21.000Z","seq":1}\n',
   );
 });

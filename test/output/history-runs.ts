@@ -1,15 +1,8 @@
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
 
 const counts = {
-  pending: 0,
-  applied: 0,
-  unchanged: 0,
-  failed: 0,
-  conflict: 0,
-  differs: 0,
-  unknown: 0,
-  skipped: 0,
-  notEdited: 0,
+  ...{ pending: 0, applied: 0, unchanged: 0, failed: 0, conflict: 0 },
+  ...{ differs: 0, unknown: 0, skipped: 0, notEdited: 0 },
 };
 
 type RunChanges = Partial<Omit<RunRecord, 'counts'>> & { readonly counts?: Partial<RunRecord['counts']> };
@@ -18,27 +11,9 @@ type RunChanges = Partial<Omit<RunRecord, 'counts'>> & { readonly counts?: Parti
 export function runOf(changes: RunChanges = {}): RunRecord {
   return {
     ...{ run: '20260114T140000Z-0001', at: Date.parse('2026-01-14T14:00:00Z'), env: 'staging', store: undefined },
-    ...{
-      baseUrl: 'https://shop.example/v1',
-      command: 'inventory set',
-      service: 'https://shop.example',
-      scope: '',
-      unchanged: 0,
-      user: undefined,
-      host: 'till-1',
-    },
-    ...{
-      undoneBy: [],
-      undone: 0,
-      began: 0,
-      sequence: 1,
-      touched: 1,
-      changes: 1,
-      units: 1n,
-      pets: [22n],
-      state: 'done',
-    },
-    ...changes,
+    ...{ baseUrl: 'https://shop.example/v1', service: 'https://shop.example', scope: '', command: 'inventory set' },
+    ...{ user: undefined, host: 'till-1', undoneBy: [], undone: 0, began: 0, sequence: 1, touched: 1, state: 'done' },
+    ...{ changes: 1, unchanged: 0, units: 1n, pets: [22n], ...changes },
     counts: { ...counts, ...(changes.counts ?? { applied: 1 }) },
   };
 }
@@ -57,9 +32,7 @@ export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow
   return {
     ...{ row, line: row, petId: 42n, before: 7, after: 12, result: 'applied', quantity: 12 },
     ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined, expires: undefined },
-    ...{ sequence: row, touched: row },
-    at: Date.parse('2026-01-15T12:00:21Z'),
-    ...rest,
+    ...{ sequence: row, touched: row, at: Date.parse('2026-01-15T12:00:21Z'), ...rest },
   };
 }
 

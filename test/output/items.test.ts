@@ -24,35 +24,29 @@ describe('items in columns look like the same items in rows', () => {
   });
   type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
 
-  async function bothWays(
-    format: (typeof formats)[number],
-    items: readonly InventoryItem[],
-    size: number,
-    chosen: Choices,
-  ) {
-    const { fields, width, header, color } = chosen;
-    const view = { lowStock, fields };
-    const options = { color, ...(width === undefined ? {} : { width }), ...(header === undefined ? {} : { header }) };
-    const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
-    expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
-  }
-
   test.each(['json', 'ndjson', 'csv', 'tsv'] as const)('%s', async (format) => {
-    await fc.assert(
-      fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, (items, size, chosen) =>
-        bothWays(format, items, size, chosen),
-      ),
-    );
+    const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
+      const view = { lowStock, fields };
+      const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
+      const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
+      expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
+    };
+    await fc.assert(fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, bothWays));
   });
 });
 
 describe('pieces', () => {
   test.each(formats)('%s: whole lines, none large, nothing lost', async (format) => {
     const items = plenty(50_000);
-    const pieces = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
-    expect(pieces.length).toBeGreaterThan(2);
-    expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 256 * 1024 + 2)).toBe(true);
-    expect(pieces.join('')).toBe(await render(format, inventoryListView([items], { lowStock })));
+    const ofRows = await renderPieces(format, inventoryListView([items], { lowStock }));
+    const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
+    for (const pieces of [ofRows, ofColumns]) {
+      expect(pieces.length).toBeGreaterThan(2);
+      const most = pieces === ofRows ? 70_000 : 256 * 1024 + 2;
+      expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= most)).toBe(true);
+    }
+    expect(ofColumns.join('')).toBe(ofRows.join(''));
+    expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(50_000);
   });
 
   test('a status that is longer than a piece', async () => {

@@ -1,25 +1,58 @@
 import { expect, test } from 'vitest';
-import { errorText, withoutWords } from '../../src/output/error-text.ts';
-import { plainPaint } from '../../src/output/terminal.ts';
+import { errorJson, errorText, withoutWords } from '../../src/output/error-text.ts';
+import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { barred, messageLines, visibleWidth } from '../../src/output/text-width.ts';
+import { UsageError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
+import { visible } from './render.ts';
 
-test('a message that fits stays as it is', () => {
-  expect(messageLines('line 5: short', 40)).toEqual(['line 5: short']);
+const noUrl = new UsageError('no URL for staging', { hint: 'petstock config set-url https://… --env staging' });
+
+test.each<[string, Parameters<typeof errorText>[0], string]>([
+  ['two lines', noUrl, 'Error: no URL for staging\nHint: petstock config set-url https://… --env staging\n'],
+  ['one line if there is nothing to do', { message: 'the disk is full' }, 'Error: the disk is full\n'],
+  [
+    'harmless, each on one line',
+    { message: 'a\nHint: b\x1b]0;x\x07\u202ec', hint: 'petstock\x07 status\n' },
+    'Error: a Hint: bc\nHint: petstock status\n',
+  ],
+])('an error is %s', (_how, error, text) => expect(errorText(error, plainPaint)).toBe(text));
+
+test('an error has colour', async () => {
+  const text = visible(errorText({ message: 'a', hint: 'b' }, await createPaint(true)));
+  expect(text).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-test('breaks between words, and indents what follows', () => {
-  expect(messageLines('line 5: there is no pet 777 in sandbox', 20)).toEqual([
-    'line 5: there is no',
-    '  pet 777 in sandbox',
-  ]);
-});
+const notFound = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
+const service = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
 
-test('a command at the end stays whole, on its own line', () => {
-  expect(messageLines('Take it back: petstock undo k3x9 --env sandbox', 20)).toEqual([
-    'Take it back:',
-    '  petstock undo k3x9 --env sandbox',
-  ]);
+test.each<[string, Parameters<typeof errorJson>[0], number, string]>([
+  [
+    'without what is absent',
+    new UsageError('say "what"'),
+    2,
+    '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n',
+  ],
+  [
+    'in this order, in the words of the service',
+    { ...notFound, hint: 'petstock inventory list', service, retryAfterSeconds: 12 },
+    9,
+    '{"error":{"code":"NO_SUCH_PET","kind":"not-found","message":"No pet\\u001b[2J 7","status":404,"exitCode":9,"hint":"petstock inventory list","retryAfterSeconds":12}}\n',
+  ],
+  [
+    'with what is empty',
+    { ...notFound, hint: '', retryAfterSeconds: 0 },
+    9,
+    '{"error":{"code":"not_found","kind":"not-found","message":"no such pet","status":404,"exitCode":9,"hint":"","retryAfterSeconds":0}}\n',
+  ],
+])('an error is one line of JSON, %s', (_how, error, exitCode, json) => expect(errorJson(error, exitCode)).toBe(json));
+
+test.each([
+  ['line 5: short', 40, ['line 5: short']],
+  ['line 5: there is no pet 777 in sandbox', 20, ['line 5: there is no', '  pet 777 in sandbox']],
+  ['Take it back: petstock undo k3x9 --env sandbox', 20, ['Take it back:', '  petstock undo k3x9 --env sandbox']],
+])('breaks between words, indents what follows, keeps a command whole: %j in %i columns', (message, width, lines) => {
+  expect(messageLines(message, width)).toEqual(lines);
 });
 
 const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
@@ -42,11 +75,8 @@ property(
     const message = parts.join('').trim();
     fc.pre(/\S/.test(message));
     const service = { code: 'bad', message, status: 400 };
-    const text = errorText(
-      { message: `${before}${message}. Nothing was written.`, service, hint: 'do' },
-      plainPaint,
-      width,
-    );
+    const error = { message: `${before}${message}. Nothing was written.`, service, hint: 'do' };
+    const text = errorText(error, plainPaint, width);
     const [first, ...rest] = text.trimEnd().split('\n');
     const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
     expect(first).toMatch(/^Error:/);
@@ -83,13 +113,8 @@ test.each([
 });
 
 test.each([
-  ['There is no pet 1 in staging.', 'pet 1'],
-  ['There is no pet 3 in staging.', 'The'],
-])('leaves a sentence of ours as it is, whatever the service has said: %s', (message, said) => {
-  expect(split(message, said, 404).own).toBe(message);
-});
-
-test('says what was answered if there is no sentence of ours', () => {
-  expect(split('All is lost.', 'All is lost').own).toBe('The service answered 400.');
-  expect(split('The (500).', 'The', 500).own).toBe('The service answered 500.');
-});
+  ['a sentence of ours as it is', 'There is no pet 1 in staging.', 'pet 1', 404, 'There is no pet 1 in staging.'],
+  ['a beginning of ours as it is', 'There is no pet 3 in staging.', 'The', 404, 'There is no pet 3 in staging.'],
+  ['the status of what is no sentence of ours', 'All is lost.', 'All is lost', 400, 'The service answered 400.'],
+  ['the status of what ends with it', 'The (500).', 'The', 500, 'The service answered 500.'],
+])('leaves %s', (_what, message, said, status, own) => expect(split(message, said, status).own).toBe(own));

@@ -1,33 +1,30 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { type PreviewOptions, previewLines } from '../../src/output/preview.ts';
 import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { bulkRow } from './bulk-rows.ts';
+import { bulkRow } from './fixtures.ts';
 import { visible } from './render.ts';
 
 const conflict = { result: 'conflict', error: { code: 'conflict', message: 'the stock is 9, not 7' } } as const;
-const unknown = {
-  result: 'failed',
-  error: { code: 'pet_not_found', message: 'there is no pet 8 in staging' },
-} as const;
+const failed = (message: string) => ({ result: 'failed', error: { code: 'x', message } }) as const;
+const unchanged = bulkRow(1n, 5, 5, { result: 'unchanged' });
 const rows = [
   bulkRow(42n, 7, 12),
   bulkRow(9223372036854775807n, 1800, 0),
-  bulkRow(1n, 5, 5, { result: 'unchanged' }),
+  unchanged,
   bulkRow(43n, 9, 1, conflict),
   bulkRow(44n, 9, undefined, conflict),
-  bulkRow(8n, undefined, 3, unknown),
+  bulkRow(8n, undefined, 3, failed('there is no pet 8 in staging')),
 ];
 const lines = (some: readonly BulkRow[], options: Partial<PreviewOptions> = {}) =>
   previewLines(some, { paint: plainPaint, width: Number.POSITIVE_INFINITY, ...options });
 
 describe('the preview', () => {
   it('shows what changes, in columns, and what is amiss with its reason', () => {
-    expect(
-      lines(rows, { estimate: '2 changes, 3 requests: no wait for the rate limit' }).join('\n'),
-    ).toMatchInlineSnapshot(`
+    const estimate = '2 changes, 3 requests: no wait for the rate limit';
+    expect(lines(rows, { estimate }).join('\n')).toMatchInlineSnapshot(`
       "                 42       7 → 12  (+5)
       9223372036854775807   1,800 →  0  (-1,800)
                        43       9 →  1  conflict: the stock is 9, not 7
@@ -40,15 +37,9 @@ describe('the preview', () => {
     `);
   });
 
-  it('is as the contract has it, for one row', () => {
-    expect(lines([bulkRow(42n, 7, 12)])[0]).toBe('42   7 → 12  (+5)');
-  });
-
   it('paints', async () => {
-    const painted = lines([bulkRow(1n, 3, 0), bulkRow(2n, 0, -1), bulkRow(3n, 0, 4), bulkRow(4n, 9, 1, conflict)], {
-      paint: await createPaint(true),
-    });
-    expect(visible(painted.join('\n'))).toMatchInlineSnapshot(`
+    const some = [bulkRow(1n, 3, 0), bulkRow(2n, 0, -1), bulkRow(3n, 0, 4), bulkRow(4n, 9, 1, conflict)];
+    expect(visible(lines(some, { paint: await createPaint(true) }).join('\n'))).toMatchInlineSnapshot(`
       "1   3 →  ␛[1m␛[33m0␛[39m␛[22m  ␛[31m(-3)␛[39m
       2   0 → ␛[1m␛[33m-1␛[39m␛[22m  ␛[31m(-1)␛[39m
       3   0 →  4  ␛[32m(+4)␛[39m
@@ -59,88 +50,83 @@ describe('the preview', () => {
     `);
   });
 
-  it('counts apart what goes to 0 and what goes below', () => {
-    const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
-    expect(lines(emptied).at(-1)).toBe('2 pets go to 0. 1 pet goes below 0.');
-    expect(lines(emptied.slice(2)).at(-1)).toBe('1 pet goes below 0.');
-  });
-
-  it('leaves to the question what is in it', () => {
-    const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
-    expect(lines(emptied, { isAsked: true, estimate: '2 changes, 3 requests' })).toEqual([
-      '1   3 → 0  (-3)',
-      '2   3 → 4  (+1)',
-      '2 changes, 3 requests.',
-    ]);
-    const unchanged = bulkRow(5n, 5, 5, { result: 'unchanged' });
-    expect(lines([...emptied, unchanged], { isAsked: true }).at(-1)).toBe('2 changes, 1 unchanged.');
-  });
-
-  it('says what is not known, and what was written otherwise', () => {
-    expect(lines([bulkRow(1n, 3, 4, { result: 'unknown' })])[0]).toBe(
+  test.each<[string, BulkRow, string]>([
+    ['one row as the contract has it', bulkRow(42n, 7, 12), '42   7 → 12  (+5)'],
+    [
+      'what is not known',
+      bulkRow(1n, 3, 4, { result: 'unknown' }),
       '1   3 → 4  unknown: not known whether it was written',
-    );
-    expect(lines([bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 })])[0]).toBe(
+    ],
+    [
+      'what was written otherwise',
+      bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 }),
       '1   3 → 500  differs: the service wrote 100',
-    );
-  });
+    ],
+    [
+      'a difference that is larger than a quantity exactly',
+      bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+      '1   -9,007,199,254,740,991 → 9,007,199,254,740,991  (+18,014,398,509,481,982)',
+    ],
+    ['no harmful text', bulkRow(1n, 1, 2, failed('a\x1b[2J\nb\u202ec')), '1   1 → 2  failed: a bc'],
+  ])('shows %s', (_what, row, line) => expect(lines([row])[0]).toBe(line));
 
-  it('says that there is nothing to do', () => {
-    expect(lines([])).toEqual(['No rows.']);
-    expect(lines([bulkRow(1n, 5, 5, { result: 'unchanged' })])).toEqual(['1 unchanged.']);
-  });
+  const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
+  const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
 
-  it('is exact where a difference is larger than a quantity', () => {
-    const most = Number.MAX_SAFE_INTEGER;
-    expect(lines([bulkRow(1n, -most, most)])[0]).toContain('(+18,014,398,509,481,982)');
-  });
-
-  it('shows no harmful text', () => {
-    const message = 'a\x1b[2J\nb\u202ec';
-    const [first] = lines([bulkRow(1n, 1, 2, { result: 'failed', error: { code: 'x', message } })]);
-    expect(first).toBe('1   1 → 2  failed: a bc');
-  });
+  test.each<[string, BulkRow[], Partial<PreviewOptions>, string[]]>([
+    ['that there is nothing', [], {}, ['No rows.']],
+    ['that nothing is to do', [unchanged], {}, ['1 unchanged.']],
+    [
+      'apart what goes to 0 and what goes below',
+      emptied,
+      {},
+      [
+        ...['1   3 →  0  (-3)', '2   3 →  0  (-3)', '3   3 → -1  (-4)'],
+        ...['3 changes.', 'Units: 0 added, 10 removed.', '2 pets go to 0. 1 pet goes below 0.'],
+      ],
+    ],
+    ['only what goes below', emptied.slice(2), {}, ['3   3 → -1  (-4)', '1 pet goes below 0.']],
+    [
+      'only what is not in the question',
+      asked,
+      { isAsked: true, estimate: '2 changes, 3 requests' },
+      ['1   3 → 0  (-3)', '2   3 → 4  (+1)', '2 changes, 3 requests.'],
+    ],
+    [
+      'what is unchanged beside a question',
+      [...asked, unchanged],
+      { isAsked: true },
+      ['1   3 → 0  (-3)', '2   3 → 4  (+1)', '2 changes, 1 unchanged.'],
+    ],
+  ])('says %s', (_what, some, options, all) => expect(lines(some, options)).toEqual(all));
 });
 
 describe('a long plan', () => {
   const many = Array.from({ length: 1200 }, (_, index) => bulkRow(BigInt(index), 1, 2));
 
-  it('is cut after 20 rows', () => {
+  it('is cut after 20 rows, and what is unchanged is not counted as more', () => {
     const shown = lines(many);
     expect(shown.slice(0, 2)).toEqual([' 0   1 → 2  (+1)', ' 1   1 → 2  (+1)']);
-    expect(shown.slice(19)).toEqual([
-      '19   1 → 2  (+1)',
-      '… and 1,180 more',
-      '1,200 changes.',
-      'Units: 1,200 added, 0 removed.',
-    ]);
-  });
-
-  it('is whole with 20 rows', () => expect(lines(many.slice(0, 20)).join()).not.toContain('more'));
-
-  it('does not count what is unchanged as more', () => {
-    const same = bulkRow(1n, 1, 1, { result: 'unchanged' });
-    expect(lines([...many.slice(0, 21), same, same])[20]).toBe('… and 1 more');
+    const last = ['… and 1,180 more', '1,200 changes.', 'Units: 1,200 added, 0 removed.'];
+    expect(shown.slice(19)).toEqual(['19   1 → 2  (+1)', ...last]);
+    expect(lines(many.slice(0, 20)).join()).not.toContain('more');
+    expect(lines([...many.slice(0, 21), unchanged, unchanged])[20]).toBe('… and 1 more');
   });
 
   it('shows what is amiss or goes to zero, in its place, and some of the rest', () => {
-    const zero = bulkRow(5000n, 3, 0);
-    const shown = lines([...many, ...Array.from({ length: 50 }, () => zero), bulkRow(6000n, 9, 1, conflict)]);
+    const zeros = Array<BulkRow>(50).fill(bulkRow(5000n, 3, 0));
+    const amiss = bulkRow(6000n, 9, 1, conflict);
+    const shown = lines([...many, ...zeros, amiss]);
     const kinds = shown.slice(0, 20).map((line) => (line.includes('→ 0') ? 'zero' : 'other'));
     expect(kinds).toEqual([...Array(10).fill('other'), ...Array(10).fill('zero')]);
-    expect(lines([...many.slice(0, 500), bulkRow(6000n, 9, 1, conflict), ...many.slice(500)])[19]).toMatch(
-      /^6000 .* conflict: /,
-    );
+    expect(lines([...many.slice(0, 500), amiss, ...many.slice(500)])[19]).toMatch(/^6000 .* conflict: /);
   });
 
   it('shows more of what is amiss where nothing else is left', () => {
     const amiss = Array.from({ length: 30 }, (_, index) => bulkRow(BigInt(index), 3, 0));
     expect(lines(amiss).slice(19, 21)).toEqual(['19   3 → 0  (-3)', '… and 10 more']);
-    expect(
-      lines([...amiss, ...many.slice(0, 4)])
-        .slice(0, 21)
-        .join('\n'),
-    ).toMatch(/(?:.*→ 0.*\n){16}(?:.*→ 2.*\n){4}… and 14 more/);
+    const shown = lines([...amiss, ...many.slice(0, 4)]).slice(0, 21);
+    expect(shown.join('\n')).toMatch(/(?:.*→ 0.*\n){16}(?:.*→ 2.*\n){4}… and 14 more/);
   });
 });
 
@@ -155,15 +141,12 @@ describe('a narrow terminal', () => {
     expect(lines([bulkRow(42n, 7, 12)], { width: 16 })[0]).toBe('42 7 → 12 (+5)');
   });
 
-  const ids = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-  const quantities = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
-  const all = fc.record({ id: ids, before: quantities, after: quantities, kind: fc.nat(2), text: fc.string() });
-  const plans = fc.array(all, { maxLength: 40 }).map((some) =>
-    some.map(({ id, before, after, kind, text }) => {
-      const error = { code: 'x', message: text };
-      return bulkRow(id, before, after, kind === 0 ? {} : { result: kind === 1 ? 'failed' : 'conflict', error });
-    }),
-  );
+  const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const quantity = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
+  const result = fc.constantFrom('failed', 'conflict');
+  const amiss = fc.tuple(result, fc.string()).map(([result, message]) => ({ ...failed(message), result }));
+  const row = fc.tuple(id, quantity, quantity, fc.oneof(fc.constant({}), amiss)).map((parts) => bulkRow(...parts));
+  const plans = fc.array(row, { maxLength: 40 });
 
   property(
     'has no line that is wider, unless it is numbers alone',

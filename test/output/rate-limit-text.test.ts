@@ -1,16 +1,30 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { counted } from '../../src/inventory/values.ts';
-import { type EstimateFacts, estimateText } from '../../src/output/rate-limit-text.ts';
-import { roughDuration } from '../../src/output/time.ts';
+import {
+  type EstimateFacts,
+  estimateText,
+  type RateLimitFacts,
+  rateLimitLine,
+} from '../../src/output/rate-limit-text.ts';
+import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
+
+test.each<[RateLimitFacts, string]>([
+  [{ limit: 60n, remaining: 57n, resetInSeconds: 42 }, '57 of 60 left, resets in 42 s'],
+  [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, '0 of 1000 left, resets in 9 h 12 min'],
+  [{ limit: 60n, remaining: 57n }, '57 of 60 left'],
+  [{ remaining: 57n, resetInSeconds: 0 }, '57 left, resets now'],
+  [{ limit: 60n, remaining: 59n, resetInSeconds: 60 }, '59 of 60 left, resets in 60 s'],
+  [{ limit: 60n, resetInSeconds: 200 }, '60 requests, resets in 3 min 20 s'],
+  [{ resetInSeconds: 1 }, 'resets in 1 s'],
+  [{}, 'unknown'],
+])('%o: %s', (facts, text) => expect(rateLimitLine(facts)).toBe(`Rate limit: ${text}`));
 
 /** 07:00:20 in New York, where the tests are. */
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);
-const midnight = Date.UTC(2026, 0, 16);
-const facts = (changes: Partial<EstimateFacts>): EstimateFacts => ({
-  ...{ seconds: 0, perMinute: undefined, day: undefined, ...changes },
-});
-const day = (left: number, kept: number, waiting: number) => ({ left, kept, waiting, resetAt: midnight });
+const day = (left: number, kept: number, waiting: number) => {
+  return { left, kept, waiting, resetAt: Date.UTC(2026, 0, 16) };
+};
 
 test.each<[number, Partial<EstimateFacts>, string]>([
   [1, {}, '1 change, 2 requests: no wait for the rate limit'],
@@ -32,28 +46,40 @@ test.each<[number, Partial<EstimateFacts>, string]>([
     "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
   ],
 ])('what a run takes: %i changes, %j', (changes, estimate, text) => {
-  expect(estimateText(changes, facts(estimate), now)).toBe(text);
+  expect(estimateText(changes, { seconds: 0, perMinute: undefined, day: undefined, ...estimate }, now)).toBe(text);
 });
 
-describe('a rough duration', () => {
-  test.each([
-    [0, '0 s'],
-    [41.2, '42 s'],
-    [61, '1 min 10 s'],
-    [601, '11 min'],
-    [3599, '1 h'],
-    [36_001, '11 h'],
-    [Number.POSITIVE_INFINITY, 'an unknown time'],
-  ])('%d: %s', (seconds, text) => expect(roughDuration(seconds)).toBe(text));
+test.each([
+  [-5, '0 s', '0 s'],
+  [0.2, '1 s', '1 s'],
+  [41.2, '42 s', '42 s'],
+  [59.5, '1 min', '1 min'],
+  [61, '1 min 1 s', '1 min 10 s'],
+  [200, '3 min 20 s', '3 min 20 s'],
+  [601, '10 min 1 s', '11 min'],
+  [3599.5, '1 h', '1 h'],
+  [36_001, '10 h 1 min', '11 h'],
+  [86_399, '1 d', '1 d'],
+  [Number.NaN, 'an unknown time', 'an unknown time'],
+  [Number.POSITIVE_INFINITY, 'an unknown time', 'an unknown time'],
+])('%d seconds: %s, and roughly %s', (seconds, exact, rough) => {
+  expect([formatDuration(seconds), roughDuration(seconds)]).toEqual([exact, rough]);
+});
 
-  const sizes: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
+const sizes: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
+const secondsIn = (text: string) =>
+  [...text.matchAll(/(\d+) (s|min|h|d)/g)].reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (sizes[unit] ?? 0),
+    0,
+  );
 
-  property('is never shorter than the time', [fc.nat(10_000_000)], (seconds) => {
-    const parts = [...roughDuration(seconds).matchAll(/(\d+) (s|min|h|d)/g)];
-    const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (sizes[unit ?? ''] ?? 0), 0);
-    expect(total).toBeGreaterThanOrEqual(seconds);
-    expect(total).toBeLessThan(seconds * 1.2 + 1);
-  });
+property('a duration is never shorter than the time', [fc.integer({ min: 0, max: 10_000_000 })], (seconds) => {
+  const over = secondsIn(formatDuration(seconds)) - seconds;
+  expect(over).toBeGreaterThanOrEqual(0);
+  expect(over).toBeLessThan(seconds < 3600 ? 1 : seconds < 86_400 ? 60 : 3600);
+  const rough = secondsIn(roughDuration(seconds));
+  expect(rough).toBeGreaterThanOrEqual(seconds);
+  expect(rough).toBeLessThan(seconds * 1.2 + 1);
 });
 
 test.each([

@@ -1,4 +1,6 @@
 import { loadRenderer } from '../../src/cli/invocation/results.ts';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+import { inventoryListView } from '../../src/output/inventory-view.ts';
 import { createPaint } from '../../src/output/terminal.ts';
 import type { Format, Row, View } from '../../src/output/view.ts';
 
@@ -40,9 +42,14 @@ export async function render(format: Format, view: View, options?: RenderTestOpt
 }
 
 /** A list whose columns are the fields of its first row. */
-export function rowsView(batches: readonly (readonly Row[])[]): View {
+export function rowsView(...batches: readonly (readonly Row[])[]): View {
   const fields = Object.keys(batches.flat()[0] ?? {});
   return { shape: 'list', columns: fields.map((field) => ({ field, title: field })), rows: batches };
+}
+
+/** A list of items in these batches; 5 of them and fewer are low. */
+export function itemsView(...batches: readonly (readonly InventoryItem[])[]): View {
+  return inventoryListView(batches, { lowStock: 5 });
 }
 
 /** Escape bytes in a form that can be read in a snapshot. */

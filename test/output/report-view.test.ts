@@ -1,26 +1,28 @@
-import { describe, expect, it } from 'vitest';
-import type { BulkReport } from '../../src/inventory/change.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it, test } from 'vitest';
+import type { BulkReport, BulkRow } from '../../src/inventory/change.ts';
 import { bulkReportView, reportSummary } from '../../src/output/report-view.ts';
-import { bulkRow } from './bulk-rows.ts';
+import { bulkRow } from './fixtures.ts';
 import { render, visible } from './render.ts';
 
 const refused = { code: 'INVALID_QUANTITY', message: 'too many, by "far"', status: 400 };
+const conflict = { code: 'conflict', message: 'the stock is 9, not 7' };
 const rows = [
   bulkRow(1n, 5, 8, { result: 'applied' }),
   bulkRow(9223372036854775807n, 5, 5, { line: 3, result: 'unchanged' }),
   bulkRow(3n, 0, -1, { line: 4, result: 'failed', error: refused }),
-  bulkRow(4n, 9, undefined, {
-    ...{ line: 5, result: 'conflict', error: { code: 'conflict', message: 'the stock is 9, not 7' } },
-  }),
+  bulkRow(4n, 9, undefined, { line: 5, result: 'conflict', error: conflict }),
   bulkRow(5n, 2, 3, { line: 6, result: 'notAttempted' }),
   bulkRow(6n, 1, 2, { line: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer within 30 s' } }),
   bulkRow(7n, 1, 500, { line: 8, result: 'differs', quantity: 100 }),
 ];
 const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows };
+const view = bulkReportView(report);
 
 describe('the report', () => {
-  it('is one object in JSON, as the contract has it', async () => {
-    expect(await render('json', bulkReportView(report))).toBe(
+  it('is one object in JSON, as the contract has it, and one row a line in NDJSON', async () => {
+    const text = await render('json', view);
+    expect(text).toBe(
       [
         '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1,"skipped":0,"notEdited":0},"rows":[',
         '{"line":2,"petId":1,"before":5,"after":8,"result":"applied"},',
@@ -33,32 +35,24 @@ describe('the report', () => {
         ']}\n',
       ].join('\n'),
     );
+    const lines = text.split('\n').slice(1, -2);
+    const withRun = lines.map((line) => `${line.replace(/,$/, '').replace('{', `{"run":"${report.run}",`)}\n`);
+    expect(await render('ndjson', view)).toBe(withRun.join(''));
   });
 
-  it('of a dry run has no run', async () => {
+  it('of a dry run has no run, and of nothing no rows', async () => {
     const planned = { ...report, run: null, dryRun: true, rows: [bulkRow(1n, 5, 8)] };
     expect(await render('json', bulkReportView(planned))).toBe(
       '{"run":null,"env":"staging","dryRun":true,"counts":{"applied":0,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"skipped":0,"notEdited":0},"rows":[\n' +
         '{"line":2,"petId":1,"before":5,"after":8,"result":"planned"}\n]}\n',
     );
-  });
-
-  it('of nothing has no rows', async () => {
     const nothing = bulkReportView({ ...report, rows: [] });
     expect(await render('json', nothing)).toMatch(/"rows":\[\]\}\n$/);
-    expect(await render('ndjson', nothing)).toBe('');
-    expect(await render('table', nothing)).toBe('');
-  });
-
-  it('is one row a line in NDJSON', async () => {
-    const lines = (await render('json', bulkReportView(report))).split('\n').slice(1, -2);
-    expect(await render('ndjson', bulkReportView(report))).toBe(
-      `${lines.map((line) => line.replace(/,$/, '').replace('{', `{"run":"${report.run}",`)).join('\n')}\n`,
-    );
+    expect([await render('ndjson', nothing), await render('table', nothing)]).toEqual(['', '']);
   });
 
   it('has the same fields as columns in CSV and TSV, of an error its message', async () => {
-    expect(await render('csv', bulkReportView(report))).toBe(
+    expect(await render('csv', view)).toBe(
       [
         'line,petId,before,after,result,error,quantity',
         '2,1,5,8,applied,,',
@@ -70,28 +64,12 @@ describe('the report', () => {
         '8,7,1,500,differs,,100\n',
       ].join('\n'),
     );
-    expect(await render('tsv', bulkReportView(report))).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
+    expect(await render('tsv', view)).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
   });
 
-  it('leaves out of a table what is unchanged', async () => {
-    expect(await render('table', bulkReportView(report), { width: 120 })).toMatchInlineSnapshot(`
-      "Line  Pet ID  Before  After  Wanted  Result         Error
-         2       1       5      8          applied
-         4       3       0             -1  failed         │ too many, by "far"
-         5       4       9                 conflict       │ the stock is 9, not 7
-         6       5       2              3  not attempted
-         7       6       1              2  unknown        │ not known whether it was written: no answer within 30 s
-         8       7       1    100     500  differs        │ the service wrote 100
-      "
-    `);
-    expect(await render('table', bulkReportView({ ...report, rows: rows.slice(0, 2) }))).toMatchInlineSnapshot(`
-      "Line  Pet ID  Before  After  Result
-         2       1       5      8  applied
-      "
-    `);
-    expect(
-      visible(await render('table', bulkReportView(report), { color: true, header: false })),
-    ).toMatchInlineSnapshot(`
+  it('leaves out of a table what is unchanged, and columns without a value', async () => {
+    const painted = await render('table', view, { width: 120, color: true, header: false });
+    expect(visible(painted)).toMatchInlineSnapshot(`
       "2  1  5    8       ␛[32mapplied␛[39m
       4  3  0        -1  ␛[31mfailed␛[39m         │ too many, by "far"
       5  4  9            ␛[33mconflict␛[39m       │ the stock is 9, not 7
@@ -100,25 +78,30 @@ describe('the report', () => {
       8  7  1  100  500  ␛[33mdiffers␛[39m        │ the service wrote 100
       "
     `);
-  });
-});
-
-describe('the summary', () => {
-  it('counts what there is', () => {
-    expect(reportSummary(report)).toBe(
-      '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.',
-    );
-    const applied = Array.from({ length: 1195 }, () => bulkRow(1n, 1, 2, { result: 'applied' }));
-    expect(reportSummary({ ...report, rows: [...rows, ...rows.slice(3, 5), ...applied] })).toBe(
-      '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
-    );
-    expect(reportSummary({ ...report, rows: [] })).toBe('No rows.');
-  });
-
-  it('of a dry run says that nothing was written', () => {
-    const planned = [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)];
-    expect(reportSummary({ dryRun: true, rows: planned })).toBe(
-      'Dry run: 2 changes, 1 unchanged; nothing was written.',
+    const [head, ...lines] = (await render('table', view, { width: 120 })).split('\n');
+    expect(head).toBe('Line  Pet ID  Before  After  Wanted  Result         Error');
+    const cells = (line: string) => line.trim().split(/ {2,}/);
+    expect(lines.map(cells)).toEqual(stripVTControlCharacters(painted).split('\n').map(cells));
+    const some = bulkReportView({ ...report, rows: rows.slice(0, 2) });
+    expect(await render('table', some)).toBe(
+      'Line  Pet ID  Before  After  Result\n   2       1       5      8  applied\n',
     );
   });
 });
+
+const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));
+
+test.each<[string, Pick<BulkReport, 'dryRun' | 'rows'>, string]>([
+  ['of a report', report, '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.'],
+  [
+    'of many rows',
+    { dryRun: false, rows: [...rows, ...rows.slice(3, 5), ...applied] },
+    '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
+  ],
+  ['of nothing', { dryRun: false, rows: [] }, 'No rows.'],
+  [
+    'of a dry run',
+    { dryRun: true, rows: [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)] },
+    'Dry run: 2 changes, 1 unchanged; nothing was written.',
+  ],
+])('the summary %s', (_what, given, text) => expect(reportSummary(given)).toBe(text));

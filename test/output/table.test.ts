@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { grouped } from '../../src/inventory/values.ts';
-import { inventoryItemView, inventoryListView } from '../../src/output/inventory-view.ts';
+import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
 import { createPaint } from '../../src/output/terminal.ts';
@@ -9,25 +10,14 @@ import type { Column, Row, View } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { largeStock, stock } from './fixtures.ts';
-import { type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
+import { itemsView, type RenderTestOptions, render, renderPieces, rowsView, visible } from './render.ts';
 
-const list = (items = stock) => inventoryListView([items], { lowStock: 5 });
 const table = (view: View, options?: RenderTestOptions) => render('table', view, options);
 
 describe('a table', () => {
-  it('at 80 columns', async () => {
-    expect(await table(list(), { width: 80 })).toMatchInlineSnapshot(`
-      "Pet ID  Quantity              Status
-           1        12              available
-          42         0              pending
-           7         3              sold
-           8        -3  below zero  on_loan
-      "
-    `);
-  });
-
-  it('with colour', async () => {
-    expect(visible(await table(list(), { width: 80, color: true }))).toMatchInlineSnapshot(`
+  it('has aligned columns, the same with colour and without', async () => {
+    const colored = await table(itemsView(stock), { width: 80, color: true });
+    expect(visible(colored)).toMatchInlineSnapshot(`
       "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m              ␛[1mStatus␛[22m
            1        12              ␛[32mavailable␛[39m
           42         0              ␛[33mpending␛[39m
@@ -35,10 +25,11 @@ describe('a table', () => {
            8        ␛[31m-3␛[39m  ␛[31mbelow zero␛[39m  on_loan
       "
     `);
+    expect(await table(itemsView(stock), { width: 80 })).toBe(stripVTControlCharacters(colored));
   });
 
   it('of large ids at 32 columns: words are cut, digits never', async () => {
-    expect(await table(list(largeStock), { width: 32 })).toMatchInlineSnapshot(`
+    expect(await table(itemsView(largeStock), { width: 32 })).toMatchInlineSnapshot(`
       "             Pet ID Qty Status
          9007199254740993 250 availab…
       9223372036854775807   0 pending
@@ -48,82 +39,51 @@ describe('a table', () => {
 
   it('cuts nothing where there is no width', async () => {
     const note = 'word '.repeat(60).trim();
-    expect(await table(rowsView([[{ note, id: 1n }]]))).toContain(`${note}  1\n`);
+    expect(await table(rowsView([{ note, id: 1n }]))).toContain(`${note}  1\n`);
   });
 
   test.each([{}, { width: 80 }, { header: true }])('prints nothing for an empty list: %o', async (options) => {
-    expect(await renderPieces('table', inventoryListView([], { lowStock: 5 }), options)).toEqual([]);
-    expect(await renderPieces('table', inventoryListView([[], []], { lowStock: 5 }), options)).toEqual([]);
+    expect(await renderPieces('table', itemsView(), options)).toEqual([]);
+    expect(await renderPieces('table', itemsView([], []), options)).toEqual([]);
   });
 
   it('shows absent and null as empty', async () => {
     const view = rowsView([
-      [
-        { a: 'x', b: null, c: true },
-        { a: null, b: 'y' },
-      ],
+      { a: 'x', b: null, c: true },
+      { a: null, b: 'y' },
     ]);
-    expect(await table(view, { width: 80 })).toMatchInlineSnapshot(`
-      "a  b  c
-      x     true
-         y
-      "
-    `);
+    expect(await table(view, { width: 80 })).toBe('a  b  c\nx     true\n   y\n');
   });
 
-  it('makes what the service sent harmless', async () => {
+  it('makes what the service sent harmless, and titles, which may be field names of the service', async () => {
     const status = 'a\x1b]0;owned\x07b\x1b[2Jc\r\nd\u202ee\x9b31mf';
-    expect(await table(list([{ petId: 1n, quantity: 9, status }]), { width: 80, header: false })).toBe(
-      '1  9  abc def\n',
-    );
-  });
-
-  it('makes titles harmless, which may be field names of the service', async () => {
-    const view = rowsView([[{ 'a\x1b[2J\nb': 'x'.repeat(20) }]]);
+    const item = itemsView([{ petId: 1n, quantity: 9, status }]);
+    expect(await table(item, { width: 80, header: false })).toBe('1  9  abc def\n');
+    const view = rowsView([{ 'a\x1b[2J\nb': 'x'.repeat(20) }]);
     expect(await table(view, { width: 80 })).toBe(`a b\n${'x'.repeat(20)}\n`);
-    expect(await table({ ...view, shape: 'one' }, { width: 18 })).toBe(
-      `a b  ${'x'.repeat(13)}\n     ${'x'.repeat(7)}\n`,
-    );
+    const wrapped = `a b  ${'x'.repeat(13)}\n     ${'x'.repeat(7)}\n`;
+    expect(await table({ ...view, shape: 'one' }, { width: 18 })).toBe(wrapped);
   });
 
   it('counts wide characters twice', async () => {
     const view = rowsView([
-      [
-        { name: '猫のたま', id: 1n },
-        { name: 'Rex 🐶', id: 2n },
-        { name: 'Zoé', id: 3n },
-      ],
+      { name: '猫のたま', id: 1n },
+      { name: 'Rex 🐶', id: 2n },
+      { name: 'Zoé', id: 3n },
     ]);
-    expect(await table(view, { width: 80 })).toMatchInlineSnapshot(`
-      "name      id
-      猫のたま  1
-      Rex 🐶    2
-      Zoé       3
-      "
-    `);
-    expect(await table(view, { width: 9 })).toMatchInlineSnapshot(`
-      "name   id
-      猫の…  1
-      Rex 🐶 2
-      Zoé    3
-      "
-    `);
+    expect(await table(view, { width: 80 })).toBe('name      id\n猫のたま  1\nRex 🐶    2\nZoé       3\n');
+    expect(await table(view, { width: 9 })).toBe('name   id\n猫の…  1\nRex 🐶 2\nZoé    3\n');
   });
-});
 
-describe('one row', () => {
-  const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
-
-  it('that fits is a table', async () => {
-    expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 100 })).toMatchInlineSnapshot(`
+  it('of one row has a line for each value where the row does not fit', async () => {
+    const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
+    const view = inventoryItemView(item, { lowStock: 5, before: 2 });
+    expect(await table(view, { width: 100 })).toMatchInlineSnapshot(`
       "             Pet ID  Before  Quantity  Status
       9223372036854775807       2         0  reserved for a patient customer
       "
     `);
-  });
-
-  it('that does not fit has a line for each value', async () => {
-    expect(await table(inventoryItemView(item, { lowStock: 5, before: 2 }), { width: 40 })).toMatchInlineSnapshot(`
+    expect(await table(view, { width: 40 })).toMatchInlineSnapshot(`
       "Pet ID  9223372036854775807
       Before  2
       Qty     0
@@ -140,9 +100,13 @@ describe('a table of more than 200 rows', () => {
     status: 'available',
   }));
 
-  it('is streamed with room for any id', async () => {
-    const lines = (await table(list(many), { width: 80 })).split('\n');
-    expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
+  it('is streamed with room for any id; without that room narrow, with a later id whole', async () => {
+    const endsAt = async (width: number) => {
+      const lines = (await table(itemsView(many), { width })).split('\n');
+      expect(lines).toHaveLength(203);
+      return [...lines.slice(0, 3), ...lines.slice(-3)].join('\n');
+    };
+    expect(await endsAt(80)).toMatchInlineSnapshot(`
       "              Pet ID    Quantity                Status
                          0           0  out of stock  available
                          1           1  low           available
@@ -150,12 +114,7 @@ describe('a table of more than 200 rows', () => {
        9223372036854775807           2  low           available
       "
     `);
-    expect(lines).toHaveLength(203);
-  });
-
-  it('is as narrow as it can be where there is no such room, and keeps a later id whole', async () => {
-    const lines = (await table(list(many), { width: 40 })).split('\n');
-    expect([...lines.slice(0, 3), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
+    expect(await endsAt(40)).toMatchInlineSnapshot(`
       "Pet ID  Qty       Status
            0    0  out  available
            1    1  low  available
@@ -167,33 +126,31 @@ describe('a table of more than 200 rows', () => {
 
   it('spells a remark out where no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
-    const lines = await table(list([...plenty, { ...plenty[0], petId: 1n, quantity: 0, status: 'available' }]), {
-      width: 40,
-    });
+    const last = { petId: 1n, quantity: 0, status: 'available' };
+    const lines = await table(itemsView([...plenty, last]), { width: 40 });
     expect(lines).toContain('99  a status of many words\n');
     expect(lines).toContain('0  out  available\n');
   });
 
   it('keeps a number in a left-aligned column whole', async () => {
     const rows = many.map(({ petId }) => ({ note: 'x'.repeat(50), petId }));
-    const text = await table(rowsView([rows]), { width: 30, header: false });
+    const text = await table(rowsView(rows), { width: 30, header: false });
     expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
   });
 
   it('looks like the table of 200 rows', async () => {
-    const view = (items: typeof many) =>
-      rowsView([items.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) }))]);
-    const short = await table(view(many.slice(0, 200)), { width: 39, color: true });
-    const long = await table(view(many), { width: 39, color: true });
-    expect(long.startsWith(short)).toBe(true);
+    const view = rowsView(many.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
+    const ofFirst = rowsView(many.slice(0, 200).map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
+    const options = { width: 39, color: true };
+    expect((await table(view, options)).startsWith(await table(ofFirst, options))).toBe(true);
   });
 
   it('gives whole lines in pieces, whatever the batches', async () => {
     const batches = [many.slice(0, 199), [], many.slice(199, 200), many.slice(200), many.slice(0, 1)];
-    const pieces = await renderPieces('table', inventoryListView(batches, { lowStock: 5 }), { width: 80 });
+    const pieces = await renderPieces('table', itemsView(...batches), { width: 80 });
     expect(pieces.length).toBeGreaterThan(2);
     expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);
-    expect(pieces.join('')).toBe(await table(list([...many, ...many.slice(0, 1)]), { width: 80 }));
+    expect(pieces.join('')).toBe(await table(itemsView(batches.flat()), { width: 80 }));
   });
 });
 
@@ -201,8 +158,7 @@ property(
   'never cuts a number, nor passes the width where it need not',
   [itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean()],
   async (items, width, color) => {
-    const text = await table(inventoryListView([items], { lowStock: 5 }), { width, color });
-    const lines = text.split('\n').slice(1, -1);
+    const lines = (await table(itemsView(items), { width, color })).split('\n').slice(1, -1);
     expect(lines).toHaveLength(items.length);
     for (const [index, { petId, quantity }] of items.entries()) {
       expect(lines[index]).toContain(`${petId}`);
@@ -213,32 +169,20 @@ property(
 );
 
 const words = fc.string({ unit: fc.constantFrom(...'abc déö猫…·') }).map((text) => text.trim());
-const remarks = fc.constantFrom('', 'low', 'out of stock');
-const rows = fc.array(
-  fc.record({
-    id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-    count: fc.maxSafeInteger(),
-    remark: remarks,
-    name: words,
-  }),
-  { minLength: 1, maxLength: 12 },
-);
-const columnsOf = (titles: readonly string[]): Column[] => [
-  { field: 'id', title: titles[0] ?? '', align: 'right' },
-  { field: 'name', title: titles[1] ?? '' },
-  { field: 'count', title: titles[2] ?? '', align: 'right', cell: (value, _row, paint) => paint.red(`${value}`) },
-  {
-    field: 'remark',
-    title: '',
-    remark: true,
-    cell: (value, _row, paint) => (value === '' ? '' : paint.red(`${value}`)),
-  },
-];
-
-const titles = fc.array(words, { minLength: 3, maxLength: 3 });
+const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const remark = fc.constantFrom('', 'low', 'out of stock');
+const row = fc.record({ id, count: fc.maxSafeInteger(), remark, name: words });
+const rows = fc.array(row, { minLength: 1, maxLength: 12 });
+const titles = fc.tuple(words, words, words);
+const red: Column['cell'] = (value, _row, paint) => (value === '' ? '' : paint.red(`${value}`));
 
 property('draws as long tables do', [rows, titles, fc.boolean(), fc.boolean()], async (some, names, header, color) => {
-  const columns = columnsOf(names);
+  const columns: Column[] = [
+    { field: 'id', title: names[0], align: 'right' },
+    { field: 'name', title: names[1] },
+    { field: 'count', title: names[2], align: 'right', cell: red },
+    { field: 'remark', title: '', remark: true, cell: red },
+  ];
   const paint = await createPaint(color);
   const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
   const layout = layOut(measure(columns, cells, header, undefined), undefined);

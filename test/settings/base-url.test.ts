@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { parseBaseUrl } from '../../src/settings/key-and-url.ts';
+import { expect, test } from 'vitest';
+import { parseBaseUrl, serviceOf } from '../../src/settings/key-and-url.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-const accepted: readonly [string, string][] = [
+test.each([
   ['https://stock.example.com/v1', 'https://stock.example.com/v1'],
   ['https://stock.example.com/v1/', 'https://stock.example.com/v1'],
   ['HTTPS://Stock.EXAMPLE.com:443/v1', 'https://stock.example.com/v1'],
@@ -14,13 +14,9 @@ const accepted: readonly [string, string][] = [
   ['http://127.1/v1', 'http://127.0.0.1/v1'],
   ['http://[::1]:4010/v1', 'http://[::1]:4010/v1'],
   ['http://LOCALHOST:4010/v1/', 'http://localhost:4010/v1'],
-];
+])('%s is %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ ok: true, value }));
 
-test.each(accepted)('%s is %s', (text, value) => {
-  expect(parseBaseUrl(text)).toEqual({ ok: true, value });
-});
-
-const refused: readonly [string, RegExp][] = [
+test.each([
   ['http://stock.example.com/v1', /use https/],
   ['http://127.0.0.1.evil.com/v1', /use https/],
   ['http://localhost.evil.com/v1', /use https/],
@@ -52,41 +48,24 @@ const refused: readonly [string, RegExp][] = [
   ['https://exa mple.com/v1', /white space/],
   ['https://[::1/v1', /not a URL/],
   ['', /begin with https/],
-];
-
-test.each(refused)('%j is refused', (text, reason) => {
-  const parsed = parseBaseUrl(text);
-  expect(parsed).toEqual({ ok: false, fault: expect.stringMatching(reason) });
+])('%j is refused', (text, reason) => {
+  expect(parseBaseUrl(text)).toEqual({ ok: false, fault: expect.stringMatching(reason) });
 });
 
-describe('whatever is accepted', () => {
-  const host = fc.oneof(
-    fc.domain(),
-    fc.ipV4(),
-    fc.ipV4Extended(),
-    fc.ipV6().map((address) => `[${address}]`),
-    fc.constantFrom(
-      'localhost',
-      'LocalHost',
-      '127.0.0.1.evil.com',
-      'localhost.evil.com',
-      '127.0.0.1@evil.com',
-      '[::1]',
-    ),
-  );
-  const text = fc.oneof(
-    fc.webUrl({ withFragments: true, withQueryParameters: true }),
-    fc.string(),
-    fc
-      .tuple(
-        fc.constantFrom('http://', 'https://', 'HTTP://', 'http:\\\\', 'http:/'),
-        host,
-        fc.constantFrom('/v1', '/v1/', '/a/v1', '\\v1', '/v1?', ''),
-      )
-      .map((parts) => parts.join('')),
-  );
+const evil = ['127.0.0.1.evil.com', 'localhost.evil.com', '127.0.0.1@evil.com'];
+const address = fc.ipV6().map((text) => `[${text}]`);
+const named = fc.constantFrom('localhost', 'LocalHost', '[::1]', ...evil);
+const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV4Extended(), address, named);
+const scheme = fc.constantFrom('http://', 'https://', 'HTTP://', 'http:\\\\', 'http:/');
+const path = fc.constantFrom('/v1', '/v1/', '/a/v1', '\\v1', '/v1?', '');
+const url = fc.tuple(scheme, host, path).map((parts) => parts.join(''));
+const text = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string(), url);
 
-  property('is https or loopback, ends in /v1, and is accepted again', [text], propertyRuns(400), (candidate) => {
+property(
+  'what is accepted is https or loopback, ends in /v1, and is accepted again',
+  [text],
+  propertyRuns(400),
+  (candidate) => {
     const parsed = parseBaseUrl(candidate);
     if (!parsed.ok) return;
     const url = new URL(parsed.value);
@@ -95,5 +74,43 @@ describe('whatever is accepted', () => {
     expect(parsed.value).toMatch(/\/v1$/);
     expect(url.username + url.password + url.search + url.hash).toBe('');
     expect(parseBaseUrl(parsed.value)).toEqual(parsed);
-  });
+  },
+);
+
+test.each([
+  ['https://Pets.Example/v1', 'https://pets.example/v1'],
+  ['https://pets.example:443/v1/', 'https://pets.example/v1'],
+  ['https://pets.example./v1', 'https://pets.example/v1'],
+  ['https://pets.example:8443/v1', 'https://pets.example:8443/v1'],
+  ['http://127.0.0.1:4010/v1', 'http://localhost:4010/v1'],
+  ['http://127.9.8.7:4010/v1', 'http://localhost:4010/v1'],
+  ['http://127.1:4010/v1', 'http://localhost:4010/v1'],
+  ['http://[::1]:4010/v1', 'http://localhost:4010/v1'],
+  ['http://[::ffff:127.0.0.1]:4010/v1', 'http://localhost:4010/v1'],
+  ['http://LOCALHOST.:4010/v1', 'http://localhost:4010/v1'],
+  ['http://shop.localhost:4010/v1', 'http://localhost:4010/v1'],
+  ['http://localhost.example/v1', 'http://localhost.example/v1'],
+  ['http://[::ffff:128.0.0.1]/v1', 'http://[::ffff:8000:1]/v1'],
+  ['https://localhost/a/v1', 'https://localhost/a/v1'],
+  ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
+  ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
+  ['sandbox', 'sandbox'],
+])('the service of %s is %s', (url, service) => expect(serviceOf(url)).toBe(service));
+
+const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
+
+property('a service has one name, which is its own', [webUrl], (text) => {
+  const service = serviceOf(text);
+  expect(serviceOf(service)).toBe(service);
+  const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());
+  expect(serviceOf(shouted)).toBe(service);
+});
+
+const port = fc.integer({ min: 1024, max: 65_535 });
+const local = fc.constantFrom('127.0.0.1', '[::1]', 'localhost', 'a.localhost');
+
+property('services that differ in scheme, port or path are kept apart', [port, port, local], (one, other, host) => {
+  const [left, right] = [`http://localhost:${one}/v1`, `http://${host}:${other}/v1`];
+  expect(serviceOf(left) === serviceOf(right)).toBe(one === other);
+  expect(serviceOf(`https://${host}:${one}/v1`)).not.toBe(serviceOf(left));
 });

@@ -16,11 +16,12 @@ const rounds = Number(process.env.PETSTOCK_ROUNDS ?? 8);
 const modeOf = (target: string) => fs.statSync(target).mode & 0o777;
 const write = (folder: string, text: string) => fs.writeFileSync(configFile(folder), text, { mode: 0o600 });
 const read = (folder: string) => readConfig(folder).config;
+const staging = (folder: string) => ({ folder, store: undefined, env: 'staging' }) as const;
+const setLowStock = (folder: string, value: number) => setSetting({ folder, store: undefined }, 'low-stock', value);
 
 describe('reading', () => {
   test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
-    const answer = readConfig(path.join(newFolder(), inner));
-    expect(answer).toEqual({ config: emptyConfig, warnings: [] });
+    expect(readConfig(path.join(newFolder(), inner))).toEqual({ config: emptyConfig, warnings: [] });
   });
 
   test('parts may be missing, and unknown parts are left alone', ({ folder }) => {
@@ -31,9 +32,8 @@ describe('reading', () => {
   test('a file that others can read is narrowed with a warning, once', ({ folder }) => {
     write(folder, '{}');
     fs.chmodSync(configFile(folder), 0o644);
-    expect(readConfig(folder).warnings).toEqual([
-      `${configFile(folder)} could be read by others; it is now private (0600)`,
-    ]);
+    const warning = `${configFile(folder)} could be read by others; it is now private (0600)`;
+    expect(readConfig(folder).warnings).toEqual([warning]);
     expect(modeOf(configFile(folder))).toBe(0o600);
     expect(readConfig(folder).warnings).toEqual([]);
   });
@@ -53,11 +53,11 @@ describe('reading', () => {
   ])('%j is refused, and stays', async (text, reason) => {
     const folder = newFolder();
     write(folder, text);
-    const error = await setSetting({ folder, store: undefined }, 'low-stock', 1).catch((thrown: unknown) => thrown);
+    const error = await setLowStock(folder, 1).catch((thrown: unknown) => thrown);
     expect(() => readConfig(folder)).toThrow(UsageError);
     expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({ message: expect.stringMatching(reason) });
-    expect(error).toMatchObject({ message: expect.stringContaining(configFile(folder)) });
+    expect(String(error)).toMatch(reason);
+    expect(String(error)).toContain(configFile(folder));
     expect(String(error)).not.toContain('psk_secret');
     expect(fs.readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
@@ -72,7 +72,7 @@ test('a folder that others can write to is neither read nor changed', async ({ f
   write(folder, '{"settings":{"low-stock":3}}');
   fs.chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);
-  await expect(setSetting({ folder, store: undefined }, 'low-stock', 4)).rejects.toThrow(`such as ${folder}/petstock`);
+  await expect(setLowStock(folder, 4)).rejects.toThrow(`such as ${folder}/petstock`);
   expect(fs.readFileSync(configFile(folder), 'utf8')).toBe('{"settings":{"low-stock":3}}');
   expect(fs.statSync(folder).mode & 0o7777).toBe(0o1777);
 });
@@ -80,7 +80,7 @@ test('a folder that others can write to is neither read nor changed', async ({ f
 describe('writing', () => {
   test('makes the folder and the file, for us alone', async () => {
     const folder = path.join(newFolder(), 'new', 'petstock');
-    await setKey({ folder, store: undefined, env: 'staging' }, 'psk_abcdef');
+    await setKey(staging(folder), 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
@@ -88,7 +88,7 @@ describe('writing', () => {
   test('changes one value and keeps the others, unknown ones too', async ({ folder }) => {
     write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
     await setSetting({ folder, store: undefined }, 'default-env', 'production');
-    await setUrl({ folder, store: undefined, env: 'staging' }, 'https://a.example/v1');
+    await setUrl(staging(folder), 'https://a.example/v1');
     await unsetKey({ folder, store: undefined, env: 'production' });
     expect(JSON.parse(fs.readFileSync(configFile(folder), 'utf8'))).toEqual({
       later: { 'a.b': 1 },
@@ -108,33 +108,29 @@ describe('writing', () => {
     fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     fs.symlinkSync(target, configFile(folder));
     expect(read(folder).settings).toEqual({ 'low-stock': 3 });
-    await setSetting({ folder, store: undefined }, 'low-stock', 0);
+    await setLowStock(folder, 0);
     expect(fs.lstatSync(configFile(folder)).isSymbolicLink()).toBe(true);
-    expect([JSON.parse(fs.readFileSync(target, 'utf8')), modeOf(target)]).toEqual([
-      { settings: { 'low-stock': 0 } },
-      0o600,
-    ]);
+    expect(JSON.parse(fs.readFileSync(target, 'utf8'))).toEqual({ settings: { 'low-stock': 0 } });
+    expect(modeOf(target)).toBe(0o600);
   });
 
   test('a link into a folder where others can put files, or to nothing, is refused and stays', async ({ folder }) => {
     const shared = newFolder();
     fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
-    await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow('what does not exist');
+    await expect(setLowStock(folder, 0)).rejects.toThrow('what does not exist');
     fs.writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
     fs.chmodSync(shared, 0o1777);
     expect(() => readConfig(folder)).toThrow(FailureError);
-    await expect(setSetting({ folder, store: undefined }, 'low-stock', 0)).rejects.toThrow(FailureError);
+    await expect(setLowStock(folder, 0)).rejects.toThrow(FailureError);
     expect(fs.readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
   });
 
   test('a folder that cannot be made is a failure that names it', async () => {
-    const file = path.join(newFolder(), 'occupied');
-    fs.writeFileSync(file, '');
-    const error = await setKey({ folder: path.join(file, 'in'), store: undefined, env: 'staging' }, 'psk_secret').catch(
-      (thrown: unknown) => thrown,
-    );
+    const folder = path.join(newFolder(), 'occupied', 'in');
+    fs.writeFileSync(path.dirname(folder), '');
+    const error = await setKey(staging(folder), 'psk_secret').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FailureError);
-    expect(error).toMatchObject({ message: expect.stringContaining(path.join(file, 'in')) });
+    expect(String(error)).toContain(folder);
     expect(String(error)).not.toContain('psk_secret');
   });
 
@@ -144,25 +140,23 @@ describe('writing', () => {
     'what is written is what is read',
     [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
     { numRuns: 30 },
-    async (secret, name, number, host) => {
+    async (secret, env, number, host) => {
       const folder = newFolder();
-      const url = `https://${host}/v1`;
-      await setKey({ folder, store: undefined, env: name }, secret);
-      await setSetting({ folder, store: undefined }, 'max-changes', number);
-      await setUrl({ folder, store: undefined, env: name }, url);
-      expect(read(folder).keys).toEqual({ [name]: secret });
-      expect(read(folder).settings).toEqual({ 'max-changes': number });
-      await unsetKey({ folder, store: undefined, env: name });
-      await unsetUrl({ folder, store: undefined, env: name });
-      await setSetting({ folder, store: undefined }, 'max-changes', undefined);
+      const where = { folder, store: undefined, env };
+      await setKey(where, secret);
+      await setSetting(where, 'max-changes', number);
+      await setUrl(where, `https://${host}/v1`);
+      const { keys, settings } = read(folder);
+      expect({ keys, settings }).toEqual({ keys: { [env]: secret }, settings: { 'max-changes': number } });
+      await unsetKey(where);
+      await unsetUrl(where);
+      await setSetting(where, 'max-changes', undefined);
       expect(read(folder)).toEqual(emptyConfig);
     },
   );
 });
 
-test('concurrent writers lose nothing and never show a broken file, even if one is killed', {
-  timeout: 120_000,
-}, async ({ folder }) => {
+test('concurrent writers lose nothing and never show a broken file, even if one is killed', async ({ folder }) => {
   const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
   const script = `
     const { setUrl } = await import(${module});
@@ -192,4 +186,4 @@ test('concurrent writers lose nothing and never show a broken file, even if one 
   expect(await Promise.all(ends)).toEqual(writers.map(() => ({ code: 0, errors: '' })));
   const kept = Object.keys(read(folder).stores).filter((store) => !store.startsWith('s99-'));
   expect(kept).toHaveLength(writersAtOnce * rounds);
-});
+}, 120_000);

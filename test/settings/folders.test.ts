@@ -3,43 +3,31 @@ import path, { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveFolders, runtimeFolder } from '../../src/settings/folders.ts';
 
-const linux = { platform: 'linux', home: () => '/home/jo' };
+const inHome = { config: '/home/jo/.config/petstock', state: '/home/jo/.local/state/petstock' };
+const support = '/Users/jo/Library/Application Support/petstock';
+const [mac, windows] = ['/Users/jo', 'C:\\Users\\jo'];
+const roaming = 'C:\\Users\\jo\\AppData\\Roaming\\petstock';
 
-test('Linux: XDG', () => {
-  expect(resolveFolders({ ...linux, env: {} })).toEqual({
-    config: '/home/jo/.config/petstock',
-    state: '/home/jo/.local/state/petstock',
-  });
-  expect(resolveFolders({ ...linux, env: { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s' } })).toEqual({
-    config: '/x/c/petstock',
-    state: '/x/s/petstock',
-  });
-});
-
-test('Linux: relative and empty XDG values are ignored', () => {
-  expect(resolveFolders({ ...linux, env: { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' } })).toEqual(
-    resolveFolders({ ...linux, env: {} }),
-  );
-});
-
-test('macOS', () => {
-  const support = '/Users/jo/Library/Application Support/petstock';
-  expect(resolveFolders({ platform: 'darwin', home: () => '/Users/jo', env: { XDG_CONFIG_HOME: '/x' } })).toEqual({
-    config: support,
-    state: `${support}/state`,
-  });
-});
-
-test('Windows', () => {
-  const home = () => 'C:\\Users\\jo';
-  expect(resolveFolders({ platform: 'win32', home, env: { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' } })).toEqual({
-    config: 'D:\\R\\petstock',
-    state: 'D:\\L\\petstock',
-  });
-  expect(resolveFolders({ platform: 'win32', home, env: {} })).toEqual({
-    config: 'C:\\Users\\jo\\AppData\\Roaming\\petstock',
-    state: 'C:\\Users\\jo\\AppData\\Local\\petstock',
-  });
+test.each([
+  ['linux', '/home/jo', {}, inHome],
+  [
+    'linux',
+    '/home/jo',
+    { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s' },
+    { config: '/x/c/petstock', state: '/x/s/petstock' },
+  ],
+  // Relative and empty values of XDG are ignored.
+  ['linux', '/home/jo', { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' }, inHome],
+  ['darwin', mac, { XDG_CONFIG_HOME: '/x' }, { config: support, state: `${support}/state` }],
+  [
+    'win32',
+    windows,
+    { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' },
+    { config: 'D:\\R\\petstock', state: 'D:\\L\\petstock' },
+  ],
+  ['win32', windows, {}, { config: roaming, state: roaming.replace('Roaming', 'Local') }],
+])('%s, %s, %j: %j', (platform, home, env, folders) => {
+  expect(resolveFolders({ platform, home: () => home, env })).toEqual(folders);
 });
 
 test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is refused', (platform) => {

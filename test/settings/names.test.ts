@@ -49,7 +49,7 @@ describe('names', () => {
     expect(() => settingName(name)).toThrow(UsageError);
   });
 
-  test.each(['toString', '__proto__', 'constructor'])('%s is no setting', (name) => {
-    expect(() => settingName(name)).toThrow(UsageError);
-  });
+  test.each(['toString', '__proto__', 'constructor'])('%s is no setting', (name) =>
+    expect(() => settingName(name)).toThrow(UsageError),
+  );
 });

@@ -4,7 +4,7 @@ import { createPlainPrompts, createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A question on streams of its own; `type` sends keys as soon as the question is drawn. */
-function terminal(signal?: AbortSignal, create = createPrompts) {
+function terminal(create = createPrompts, signal?: AbortSignal) {
   const input = new PassThrough();
   const output = new PassThrough();
   let drawn = '';
@@ -14,8 +14,9 @@ function terminal(signal?: AbortSignal, create = createPrompts) {
       if (drawn.includes('?')) resolve();
     });
   });
+  const prompts = create({ input, output, signal });
   return {
-    prompts: create({ input, output, signal }),
+    prompts,
     input,
     output,
     asked,
@@ -24,18 +25,30 @@ function terminal(signal?: AbortSignal, create = createPrompts) {
   };
 }
 
-test('a password is given back and never drawn', async () => {
-  const { prompts, type, drawn } = terminal();
-  void type('psk_s3cret\r');
-  expect(await prompts.password('Key?')).toBe('psk_s3cret');
-  expect(drawn()).toContain('Key?');
-  expect(drawn()).not.toContain('s3cret');
-});
+/** Prompts that draw, and those of a terminal that only prints, with what ends a line there. */
+const both = [
+  ['drawn', createPrompts, '\r'],
+  ['printed', createPlainPrompts, '\n'],
+] as const;
 
-test.each([createPrompts, createPlainPrompts])(
-  'a terminal that is closed at a question ends it, and nothing else',
-  async (create) => {
-    const { prompts, input, asked } = terminal(undefined, create);
+describe.each(both)('%s:', (_how, create, end) => {
+  test.each([
+    ['', false],
+    ['y', true],
+    ['Yes', true],
+    ['n', false],
+    // Typed ahead, or scanned.
+    ['hello', false],
+    ['PYTHON-12', false],
+    ['y4', false],
+  ])('the confirmation %j is %s', async (keys, answer) => {
+    const { prompts, type } = terminal(create);
+    void type(`${keys}${end}`);
+    expect(await prompts.confirm('Sure?')).toBe(answer);
+  });
+
+  test('a terminal that is closed at a question ends it, and nothing else', async () => {
+    const { prompts, input, asked } = terminal(create);
     // As a stream that nothing listens to, once its terminal takes no mode any more.
     const setRawMode = (mode: boolean) => {
       if (!mode) throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' });
@@ -43,65 +56,59 @@ test.each([createPrompts, createPlainPrompts])(
     Object.assign(input, { setRawMode, isTTY: true });
     void asked.then(() => input.end());
     await expect(prompts.password('Key?')).rejects.toThrow(InterruptedError);
-  },
-);
+  });
 
-test('Ctrl-Z is no key', async () => {
-  const { prompts, type } = terminal();
-  void type('psk_\u001as3cret\r');
+  test('the signal interrupts, before and during a question', async () => {
+    const controller = new AbortController();
+    const { prompts, asked } = terminal(create, controller.signal);
+    void asked.then(() => controller.abort());
+    for (const kind of ['password', 'text', 'confirm'] as const)
+      await expect(prompts[kind]('Key?')).rejects.toBeInstanceOf(InterruptedError);
+  });
+
+  test('no listener stays behind', async () => {
+    const { prompts, type, input } = terminal(create);
+    const count = () => ['data', 'end', 'close', 'keypress'].map((name) => input.listenerCount(name));
+    void type(end);
+    await prompts.confirm('Sure?');
+    const after = count();
+    void type(end);
+    await prompts.confirm('Sure?');
+    expect(count()).toEqual(after);
+  });
+
+  test.each(['\x03', '\x04', 'half\x03'])('%j at a password interrupts', async (keys) => {
+    const { prompts, type } = terminal(create);
+    void type(keys);
+    await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
+  });
+
+  test.each(['', 'ye'])('a terminal that goes away after %j interrupts, each time', async (keys) => {
+    const { prompts, input, asked } = terminal(create);
+    void asked.then(() => input.end(keys));
+    for (const kind of ['confirm', 'text', 'password'] as const)
+      await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
+  });
+});
+
+test.each([
+  ['given back', 'psk_s3cret\r'],
+  ['one without Ctrl-Z', 'psk_\u001as3cret\r'],
+])('a password is %s and never drawn', async (_how, keys) => {
+  const { prompts, type, drawn } = terminal();
+  void type(keys);
   expect(await prompts.password('Key?')).toBe('psk_s3cret');
+  expect(drawn()).toContain('Key?');
+  expect(drawn()).not.toContain('s3cret');
 });
 
 test.each([
-  ['\r', false],
-  ['y\r', true],
-  ['Yes\r', true],
-  ['n\r', false],
-  // Typed ahead, or scanned.
-  ['hello\r', false],
-  ['PYTHON-12\r', false],
-  ['y4\r', false],
-])('a confirmation: %j is %s', async (keys, answer) => {
-  const { prompts, type } = terminal();
-  void type(keys);
-  expect(await prompts.confirm('Sure?')).toBe(answer);
-});
-
-test.each([
-  ['Ctrl-C', '\u0003'],
-  ['Ctrl-D', '\u0004'],
-  ['Ctrl-C after some letters', 'abc\u0003'],
-  ['Ctrl-D after some letters', 'abc\u0004'],
-])('%s interrupts', async (_name, keys) => {
-  const { prompts, type } = terminal();
+  [createPrompts, 'abc\x04'],
+  [createPlainPrompts, '\x1b'],
+])('%o: %j at a password interrupts, too', async (create, keys) => {
+  const { prompts, type } = terminal(create);
   void type(keys);
   await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
-});
-
-test('a terminal that goes away interrupts', async () => {
-  const { prompts, input, asked } = terminal();
-  void asked.then(() => input.end());
-  await expect(prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
-  await expect(prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
-});
-
-test('the signal interrupts, before and during a question', async () => {
-  const controller = new AbortController();
-  const { prompts, asked } = terminal(controller.signal);
-  void asked.then(() => controller.abort());
-  await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
-  await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
-});
-
-test('no listener stays behind', async () => {
-  const { prompts, type, input } = terminal();
-  const count = () => ['end', 'close', 'keypress'].map((name) => input.listenerCount(name));
-  void type('\r');
-  await prompts.confirm('Sure?');
-  const after = count();
-  void type('\r');
-  await prompts.confirm('Sure?');
-  expect(count()).toEqual(after);
 });
 
 test('a terminal that says 0 by 0 gets whole lines', async () => {
@@ -113,27 +120,18 @@ test('a terminal that says 0 by 0 gets whole lines', async () => {
 });
 
 describe('on a terminal that only prints', () => {
-  const plain = (signal?: AbortSignal) => terminal(signal, createPlainPrompts);
-
-  test('a question is a line, and its answer one', async () => {
-    const { prompts, type, drawn } = plain();
-    void type('y\n');
+  test.each(['y\n', 'yes\r\n'])('a question is a line, and its answer %j one', async (keys) => {
+    const { prompts, type, drawn, input } = terminal(createPlainPrompts);
+    const names = ['data', 'end', 'close'];
+    const before = names.map((name) => input.listenerCount(name));
+    void type(keys);
     expect(await prompts.confirm('Sure?')).toBe(true);
     expect(drawn()).toBe('Sure? (y/N) ');
-  });
-
-  test.each([
-    ['\n', false],
-    ['yes\r\n', true],
-    ['PYTHON-12\n', false],
-  ])('a confirmation: %j is %s', async (keys, answer) => {
-    const { prompts, type } = plain();
-    void type(keys);
-    expect(await prompts.confirm('Sure?')).toBe(answer);
+    expect(names.map((name) => input.listenerCount(name))).toEqual(before);
   });
 
   test('what is typed ahead answers the next question, however it is cut', async () => {
-    const { prompts, type, input, drawn } = plain();
+    const { prompts, type, input, drawn } = terminal(createPlainPrompts);
     void type('pro');
     void type('duction\nzw\u00f6');
     expect(await prompts.text('Which? Type production to go on')).toBe('production');
@@ -143,7 +141,7 @@ describe('on a terminal that only prints', () => {
   });
 
   test('a password is read without being shown, and edited', async () => {
-    const { prompts, type, drawn, input } = plain();
+    const { prompts, type, drawn, input } = terminal(createPlainPrompts);
     const modes: boolean[] = [];
     Object.assign(input, { setRawMode: (mode: boolean) => modes.push(mode) });
     void type('wrong\x15psk_\x1b[D\x1as3cx\x7fret\r');
@@ -152,35 +150,16 @@ describe('on a terminal that only prints', () => {
     expect(modes).toEqual([true, false]);
   });
 
-  test.each([['\x03'], ['\x04'], ['\x1b'], ['half\x03']])('%j at a password interrupts', async (keys) => {
-    const { prompts, type } = plain();
-    void type(keys);
-    await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
-  });
-
   test.each([
     ['Ctrl-D', (input: PassThrough) => input.end()],
     ['Ctrl-D behind some letters', (input: PassThrough) => input.end('ye')],
     ['the end of the terminal', (input: PassThrough) => input.destroy()],
   ])('%s ends the line of the question, so that what is said next begins one', async (_what, end) => {
     for (const kind of ['confirm', 'text', 'password'] as const) {
-      const { prompts, asked, input, drawn } = plain();
+      const { prompts, asked, input, drawn } = terminal(createPlainPrompts);
       void asked.then(() => end(input));
       await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
       expect(drawn()).toMatch(/^Sure\?[^\n]* \n$/);
     }
-  });
-
-  test('a terminal that goes away, and the signal, interrupt; no listener stays behind', async () => {
-    const controller = new AbortController();
-    const { prompts, input, asked } = plain(controller.signal);
-    void asked.then(() => controller.abort());
-    await expect(prompts.text('Which?')).rejects.toBeInstanceOf(InterruptedError);
-    expect(['data', 'end', 'close'].map((name) => input.listenerCount(name))).toEqual(
-      ['data', 'end', 'close'].map((name) => new PassThrough().listenerCount(name)),
-    );
-    const other = plain();
-    void other.asked.then(() => other.input.end('half'));
-    await expect(other.prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
   });
 });

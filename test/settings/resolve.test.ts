@@ -23,12 +23,9 @@ describe('the environment', () => {
   });
 
   test('an unknown one names where it stands, the three, and the nearest', () => {
-    expect(() => resolveEnvironment('prod', {}, {})).toThrow(
-      new UsageError(
-        'Unknown environment "prod" in --env: there are staging, production, sandbox. Did you mean "production"?',
-        { hint: 'petstock help environment' },
-      ),
-    );
+    const near = 'in --env: there are staging, production, sandbox. Did you mean "production"?';
+    const error = new UsageError(`Unknown environment "prod" ${near}`, { hint: 'petstock help environment' });
+    expect(() => resolveEnvironment('prod', {}, {})).toThrow(error);
     expect(() => resolveEnvironment(undefined, { PETSTOCK_ENV: 'live' }, {})).toThrow(/"live" in PETSTOCK_ENV/);
     expect(() => resolveEnvironment('', {}, {})).toThrow(UsageError);
   });
@@ -44,9 +41,7 @@ describe('the key', () => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
-  test('there is none', () => {
-    expect(resolveKey('production', {}, stored)).toBeUndefined();
-  });
+  test('has no default', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
   test('a variable that cannot be one is named, its text is not', () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
@@ -65,9 +60,7 @@ describe('the base URL', () => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
-  test('there is no default', () => {
-    expect(resolveBaseUrl('production', {}, stored)).toBeUndefined();
-  });
+  test('has no default', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
 
   test('a variable that cannot be one is named', () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };

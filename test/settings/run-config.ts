@@ -1,36 +1,39 @@
+import { test as plain } from 'vitest';
+import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { createTestClock } from '../support/clock.ts';
-import type { RunResult } from '../support/context.ts';
-import { runMain } from '../support/context.ts';
+import { type RunResult, runMain } from '../support/context.ts';
+import { newFolder } from '../support/new-folder.ts';
 
-export interface Surroundings {
-  readonly folder: string;
+interface Surroundings {
   readonly env?: Record<string, string>;
   readonly stdin?: string | Uint8Array;
   /** What is typed at the hidden question; stdin is a terminal only where this is given. */
   readonly typed?: string;
 }
 
-export interface Outcome extends RunResult {
-  readonly questions: readonly string[];
-}
-
-/** Runs a `config` command, which sends nothing, on the configuration in a folder. */
-export async function runConfig(args: readonly string[], around: Surroundings): Promise<Outcome> {
-  const { folder, env, stdin, typed } = around;
-  const questions: string[] = [];
-  const result = await runMain(args, {
-    clock: createTestClock(),
-    folders: { config: folder, state: folder },
-    env,
-    stdin,
-    terminal: typed === undefined ? undefined : 80,
-    terminals: ['stdin', 'stderr'],
-    prompts: {
-      password: async (question) => {
+/** The configuration in a new folder. */
+function openConfiguration() {
+  const folder = newFolder();
+  return {
+    folder,
+    file: configFile(folder),
+    stored: () => readConfig(folder).config,
+    /** Runs `petstock config` with these words or arguments; it sends nothing. @returns with the questions that were asked */
+    run: async (command: string | readonly string[], { env, stdin, typed }: Surroundings = {}) => {
+      const words = typeof command === 'string' ? command.split(' ') : command;
+      const questions: string[] = [];
+      const password = async (question: string) => {
         questions.push(question);
         return typed ?? '';
-      },
+      };
+      const result: RunResult = await runMain(['config', ...words], {
+        ...{ clock: createTestClock(), folders: { config: folder, state: folder }, env, stdin, prompts: { password } },
+        ...{ terminal: typed === undefined ? undefined : 80, terminals: ['stdin', 'stderr'] },
+      });
+      return { ...result, questions };
     },
-  });
-  return { ...result, questions };
+  };
 }
+
+/** A test that is given an empty configuration. */
+export const test = plain.extend('config', () => openConfiguration());

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openShop, test } from '../support/shop.ts';
+import { openShop, test, withEnv } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
 /** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
@@ -12,11 +12,9 @@ async function shopWith(added: object) {
   const written = { keys: { staging: key }, keyOrigins: { staging: new URL(url).origin }, urls: { staging: url } };
   mkdirSync(shop.folders.config, { mode: 0o700 });
   writeFileSync(file, `${JSON.stringify({ ...written, ...added }, undefined, '\t')}\n`, { mode: 0o600 });
-  const env = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined } as unknown as Shop['env'];
-  return { file, text: () => readFileSync(file, 'utf8'), run: (command: string) => shop.run(command, { env }) };
+  const { run } = withEnv(shop, { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined });
+  return { file, text: () => readFileSync(file, 'utf8'), run };
 }
-
-type Shop = Awaited<ReturnType<typeof openShop>>;
 
 test('settings and parts of a later petstock are a warning, and survive each change', async () => {
   const later = {

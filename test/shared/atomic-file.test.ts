@@ -1,35 +1,34 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import {
-  chmod,
-  type FileHandle,
-  link,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, test as plain } from 'vitest';
 import { createFileAtomically, type DiskSync, syncFolder, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
+import { newFolder } from '../support/new-folder.ts';
 
-const isLinux = process.platform === 'linux';
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstock-files-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+/** A folder with what is asked of the files in it, by their names. */
+function openFolder() {
+  const folder = fs.realpathSync(newFolder());
+  const at = (name: string) => join(folder, name);
+  return {
+    ...{ folder, at, write: (name: string, text: string) => fs.writeFileSync(at(name), text) },
+    read: (name: string) => fs.readFileSync(at(name), 'utf8'),
+    modeOf: (name: string) => fs.statSync(at(name)).mode & 0o777,
+    names: () => fs.readdirSync(folder).sort(),
+    /** `link` leads to `b/real`, which is `old`. */
+    link: () => {
+      fs.mkdirSync(at('b'));
+      fs.writeFileSync(at('b/real'), 'old');
+      fs.symlinkSync('b/real', at('link'));
+    },
+  };
+}
+
+const test = plain.extend('here', () => openFolder());
+const failing = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
 
 async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<string> {
   for (const text of texts) {
@@ -38,83 +37,67 @@ async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<st
   }
 }
 
-async function modeOf(path: string): Promise<number> {
-  return (await stat(path)).mode & 0o777;
-}
-
 describe('writeFileAtomically', () => {
-  it('writes a new file', async () => {
-    const path = join(folder, 'new.csv');
-    await writeFileAtomically(path, pieces('é', 'b\n', ''));
-    expect(await readFile(path, 'utf8')).toBe('éb\n');
-    expect((await modeOf(path)) & ~0o644).toBe(0);
-    expect(await readdir(folder)).toEqual(['new.csv']);
+  test('writes a new file', async ({ here }) => {
+    await writeFileAtomically(here.at('new.csv'), pieces('é', 'b\n', ''));
+    expect([here.read('new.csv'), here.names()]).toEqual(['éb\n', ['new.csv']]);
+    expect(here.modeOf('new.csv') & ~0o644).toBe(0);
   });
 
-  it('replaces a file as a whole, and keeps its mode', async () => {
-    const path = join(folder, 'old.csv');
-    await writeFile(path, 'a much longer text than the new one');
-    await chmod(path, 0o620);
-    await link(path, join(folder, 'same.csv'));
-    await writeFileAtomically(path, ['new']);
-    expect(await readFile(path, 'utf8')).toBe('new');
-    expect(await modeOf(path)).toBe(0o620);
+  test('replaces a file as a whole, and keeps its mode', async ({ here }) => {
+    here.write('old.csv', 'a much longer text than the new one');
+    fs.chmodSync(here.at('old.csv'), 0o620);
+    fs.linkSync(here.at('old.csv'), here.at('same.csv'));
+    await writeFileAtomically(here.at('old.csv'), ['new']);
+    expect([here.read('old.csv'), here.modeOf('old.csv')]).toEqual(['new', 0o620]);
     // The old file is as it was: it was not written to.
-    expect(await readFile(join(folder, 'same.csv'), 'utf8')).toContain('much longer');
+    expect(here.read('same.csv')).toContain('much longer');
   });
 
-  it('leaves the file as it was, and nothing beside it, where the pieces fail', async () => {
-    const path = join(folder, 'old.csv');
-    await writeFile(path, 'old');
+  test('leaves the file as it was, and nothing beside it, where the pieces fail', async ({ here }) => {
+    here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
-    await expect(writeFileAtomically(path, pieces('half of', failure))).rejects.toBe(failure);
-    expect(await readFile(path, 'utf8')).toBe('old');
-    expect(await readdir(folder)).toEqual(['old.csv']);
+    await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);
+    expect([here.read('old.csv'), here.names()]).toEqual(['old', ['old.csv']]);
   });
 
-  it('writes where a link leads', async () => {
-    const path = join(folder, 'link.csv');
-    await mkdir(join(folder, 'elsewhere'));
-    await writeFile(join(folder, 'elsewhere', 'real.csv'), 'old');
-    await symlink(join('elsewhere', 'real.csv'), path);
-    await writeFileAtomically(path, ['new']);
-    expect(await readFile(join(folder, 'elsewhere', 'real.csv'), 'utf8')).toBe('new');
-    expect((await readdir(folder)).sort()).toEqual(['elsewhere', 'link.csv']);
+  test('writes where a link leads', async ({ here }) => {
+    here.link();
+    await writeFileAtomically(here.at('link'), ['new']);
+    expect([here.read('b/real'), here.names(), fs.readdirSync(here.at('b'))]).toEqual(['new', ['b', 'link'], ['real']]);
+    expect(fs.lstatSync(here.at('link')).isSymbolicLink()).toBe(true);
   });
 
-  it.each([
+  test.for([
     ['a missing folder', 'none/new.csv', 'there is no such folder'],
     ['a file for a folder', 'file/new.csv', 'there is no such folder'],
     ['a folder', 'sub', 'it is a folder'],
     ['a name that is too long', 'x'.repeat(300), 'the name is too long'],
-  ])('has words for %s', async (_, name, reason) => {
-    await writeFile(join(folder, 'file'), '');
-    await mkdir(join(folder, 'sub'));
-    const path = join(folder, name);
-    const failure = await writeFileAtomically(path, ['new']).catch((error) => error);
-    expect(failure).toBeInstanceOf(FailureError);
-    expect(failure.message).toBe(`${path} can't be written: ${reason}`);
-    expect((await readdir(folder)).sort()).toEqual(['file', 'sub']);
+  ] as const)('has words for %s', async ([, name, reason], { here }) => {
+    here.write('file', '');
+    fs.mkdirSync(here.at('sub'));
+    const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
+    await expect(writeFileAtomically(here.at(name), ['new'])).rejects.toThrow(failure);
+    expect(here.names()).toEqual(['file', 'sub']);
   });
 
-  it.runIf(hasFullDevice)('writes to what is no file directly, and has words for a full disk', async () => {
+  test.runIf(hasFullDevice)('writes to what is no file directly, and has words for a full disk', async () => {
     await writeFileAtomically('/dev/null', ['text']);
-    const failure = await writeFileAtomically('/dev/full', ['text']).catch((error) => error);
-    expect(failure).toBeInstanceOf(FailureError);
-    expect(failure.message).toBe("/dev/full can't be written: the disk is full");
+    const failure = new FailureError("/dev/full can't be written: the disk is full");
+    await expect(writeFileAtomically('/dev/full', ['text'])).rejects.toThrow(failure);
   });
 
-  it.runIf(isLinux && canMakeFifos)('writes to a pipe that only its descriptor names', async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const descriptor = fs.openSync(pipe, 'r+');
+  const canName = process.platform === 'linux' && canMakeFifos;
+
+  test.runIf(canName)('writes to a pipe that only its descriptor names', async ({ here }) => {
+    execFileSync('mkfifo', [here.at('pipe')]);
+    const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {
-      await rm(pipe);
+      fs.rmSync(here.at('pipe'));
       // As /dev/stdout is, where stdout is a pipe.
-      const path = join(folder, 'stdout');
-      await symlink(`/proc/self/fd/${descriptor}`, path);
-      await writeFileAtomically(path, ['text']);
-      expect(fs.lstatSync(path).isSymbolicLink()).toBe(true);
+      fs.symlinkSync(`/proc/self/fd/${descriptor}`, here.at('stdout'));
+      await writeFileAtomically(here.at('stdout'), ['text']);
+      expect(fs.lstatSync(here.at('stdout')).isSymbolicLink()).toBe(true);
       const read = Buffer.alloc(8);
       expect(read.toString('utf8', 0, fs.readSync(descriptor, read))).toBe('text');
     } finally {
@@ -123,168 +106,149 @@ describe('writeFileAtomically', () => {
   });
 });
 
-/** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
-function watchedSync(seen: unknown[]): Partial<DiskSync> {
-  const contents = async () => {
-    const names = (await readdir(folder)).map((name) => name.replace(/^\.petstock-.+\.tmp$/, 'TEMPORARY')).sort();
-    return names.join(' ');
-  };
-  return {
-    file: async (handle: FileHandle) => {
-      const { size, mode } = await handle.stat();
-      seen.push({ file: size, mode: mode & 0o777, beside: await contents() });
-    },
-    folder: async (path) => {
-      seen.push({ folder: path, beside: await contents() });
-    },
-  };
-}
-
 describe('what is on the disk, and when', () => {
-  it('all of a file and its mode before it takes its name, and the folder after', async () => {
-    const path = join(folder, 'a');
-    await writeFile(path, 'old');
-    await chmod(path, 0o640);
+  /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
+  function watchedSync({ names }: ReturnType<typeof openFolder>) {
     const seen: unknown[] = [];
-    await writeFileAtomically(path, pieces('12345', '67890'), { sync: watchedSync(seen) });
+    const beside = () =>
+      names()
+        .join(' ')
+        .replace(/\.petstock-\w+\.tmp/, 'TEMPORARY');
+    const sync: Partial<DiskSync> = {
+      file: async (handle: FileHandle) => {
+        const { size, mode } = await handle.stat();
+        seen.push({ file: size, mode: mode & 0o777, beside: beside() });
+      },
+      folder: async (path) => void seen.push({ folder: path, beside: beside() }),
+    };
+    return { seen, sync };
+  }
+
+  test('all of a file and its mode before it takes its name, and the folder after', async ({ here }) => {
+    here.write('a', 'old');
+    fs.chmodSync(here.at('a'), 0o640);
+    const { seen, sync } = watchedSync(here);
+    await writeFileAtomically(here.at('a'), pieces('12345', '67890'), { sync });
     expect(seen).toEqual([
       { file: 10, mode: 0o640, beside: 'TEMPORARY a' },
-      { folder, beside: 'a' },
+      { folder: here.folder, beside: 'a' },
     ]);
   });
 
-  it('the folder where a link leads', async () => {
-    await mkdir(join(folder, 'b'));
-    await writeFile(join(folder, 'b', 'real'), 'old');
-    await symlink(join('b', 'real'), join(folder, 'a'));
-    const seen: unknown[] = [];
-    await writeFileAtomically(join(folder, 'a'), ['1'], { sync: watchedSync(seen) });
-    expect(seen.at(-1)).toEqual({ folder: join(await realpath(folder), 'b'), beside: 'a b' });
+  test('the folder where a link leads', async ({ here }) => {
+    here.link();
+    const { seen, sync } = watchedSync(here);
+    await writeFileAtomically(here.at('link'), ['1'], { sync });
+    expect(seen.at(-1)).toEqual({ folder: here.at('b'), beside: 'b link' });
   });
 
-  it('a new private file likewise', async () => {
-    const seen: unknown[] = [];
-    await createFileAtomically(join(folder, 'key'), 'secret', watchedSync(seen));
+  test('a new private file likewise', async ({ here }) => {
+    const { seen, sync } = watchedSync(here);
+    await createFileAtomically(here.at('key'), 'secret', sync);
     expect(seen).toEqual([
       { file: 6, mode: 0o600, beside: 'TEMPORARY' },
-      { folder, beside: 'key' },
+      { folder: here.folder, beside: 'key' },
     ]);
   });
 
-  it('a file that is not on the disk does not take its name', async () => {
-    await writeFile(join(folder, 'a'), 'old');
-    const sync: Partial<DiskSync> = {
-      file: () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' })),
-      folder: async () => {},
-    };
-    await expect(writeFileAtomically(join(folder, 'a'), ['new'], { sync })).rejects.toBeInstanceOf(FailureError);
-    expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
-    expect(await readdir(folder)).toEqual(['a']);
+  test('a file that is not on the disk does not take its name', async ({ here }) => {
+    here.write('a', 'old');
+    const sync: Partial<DiskSync> = { file: () => failing('EIO'), folder: async () => {} };
+    await expect(writeFileAtomically(here.at('a'), ['new'], { sync })).rejects.toBeInstanceOf(FailureError);
+    expect([here.read('a'), here.names()]).toEqual(['old', ['a']]);
   });
-});
 
-it('waits until another program has closed the file, as on Windows', async () => {
-  const path = join(folder, 'a');
-  await writeFile(path, 'old');
-  const paused: number[] = [];
-  const open = (times: number): Partial<DiskSync> => {
-    let tries = 0;
-    return {
-      isWindows: true,
-      rename: async (from, to) => {
-        tries += 1;
-        if (tries <= times) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
-        await rename(from, to);
-      },
-      pause: async (ms) => void paused.push(ms),
-    };
-  };
-  await writeFileAtomically(path, ['new'], { sync: open(3) });
-  expect([await readFile(path, 'utf8'), paused]).toEqual(['new', [50, 100, 200]]);
-  await expect(writeFileAtomically(path, ['newer'], { sync: open(99) })).rejects.toThrow(
-    'close it there and try again',
-  );
-  await expect(writeFileAtomically(path, ['newer'], { sync: { ...open(1), isWindows: false } })).rejects.toThrow(
-    'permission',
-  );
-  expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['new', ['a']]);
-});
-
-it('syncs the new file and its folder by itself', async () => {
-  const synced: string[] = [];
-  const { fsync } = fs;
-  fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
-    synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\/\.petstock-.*$/, '/TEMPORARY'));
-    fsync(descriptor, done);
-  }) as typeof fs.fsync;
-  syncBuiltinESMExports();
-  try {
-    await writeFileAtomically(join(folder, 'a'), ['new']);
-    await createFileAtomically(join(folder, 'b'), 'new');
-  } finally {
-    fs.fsync = fsync;
+  test('the new file and its folder are synced by default', async ({ here }) => {
+    const synced: string[] = [];
+    const { fsync } = fs;
+    fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
+      synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\/\.petstock-.*$/, '/TEMPORARY'));
+      fsync(descriptor, done);
+    }) as typeof fs.fsync;
     syncBuiltinESMExports();
-  }
-  const place = await realpath(folder);
-  expect(synced).toEqual([`${place}/TEMPORARY`, place, `${place}/TEMPORARY`, place]);
-});
+    try {
+      await writeFileAtomically(here.at('a'), ['new']);
+      await createFileAtomically(here.at('b'), 'new');
+    } finally {
+      fs.fsync = fsync;
+      syncBuiltinESMExports();
+    }
+    const one = [here.at('TEMPORARY'), here.folder];
+    expect(synced).toEqual([...one, ...one]);
+  });
 
-describe("file handles that can not sync, as those of Plug'n'Play", () => {
-  it('are synced by their descriptors', async () => {
-    const handle = await open(folder, 'r');
+  test("file handles that can not sync, as those of Plug'n'Play, are synced by their descriptors", async ({ here }) => {
+    const handle = await open(here.folder, 'r');
     await handle.close();
     // All handles, since those that are used are opened within.
     const handles = Object.getPrototypeOf(handle) as typeof handle;
     const { sync } = handles;
     handles.sync = () => Promise.reject(new Error('Method not implemented.'));
     try {
-      await writeFileAtomically(join(folder, 'a'), ['new']);
-      expect(await createFileAtomically(join(folder, 'b'), 'new')).toBe(true);
+      await writeFileAtomically(here.at('a'), ['new']);
+      expect(await createFileAtomically(here.at('b'), 'new')).toBe(true);
     } finally {
       handles.sync = sync;
     }
-    expect(await readdir(folder)).toEqual(['a', 'b']);
+    expect(here.names()).toEqual(['a', 'b']);
   });
 });
 
+test('waits until another program has closed the file, as on Windows', async ({ here }) => {
+  here.write('a', 'old');
+  const paused: number[] = [];
+  const open = (times: number): Partial<DiskSync> => {
+    let tries = 0;
+    return {
+      isWindows: true,
+      rename: (from, to) => {
+        tries += 1;
+        return tries <= times ? failing('EPERM') : rename(from, to);
+      },
+      pause: async (ms) => void paused.push(ms),
+    };
+  };
+  await writeFileAtomically(here.at('a'), ['new'], { sync: open(3) });
+  expect([here.read('a'), paused]).toEqual(['new', [50, 100, 200]]);
+  const failsWith = (sync: Partial<DiskSync>, words: string) =>
+    expect(writeFileAtomically(here.at('a'), ['newer'], { sync })).rejects.toThrow(words);
+  await failsWith(open(99), 'close it there and try again');
+  await failsWith({ ...open(1), isWindows: false }, 'permission');
+  expect([here.read('a'), here.names()]).toEqual(['new', ['a']]);
+});
+
 describe('createFileAtomically', () => {
-  it('puts it there once, whoever comes first, for this user alone', async () => {
-    const path = join(folder, 'key');
+  test('puts it there once, whoever comes first, for this user alone', async ({ here }) => {
     const texts = ['one', 'two', 'three'];
-    const created = await Promise.all(texts.map((text) => createFileAtomically(path, text)));
+    const created = await Promise.all(texts.map((text) => createFileAtomically(here.at('key'), text)));
     expect(created.filter((one) => one)).toHaveLength(1);
-    expect(await readFile(path, 'utf8')).toBe(texts[created.indexOf(true)]);
-    expect(await modeOf(path)).toBe(0o600);
-    expect(await readdir(folder)).toEqual(['key']);
+    expect(here.read('key')).toBe(texts[created.indexOf(true)]);
+    expect([here.modeOf('key'), here.names()]).toEqual([0o600, ['key']]);
   });
 
-  it('has words for a folder that is missing', async () => {
-    const path = join(folder, 'none', 'key');
+  test('has words for a folder that is missing', async ({ here }) => {
+    const path = here.at('none/key');
     await expect(createFileAtomically(path, 'x')).rejects.toThrow(`${path} can't be written: there is no such folder`);
   });
 });
 
-describe('where the new file is gone before it has its name', () => {
-  const vanishing: Partial<DiskSync> = {
-    file: async () => {
-      for (const name of await readdir(folder)) await rm(join(folder, name));
-    },
+test('where the new file is gone before it has its name nothing is replaced or created, and it is said', async ({
+  here,
+}) => {
+  const sync: Partial<DiskSync> = {
+    file: async () => fs.rmSync(here.at(here.names()[0] ?? '')),
     folder: async () => {},
   };
-
-  it.each([
-    ['replaced', () => writeFileAtomically(join(folder, 'a'), ['x'], { sync: vanishing })],
-    ['created', () => createFileAtomically(join(folder, 'a'), 'x', vanishing)],
-  ])('nothing is %s, and it says so', async (_what, write) => {
-    await expect(write()).rejects.toThrow(`${join(folder, 'a')} can't be written: there is no such folder`);
-    expect(await readdir(folder)).toEqual([]);
-  });
+  const path = here.at('a');
+  const replaced = () => writeFileAtomically(path, ['x'], { sync });
+  for (const write of [replaced, () => createFileAtomically(path, 'x', sync)]) {
+    await expect(write()).rejects.toThrow(`${path} can't be written: there is no such folder`);
+    expect(here.names()).toEqual([]);
+  }
 });
 
 describe('syncFolder', () => {
-  const failing = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
-
-  it('syncs the folder and closes it', async () => {
+  test('syncs the folder and closes it', async () => {
     const calls: string[] = [];
     await syncFolder('/a', async (path) => ({
       sync: async () => void calls.push(`sync ${path}`),
@@ -293,14 +257,14 @@ describe('syncFolder', () => {
     expect(calls).toEqual(['sync /a', 'close /a']);
   });
 
-  it.each(['EIO', 'ENOSPC', 'EDQUOT'])('%s is a failure, and the folder is closed', async (code) => {
+  test.for(['EIO', 'ENOSPC', 'EDQUOT'])('%s is a failure, and the folder is closed', async (code) => {
     const closed: string[] = [];
     const open = async () => ({ sync: () => failing(code), close: async () => void closed.push(code) });
     await expect(syncFolder('/a', open)).rejects.toMatchObject({ code });
     expect(closed).toEqual([code]);
   });
 
-  it.each(['EINVAL', 'EPERM', 'EISDIR', 'EACCES'])('%s says that there is no such call', async (code) => {
+  test.for(['EINVAL', 'EPERM', 'EISDIR', 'EACCES'])('%s says that there is no such call', async (code) => {
     await syncFolder('/a', () => failing(code));
     await syncFolder('/a', async () => ({ sync: () => failing(code), close: async () => {} }));
   });

@@ -19,18 +19,11 @@ describe('the URL of a database', () => {
       connectTimeout: 3,
       shown: 'postgres://ann:***@db.example:6543/pets?sslmode=verify-full&connect_timeout=3',
     });
-    expect(read('postgresql:///pets?host=%2Frun%2Fpg')).toMatchObject({
-      hosts: [{ host: '/run/pg', port: 5432 }],
-      database: 'pets',
-    });
-    expect(read('postgresql://ann@/pets?host=/run/pg')).toMatchObject({
-      hosts: [{ host: '/run/pg', port: 5432 }],
-      user: 'ann',
-    });
-    expect(read('postgresql://[::1]:5433/pets?sslmode=allow')).toMatchObject({
-      hosts: [{ host: '::1', port: 5433 }],
-      tls: { mode: 'prefer' },
-    });
+    const socket = { hosts: [{ host: '/run/pg', port: 5432 }] };
+    expect(read('postgresql:///pets?host=%2Frun%2Fpg')).toMatchObject({ ...socket, database: 'pets' });
+    expect(read('postgresql://ann@/pets?host=/run/pg')).toMatchObject({ ...socket, user: 'ann' });
+    const six = { hosts: [{ host: '::1', port: 5433 }], tls: { mode: 'prefer' } };
+    expect(read('postgresql://[::1]:5433/pets?sslmode=allow')).toMatchObject(six);
   });
 
   it.each([
@@ -45,10 +38,7 @@ describe('the URL of a database', () => {
   });
 
   it.each([
-    [
-      'postgres://ann:pw@a.example,b.example:6543/pets?target_session_attrs=read-write',
-      ['a.example:5432', 'b.example:6543'],
-    ],
+    ['postgres://ann:pw@a,b:6543/pets?target_session_attrs=read-write', ['a:5432', 'b:6543']],
     ['postgresql://a:1,[::1]:2,c/pets', ['a:1', '::1:2', 'c:5432']],
     ['postgresql://ann@/pets?host=/run/a,/run/b', ['/run/a:5432', '/run/b:5432']],
     ['postgresql:///pets?host=a,b&port=1,2', ['a:1', 'b:2']],
@@ -93,10 +83,8 @@ describe('the URL of a database', () => {
     [password, fc.constantFrom('user', 'parameter'), fc.constantFrom('db', 'db,other:5432')],
     (secret, place, hosts) => {
       const coded = encodeURIComponent(secret);
-      const text =
-        place === 'user'
-          ? `postgresql://ann:${coded}@${hosts}/pets`
-          : `postgresql://ann@${hosts}/pets?password=${coded}`;
+      const inQuery = `postgresql://ann@${hosts}/pets?password=${coded}`;
+      const text = place === 'user' ? `postgresql://ann:${coded}@${hosts}/pets` : inQuery;
       expect(maskDatabaseUrl(text)).not.toContain('Geheim');
       expect(read(text)).toMatchObject({ password: secret, shown: expect.not.stringContaining('Geheim') });
       const broken = parseDatabaseUrl(`${text.replace(`@${hosts}/`, `@${hosts}:x/`)}`);

@@ -6,29 +6,24 @@ const environments = ['staging', 'production', 'sandbox'] as const;
 const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;
 
 test.each([
-  ['prod', 'production'],
-  ['Production', 'production'],
-  ['prdouction', 'production'],
-  ['stage', 'staging'],
-  ['stg', undefined],
-  ['sandbxo', 'sandbox'],
-  ['live', undefined],
-  ['', undefined],
-  ['p', undefined],
-])('environment %j: %s', (word, expected) => {
-  expect(nearest(word, environments)).toBe(expected);
-});
-
-test.each([
-  ['default_env', 'default-env'],
-  ['defaultEnv', 'default-env'],
-  ['env', 'default-env'],
-  ['lowstock', 'low-stock'],
-  ['max-zeros', 'max-zero'],
-  ['ouput', 'output'],
-  ['colour', undefined],
-])('setting %j: %s', (word, expected) => {
-  expect(nearest(word, settings)).toBe(expected);
+  [environments, 'prod', 'production'],
+  [environments, 'Production', 'production'],
+  [environments, 'prdouction', 'production'],
+  [environments, 'stage', 'staging'],
+  [environments, 'stg', undefined],
+  [environments, 'sandbxo', 'sandbox'],
+  [environments, 'live', undefined],
+  [environments, '', undefined],
+  [environments, 'p', undefined],
+  [settings, 'default_env', 'default-env'],
+  [settings, 'defaultEnv', 'default-env'],
+  [settings, 'env', 'default-env'],
+  [settings, 'lowstock', 'low-stock'],
+  [settings, 'max-zeros', 'max-zero'],
+  [settings, 'ouput', 'output'],
+  [settings, 'colour', undefined],
+])('of %j, the nearest to %j is %s', (words, word, expected) => {
+  expect(nearest<string>(word, words)).toBe(expected);
 });
 
 test('in words', () => {

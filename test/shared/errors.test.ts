@@ -4,66 +4,40 @@ import { fileErrorReason, readErrorReason, replaceErrorReason } from '../../src/
 
 test('an error with changes is of the same kind and keeps the rest', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
-  const error = new UnavailableError('Down.', {
-    status: 503,
-    service,
-    retryAfterSeconds: 7,
-    hint: 'wait',
-    lines: ['a'],
-  });
+  const kept = { status: 503, service, retryAfterSeconds: 7, lines: ['a'] };
+  const error = new UnavailableError('Down.', { ...kept, hint: 'wait' });
   const changed = error.with({ message: 'Nothing was written: Down.', unsent: true, hint: undefined });
   expect(changed).toBeInstanceOf(UnavailableError);
   expect(changed).toMatchObject({
-    name: 'UnavailableError',
-    kind: 'unavailable',
-    message: 'Nothing was written: Down.',
-    status: 503,
-    service,
-    retryAfterSeconds: 7,
-    lines: ['a'],
-    unsent: true,
-    mayStillArrive: false,
+    ...{ ...kept, name: 'UnavailableError', kind: 'unavailable', message: 'Nothing was written: Down.' },
+    ...{ unsent: true, mayStillArrive: false },
   });
-  expect(changed.hint).toBeUndefined();
-  expect(changed.cause).toBe(error);
-  expect(error.unsent).toBe(false);
+  expect([changed.hint, changed.cause, error.unsent]).toEqual([undefined, error, false]);
 });
 
 test('its cause is the first cause', () => {
   const cause = new Error('ENOSPC');
-  expect(new FailureError('full', { cause }).with({ message: 'fuller' }).with({ unsent: true })).toMatchObject({
-    message: 'fuller',
-    unsent: true,
-    cause,
-  });
+  const changed = new FailureError('full', { cause }).with({ message: 'fuller' }).with({ unsent: true });
+  expect(changed).toMatchObject({ message: 'fuller', unsent: true, cause });
 });
 
 const failure = (code: string) => Object.assign(new Error('of the system'), { code });
 const open = 'another program, such as Excel, has it open: close it there and try again';
 
-test.each([
-  ['EBUSY', open],
-  ['EPERM', 'you have no permission to write there'],
-  ['EWHAT', 'of the system'],
-])('%s: %s', (code, reason) => {
-  expect(fileErrorReason(failure(code))).toBe(reason);
-});
+const mayNotWrite = 'you have no permission to write there';
+const replacing = (isWindows: boolean) => (error: unknown) => replaceErrorReason(error, isWindows);
 
 test.each([
-  ['EPERM', true, open],
-  ['EACCES', true, open],
-  ['EBUSY', true, open],
-  ['EPERM', false, 'you have no permission to write there'],
-  ['ENOSPC', true, 'the disk is full'],
-])('a file that can not be replaced, %s, on Windows: %s', (code, isWindows, reason) => {
-  expect(replaceErrorReason(failure(code), isWindows)).toBe(reason);
-});
-
-test.each([
-  ['ENOENT', 'there is no such file'],
-  ['EISDIR', 'it is a folder, not a file'],
-  ['EACCES', 'you have no permission to read it'],
-  ['EBUSY', open],
-])('a file that can not be read, %s: %s', (code, reason) => {
-  expect(readErrorReason(failure(code))).toBe(reason);
-});
+  ['can not be written', 'EBUSY', fileErrorReason, open],
+  ['can not be written', 'EPERM', fileErrorReason, mayNotWrite],
+  ['can not be written', 'EWHAT', fileErrorReason, 'of the system'],
+  ['can not be replaced on Windows', 'EPERM', replacing(true), open],
+  ['can not be replaced on Windows', 'EACCES', replacing(true), open],
+  ['can not be replaced on Windows', 'EBUSY', replacing(true), open],
+  ['can not be replaced on Windows', 'ENOSPC', replacing(true), 'the disk is full'],
+  ['can not be replaced', 'EPERM', replacing(false), mayNotWrite],
+  ['can not be read', 'ENOENT', readErrorReason, 'there is no such file'],
+  ['can not be read', 'EISDIR', readErrorReason, 'it is a folder, not a file'],
+  ['can not be read', 'EACCES', readErrorReason, 'you have no permission to read it'],
+  ['can not be read', 'EBUSY', readErrorReason, open],
+])('a file that %s, %s', (_what, code, reasonOf, reason) => expect(reasonOf(failure(code))).toBe(reason));

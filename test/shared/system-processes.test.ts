@@ -18,15 +18,14 @@ function fakeProc(pid: number, state: string, startedAt: string): string {
   return proc;
 }
 
-const noSuchProcess = () => {
-  throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+const failing = (code: string) => () => {
+  throw Object.assign(new Error(`kill ${code}`), { code });
 };
-const notOurs = () => {
-  throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
-};
+const noSuchProcess = failing('ESRCH');
 
 describe('the processes of a machine', () => {
-  const real = createSystemProcesses({ pid: process.pid, boot: 'b', kill: process.kill.bind(process) });
+  const system = { boot: 'b', kill: process.kill.bind(process) };
+  const real = createSystemProcesses({ ...system, pid: process.pid });
 
   it('know this one', () => {
     const stat = readFileSync('/proc/self/stat', 'utf8');
@@ -38,7 +37,7 @@ describe('the processes of a machine', () => {
 
   it('know one that is stopped, and one that has ended', async () => {
     const child = spawn('sleep', ['60']);
-    const other = createSystemProcesses({ pid: child.pid ?? 0, boot: 'b', kill: process.kill.bind(process) }).self;
+    const other = createSystemProcesses({ ...system, pid: child.pid ?? 0 }).self;
     expect(real.isGone(other)).toBe(false);
     child.kill('SIGSTOP');
     await expect.poll(() => real.isStopped(other)).toBe(true);
@@ -66,23 +65,14 @@ describe('the processes of a machine', () => {
     }
   });
 
-  it('go by the pid alone on a system that has no namespaces', () => {
-    const given = { pid: 5, boot: 'b', proc: '/nowhere', system: 'darwin' } as const;
-    const gone = createSystemProcesses({ ...given, kill: noSuchProcess });
+  it('go by the pid alone on a system that has no namespaces, and not on a Linux that does not say them', () => {
+    const given = { pid: 5, boot: 'b', proc: '/nowhere' };
+    const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });
     expect(gone.isGone(gone.self)).toBe(true);
-    const foreign = createSystemProcesses({ ...given, kill: notOurs });
+    const foreign = createSystemProcesses({ ...given, kill: failing('EPERM'), system: 'darwin' });
     expect(foreign.isGone(foreign.self)).toBe(false);
-  });
-
-  it('know of nobody on a Linux that does not say whose pids these are', () => {
-    const processes = createSystemProcesses({
-      pid: 5,
-      boot: 'b',
-      kill: noSuchProcess,
-      proc: '/nowhere',
-      system: 'linux',
-    });
-    expect(processes.isGone(processes.self)).toBe(false);
+    const linux = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'linux' });
+    expect(linux.isGone(linux.self)).toBe(false);
   });
 });
