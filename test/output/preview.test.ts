@@ -64,8 +64,8 @@ describe('the preview', () => {
     ],
     [
       'a difference that is larger than a quantity exactly',
-      bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-      '1   -9,007,199,254,740,991 → 9,007,199,254,740,991  (+18,014,398,509,481,982)',
+      bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1),
+      '1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)',
     ],
     ['no harmful text', bulkRow(1n, 1, 2, failed('a\x1b[2J\nb\u202ec')), '1   1 → 2  failed: a bc'],
   ])('shows %s', (_what, row, line) => expect(lines([row])[0]).toBe(line));
@@ -76,6 +76,12 @@ describe('the preview', () => {
   test.each<[string, BulkRow[], Partial<PreviewOptions>, string[]]>([
     ['that there is nothing', [], {}, ['No rows.']],
     ['that nothing is to do', [unchanged], {}, ['1 unchanged.']],
+    [
+      'what is unchanged beside one change',
+      [bulkRow(42n, 7, 12), unchanged],
+      {},
+      ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added, 0 removed.'],
+    ],
     [
       'apart what goes to 0 and what goes below',
       emptied,
