@@ -15,7 +15,8 @@ import { packageManagers } from '../support/package-managers.ts';
 
 /** A test that is given a machine, a project on it, and the command that runs each package manager. */
 export const test = plain
-  .extend('manager', { scope: 'file' }, (_given, { onCleanup }) => {
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest takes nothing but a pattern
+  .extend('manager', { scope: 'file' }, ({}, { onCleanup }) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstock-managers-'));
     onCleanup(() => rmSync(folder, { recursive: true, force: true }));
     return packageManagers(folder);

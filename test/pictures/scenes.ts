@@ -58,7 +58,6 @@ async function play({ columns, before = [], commands }: Scene): Promise<string> 
     await writeFile(join(folder, 'delivery.csv'), delivery);
     const folders = { config: join(folder, 'config'), state: join(folder, 'state') };
     const env = { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key, USER: 'kim' };
-    let runs = 0;
     let last: Promise<unknown> = Promise.resolve();
     // One request after another: what is left of the limit is then the same each time.
     const around = (send: () => Promise<HttpResponse>): Promise<HttpResponse> => {
@@ -66,22 +65,19 @@ async function play({ columns, before = [], commands }: Scene): Promise<string> 
       last = answer.catch(() => {});
       return answer;
     };
-    const run = async (command: string): Promise<string> => {
-      runs += 1;
-      let written = '';
-      const onWrite = (text: string) => {
-        written += text;
-      };
-      const random = () => (0.6180339887 * runs) % 1;
-      const options = { clock, folders, env, terminal: columns, random, around, onStdout: onWrite, onStderr: onWrite };
+    let shown = '';
+    const write = (text: string) => {
+      shown += text;
+    };
+    for (const [index, command] of [...before, ...commands].entries()) {
+      if (index === before.length) shown = '';
+      write(`${index > before.length ? '\n' : ''}${prompt(command)}`);
+      const random = () => (0.6180339887 * (index + 1)) % 1;
+      const options = { clock, folders, env, terminal: columns, random, around, onStdout: write, onStderr: write };
       await runMain(wordsOf(command, folder), options);
       clock.advance(1000);
-      return written.replaceAll(service.url, address).replaceAll(`${folder}/`, '');
-    };
-    for (const command of before) await run(command);
-    let shown = '';
-    for (const command of commands) shown += `${shown === '' ? '' : '\n'}${prompt(command)}${await run(command)}`;
-    return shown;
+    }
+    return shown.replaceAll(service.url, address).replaceAll(`${folder}/`, '');
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });

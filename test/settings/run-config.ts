@@ -4,7 +4,7 @@ import { createTestClock } from '../support/clock.ts';
 import { type RunResult, runMain } from '../support/context.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-interface Surroundings {
+export interface Surroundings {
   readonly env?: Record<string, string>;
   readonly stdin?: string | Uint8Array;
   /** What is typed at the hidden question; stdin is a terminal only where this is given. */

@@ -9,14 +9,15 @@ const fileNames = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).c
 
 test('zsh completes commands, options and their values', async () => {
   const shell = await openShell('zsh');
-  expect(await shell.complete('petstock inv')).toBe('petstock inventory ');
-  expect(await shell.complete('petstock inventory list --sum')).toBe('petstock inventory list --summary ');
-  expect(await shell.complete('petstock --env=pro')).toBe('petstock --env=production ');
-  expect(await shell.complete('petstock -q inventory list --status available,pe')).toBe(
-    'petstock -q inventory list --status available,pending ',
-  );
-  expect(await shell.complete('petstock inventory apply --column pe')).toBe('petstock inventory apply --column petId=');
-  expect(await shell.complete('petstock config set confirm al')).toBe('petstock config set confirm always ');
+  for (const [typed, completed] of [
+    ['inv', 'inventory '],
+    ['inventory list --sum', 'inventory list --summary '],
+    ['--env=pro', '--env=production '],
+    ['-q inventory list --status available,pe', '-q inventory list --status available,pending '],
+    ['inventory apply --column pe', 'inventory apply --column petId='],
+    ['config set confirm al', 'config set confirm always '],
+  ] as const)
+    expect(await shell.complete(`petstock ${typed}`)).toBe(`petstock ${completed}`);
   expect(await shell.list('petstock inventory ')).toMatch(/^set +-- set the stock of one pet or several/m);
 });
 
@@ -24,11 +25,14 @@ test('zsh proposes files and runs, and quotes them', async () => {
   const shell = await openShell('zsh');
   const { home } = shell;
   for (const name of fileNames) writeFileSync(join(shell.folder, name), '');
-  expect(await shell.complete('petstock inventory apply cou')).toBe('petstock inventory apply counts.csv ');
-  expect(await shell.complete('petstock inventory apply so')).toBe('petstock inventory apply sold\\ today.csv ');
-  expect(await shell.complete('petstock inventory diff cou')).toBe('petstock inventory diff counts.csv ');
-  expect(await shell.complete('petstock inventory diff sta')).toBe('petstock inventory diff staging ');
-  expect(await shell.complete('petstock inventory count --to=cou')).toBe('petstock inventory count --to=counts.csv ');
+  for (const [typed, completed] of [
+    ['apply cou', 'apply counts.csv '],
+    ['apply so', 'apply sold\\ today.csv '],
+    ['diff cou', 'diff counts.csv '],
+    ['diff sta', 'diff staging '],
+    ['count --to=cou', 'count --to=counts.csv '],
+  ] as const)
+    expect(await shell.complete(`petstock inventory ${typed}`)).toBe(`petstock inventory ${completed}`);
   const reason = '$(touch pwned) `touch pwned`; touch pwned: %B';
   await runProgram(['inventory', 'adjust', '4', '-2', '--reason', reason, '--env', 'sandbox'], { home });
   expect(await shell.list('petstock history show ')).toMatch(/petstock history show \d{8}T\d{6}Z-[a-z0-9]{4} /);
@@ -57,39 +61,25 @@ test('fish completes commands, options, values and files', async () => {
   mkdirSync(join(folder, 'north'), { recursive: true });
   for (const name of fileNames) writeFileSync(join(folder, name), '');
   await runProgram(['inventory', 'adjust', '4', '-2', '--reason', '$(touch pwned)', '--env', 'sandbox'], { home });
-  const complete = (line: string, ...flags: string[]) =>
-    execFileSync(
-      'fish',
-      ['--no-config', '-c', `petstock completion fish | source; complete -C ${flags.join(' ')} '${line}'`],
-      {
-        cwd: folder,
-        encoding: 'utf8',
-        env: {
-          PATH: `${bin}:${process.env.PATH}`,
-          HOME: home.folder,
-          LANG: 'C.UTF-8',
-          PETSTOCK_CONFIG_DIR: home.config,
-          PETSTOCK_STATE_DIR: home.state,
-        },
-      },
-    )
-      .trim()
-      .split('\n');
-  expect(complete('petstock inv')).toEqual(['inventory\tlook at and change stock levels']);
-  expect(complete('petstock inventory list --sum')).toEqual(['--summary\tcount pets and units by status, and in all']);
-  expect(complete('petstock --env=pro')).toEqual(['--env=production']);
-  expect(complete('petstock inventory list --status available,pe')).toEqual(['available,pending']);
-  expect(complete('petstock inventory apply ')).not.toContain('notes.md');
-  expect(complete('petstock inventory apply ').sort()).toEqual([
-    '$(touch pwned).csv',
-    'counts.csv',
-    'north/',
-    'sold today.csv',
-  ]);
-  expect(complete('petstock inventory apply \\$', '--escape')).toEqual(['\\$\\(touch\\ pwned\\).csv']);
-  expect(complete('petstock inventory diff sta')).toEqual(['staging']);
-  expect(complete('petstock inventory count --to=cou')).toEqual(['--to=counts.csv']);
-  expect(complete('petstock undo ')).toEqual([
+  const env = {
+    ...{ PATH: `${bin}:${process.env.PATH}`, HOME: home.folder, LANG: 'C.UTF-8' },
+    ...{ PETSTOCK_CONFIG_DIR: home.config, PETSTOCK_STATE_DIR: home.state },
+  };
+  const complete = (line: string, ...flags: string[]) => {
+    const script = `petstock completion fish | source; complete -C ${flags.join(' ')} 'petstock ${line}'`;
+    const shown = execFileSync('fish', ['--no-config', '-c', script], { cwd: folder, encoding: 'utf8', env });
+    return shown.trim().split('\n');
+  };
+  expect(complete('inv')).toEqual(['inventory\tlook at and change stock levels']);
+  expect(complete('inventory list --sum')).toEqual(['--summary\tcount pets and units by status, and in all']);
+  expect(complete('--env=pro')).toEqual(['--env=production']);
+  expect(complete('inventory list --status available,pe')).toEqual(['available,pending']);
+  const files = ['$(touch pwned).csv', 'counts.csv', 'north/', 'sold today.csv'];
+  expect(complete('inventory apply ').sort()).toEqual(files);
+  expect(complete('inventory apply \\$', '--escape')).toEqual(['\\$\\(touch\\ pwned\\).csv']);
+  expect(complete('inventory diff sta')).toEqual(['staging']);
+  expect(complete('inventory count --to=cou')).toEqual(['--to=counts.csv']);
+  expect(complete('undo ')).toEqual([
     expect.stringMatching(/^\d{8}T\d{6}Z-[a-z0-9]{4}\t\d+ s ago · adjust, pet 4 · sandbox · \$\(touch pwned\)$/),
   ]);
   expect(readdirSync(folder)).not.toContain('pwned');

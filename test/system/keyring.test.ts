@@ -22,20 +22,12 @@ test('a key stays in the keyring of the desktop, and is asked for there', async 
   const service = await serve();
   const script = join(home.folder, 'session.sh');
   writeFileSync(script, session);
-  const options = {
-    home,
-    env: { PETSTOCK_URL_STAGING: service.url, KEY: service.key, XDG_RUNTIME_DIR: undefined },
-    through: ['dbus-run-session', '--', 'bash', script],
-  };
+  const env = { PETSTOCK_URL_STAGING: service.url, KEY: service.key, XDG_RUNTIME_DIR: undefined };
+  const inSession = { home, env, through: ['dbus-run-session', '--', 'bash', script] };
   const command = 'secret-tool lookup service petstock env staging';
-  expect(await runProgram(['config', 'set-key', '--command', command], { ...options, through: [] })).toMatchObject({
-    code: 0,
-  });
-  expect(await runProgram('inventory get 1 --json', options)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('"petId":1'),
-  });
-  const unreachable = await runProgram('inventory get 1', { ...options, through: [] });
-  expect(unreachable).toMatchObject({ code: 4, stdout: '' });
-  expect(unreachable.stderr).toContain(command);
+  expect(await runProgram(['config', 'set-key', '--command', command], { home, env })).toMatchObject({ code: 0 });
+  const { code, stdout } = await runProgram('inventory get 1 --json', inSession);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"petId":1')]);
+  const unreachable = await runProgram('inventory get 1', { home, env });
+  expect(unreachable).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining(command) });
 });

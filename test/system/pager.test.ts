@@ -3,10 +3,11 @@ import { expect, test, vi } from 'vitest';
 import { serve, startProgram } from '../support/program.ts';
 
 const list = 'inventory list --color never';
+const lessOnly = { PAGER: undefined, LESS: undefined };
 
 test('less shows a screen, hears Ctrl-C, goes on and is left, and the command ends behind it', async () => {
   const { env } = await serve(['--pets', '150']);
-  const program = startProgram(list, { env: { ...env, PAGER: undefined, LESS: undefined }, terminal: 80 });
+  const program = startProgram(list, { env: { ...env, ...lessOnly }, terminal: 80 });
   await program.until('stdout', 'SPACE more');
   const end = program.until('stdout', '  q close');
   let hasEnded = false;
@@ -31,8 +32,8 @@ test('less shows a screen, hears Ctrl-C, goes on and is left, and the command en
 
 test('less ends by itself where all fits', async () => {
   const { env } = await serve(['--pets', '22']);
-  const lessOnly = { ...env, PAGER: undefined, LESS: undefined };
-  const { code, stdout } = await startProgram(`${list} --limit 22`, { env: lessOnly, terminal: 80 }).result;
+  const { code, stdout } = await startProgram(`${list} --limit 22`, { env: { ...env, ...lessOnly }, terminal: 80 })
+    .result;
   expect(code).toBe(0);
   expect(stdout).not.toContain('q close');
 });
