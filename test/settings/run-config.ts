@@ -15,18 +15,16 @@ export interface Surroundings {
 function openConfiguration() {
   const folder = newFolder();
   return {
-    folder,
     file: configFile(folder),
     stored: () => readConfig(folder).config,
-    /** Runs `petstock config` with these words or arguments; it sends nothing. @returns with the questions that were asked */
-    run: async (command: string | readonly string[], { env, stdin, typed }: Surroundings = {}) => {
-      const words = typeof command === 'string' ? command.split(' ') : command;
+    /** Runs `petstock config` with these words; it sends nothing. @returns with the questions that were asked */
+    run: async (command: string, { env, stdin, typed }: Surroundings = {}) => {
       const questions: string[] = [];
       const password = async (question: string) => {
         questions.push(question);
         return typed ?? '';
       };
-      const result: RunResult = await runMain(['config', ...words], {
+      const result: RunResult = await runMain(['config', ...command.split(' ')], {
         ...{ clock: createTestClock(), folders: { config: folder, state: folder }, env, stdin, prompts: { password } },
         ...{ terminal: typed === undefined ? undefined : 80, terminals: ['stdin', 'stderr'] },
       });

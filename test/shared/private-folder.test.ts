@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
 import { isRoot } from '../support/capabilities.ts';
@@ -20,6 +20,13 @@ function folderOf(mode: number, owner?: number): string {
   return path;
 }
 
+function linkTo(target: string, owner?: number): string {
+  const path = join(newFolder(), 'link');
+  fs.symlinkSync(target, path);
+  if (owner !== undefined) fs.lchownSync(path, owner, owner);
+  return path;
+}
+
 function refusal(path: string, act = makePrivateFolder): string {
   try {
     act(path);
@@ -35,149 +42,135 @@ function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }
 
-describe('a missing folder', () => {
-  test('is made with those above it, for this user alone', () => {
-    const path = join(newFolder(), 'a', 'b', 'c');
-    makePrivateFolder(path);
-    expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
-  });
-
-  test('passes where only reading was meant, and is not made', () => {
-    const path = join(newFolder(), 'a', 'b');
-    requirePrivateFolder(path);
-    expect(fs.existsSync(path)).toBe(false);
-  });
-
-  test('is made by several processes at once', async () => {
-    const parent = join(newFolder(), 'x', 'y');
-    expect(await atOnce('making-process.ts', 3, parent, '100')).toEqual(['100', '100', '100']);
-    expect(fs.readdirSync(parent)).toHaveLength(100);
-  }, 60_000);
+test('a missing folder is made with those above it, for this user alone', () => {
+  const path = join(newFolder(), 'a', 'b', 'c');
+  // It passes where only reading was meant, and is not made.
+  requirePrivateFolder(path);
+  expect(fs.existsSync(join(path, '../..'))).toBe(false);
+  makePrivateFolder(path);
+  expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
 });
 
-describe('an existing folder', () => {
-  test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])('of ours with mode %o is used and not changed', (mode) => {
+test('a missing folder is made by several processes at once', async () => {
+  const parent = join(newFolder(), 'x', 'y');
+  expect(await atOnce('making-process.ts', 3, parent, '100')).toEqual(['100', '100', '100']);
+  expect(fs.readdirSync(parent)).toHaveLength(100);
+}, 60_000);
+
+test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])(
+  'a folder of ours with mode %o is used, not changed',
+  (mode) => {
     const path = folderOf(mode);
     makePrivateFolder(path);
     requirePrivateFolder(path);
     expect(modeOf(path)).toBe(mode);
-  });
+  },
+);
 
-  test.each([
-    [0o775, 'others can write to it: run chmod go-w PATH, or name another folder'],
-    [0o757, 'others can write to it: run chmod go-w PATH, or name another folder'],
-    [0o777, 'others can write to it: run chmod go-w PATH, or name another folder'],
-    [0o2770, 'others can write to it: run chmod go-w PATH, or name another folder'],
-    [0o1777, 'all users share it: name a folder below it, such as PATH/petstock'],
-  ])('with mode %o is refused and not changed: %s', (mode, reason) => refused(folderOf(mode), mode, reason));
+const isWritable = 'others can write to it: run chmod go-w PATH, or name another folder';
+const isShared = 'all users share it: name a folder below it, such as PATH/petstock';
 
-  test('that is shared and sticky takes one below it', () => {
-    const path = folderOf(0o1777);
-    makePrivateFolder(join(path, 'petstock'));
-    expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
-  });
+test.each([
+  [0o775, isWritable],
+  [0o757, isWritable],
+  [0o777, isWritable],
+  [0o2770, isWritable],
+  [0o1777, isShared],
+])('a folder with mode %o is refused and not changed: %s', (mode, reason) => refused(folderOf(mode), mode, reason));
 
-  test.runIf(isRoot)('of another user is refused and not changed', () => {
-    refused(folderOf(0o700, 1234), 0o700, 'it belongs to another user (uid 1234): name a folder of your own');
-  });
-
-  test.runIf(isRoot && isMainThread)('of root may be read by a user, and not written to', () => {
-    const path = folderOf(0o755);
-    fs.chmodSync(join(path, '..'), 0o755);
-    process.seteuid?.(1234);
-    try {
-      requirePrivateFolder(path);
-      expect(refusal(path)).toBe('it belongs to another user (uid 0): name a folder of your own');
-    } finally {
-      process.seteuid?.(0);
-    }
-  });
+test('a folder that is shared and sticky takes one below it', () => {
+  const path = folderOf(0o1777);
+  makePrivateFolder(join(path, 'petstock'));
+  expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
 });
 
-describe('a symbolic link', () => {
-  function linkTo(target: string, owner?: number): string {
-    const path = join(newFolder(), 'link');
-    fs.symlinkSync(target, path);
-    if (owner !== undefined) fs.lchownSync(path, owner, owner);
-    return path;
-  }
+const isOthers = (uid: number) => `it belongs to another user (uid ${uid}): name a folder of your own`;
 
-  test('of ours is judged by what it leads to', () => {
-    const path = linkTo(folderOf(0o700));
-    makePrivateFolder(path);
+test.runIf(isRoot)('a folder, or a link, of another user is refused and not changed', () => {
+  refused(folderOf(0o700, 1234), 0o700, isOthers(1234));
+  const message = 'it is a symbolic link of another user (uid 1234): name a folder of your own';
+  expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
+});
+
+test.runIf(isRoot && isMainThread)('a folder of root may be read by a user, and not written to', () => {
+  const path = folderOf(0o755);
+  fs.chmodSync(join(path, '..'), 0o755);
+  process.seteuid?.(1234);
+  try {
     requirePrivateFolder(path);
-    expect(refusal(linkTo(folderOf(0o1777)))).toContain('all users share it');
-  });
-
-  test('to what does not exist is refused, and its target is not made', () => {
-    const target = join(newFolder(), 'missing');
-    const message = 'it is a symbolic link to what does not exist: make it, or remove the link';
-    expect([refusal(linkTo(target)), refusal(linkTo(target), requirePrivateFolder)]).toEqual([message, message]);
-    const link = linkTo(target);
-    expect(refusal(join(link, 'a'))).toContain(`no folder can be made in ${link}`);
-    expect(fs.existsSync(target)).toBe(false);
-  });
-
-  test('in a circle is refused', () => {
-    const path = join(newFolder(), 'circle');
-    fs.symlinkSync(path, path);
-    expect(refusal(path)).toBe('its symbolic links lead in a circle');
-    expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
-  });
-
-  test.runIf(isRoot)('of another user is refused, wherever it leads', () => {
-    const message = 'it is a symbolic link of another user (uid 1234): name a folder of your own';
-    expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
-  });
+    expect(refusal(path)).toBe(isOthers(0));
+  } finally {
+    process.seteuid?.(0);
+  }
 });
 
-describe('what can’t be a folder is refused', () => {
-  test('a file in its place, or above it', () => {
-    const file = join(newFolder(), 'file');
-    fs.writeFileSync(file, '');
-    refused(file, modeOf(file), 'it is not a folder');
-    expect(refusal(join(file, 'a', 'b'))).toContain('a part of its path is a file');
-  });
-
-  test.runIf(process.platform === 'linux').each([
-    ['/proc/x', '/proc/x', 'no folder can be made in /proc'],
-    ['/proc/x/y/z', '/proc/x', 'no folder can be made in /proc'],
-    ['/dev/null', '/dev/null', 'it is not a folder'],
-    ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
-    ['/sys/x', '/sys/x', 'you have no permission to write there'],
-  ])('%s', (path, named, reason) => {
-    expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
-  });
-
-  test('a name that is too long, or has a zero byte', () => {
-    expect(refusal(join(newFolder(), 'x'.repeat(300)))).toContain('the name is too long');
-    expect(refusal(join(newFolder(), 'a\0b'))).toContain('null bytes');
-  });
+test('a symbolic link of ours is judged by what it leads to', () => {
+  const path = linkTo(folderOf(0o700));
+  makePrivateFolder(path);
+  requirePrivateFolder(path);
+  refused(linkTo(folderOf(0o1777)), 0o1777, isShared);
 });
 
-describe('whatever is there', () => {
-  const put = {
-    missing: () => {},
-    folder: (path: string) => fs.mkdirSync(path),
-    file: (path: string) => fs.writeFileSync(path, ''),
-    link: (path: string) => fs.symlinkSync('.', path),
-  };
-  const kinds = fc.constantFrom(...(Object.keys(put) as (keyof typeof put)[]));
-  const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
-
-  property(
-    'a folder is made or refused, and what was there is as it was',
-    [kinds, modes, fc.nat({ max: 3 })],
-    (kind, mode, depth) => {
-      const path = join(newFolder(), 'a');
-      put[kind](path);
-      const exists = kind === 'folder' || kind === 'file';
-      if (exists) fs.chmodSync(path, mode);
-      const wanted = join(path, ...Array<string>(depth).fill('b'));
-      const isWide = kind === 'folder' && depth === 0 && (mode & 0o022) !== 0;
-      expect(refusal(wanted) !== 'not refused').toBe(kind === 'file' || isWide);
-      if (exists) expect(modeOf(path)).toBe(mode);
-      if (depth > 0 && kind !== 'file') expect(modeOf(wanted) & 0o777).toBe(0o700);
-    },
-  );
+test('a link to what does not exist is refused, above the folder too, and its target is not made', () => {
+  const target = join(newFolder(), 'missing');
+  const link = linkTo(target);
+  const message = 'it is a symbolic link to what does not exist: make it, or remove the link';
+  expect([refusal(link), refusal(link, requirePrivateFolder)]).toEqual([message, message]);
+  expect(refusal(join(link, 'a'))).toContain(`no folder can be made in ${link}`);
+  expect(fs.existsSync(target)).toBe(false);
 });
+
+test('links in a circle are refused', () => {
+  const path = join(newFolder(), 'circle');
+  fs.symlinkSync(path, path);
+  expect(refusal(path)).toBe('its symbolic links lead in a circle');
+  expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
+});
+
+test('a file in the place of a folder, or above it, is refused', () => {
+  const file = join(newFolder(), 'file');
+  fs.writeFileSync(file, '');
+  refused(file, modeOf(file), 'it is not a folder');
+  expect(refusal(join(file, 'a', 'b'))).toContain('a part of its path is a file');
+});
+
+test.runIf(process.platform === 'linux').each([
+  ['/proc/x', '/proc/x', 'no folder can be made in /proc'],
+  ['/proc/x/y/z', '/proc/x', 'no folder can be made in /proc'],
+  ['/dev/null', '/dev/null', 'it is not a folder'],
+  ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
+  ['/sys/x', '/sys/x', 'you have no permission to write there'],
+])('%s is refused', (path, named, reason) => {
+  expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
+});
+
+test.each([
+  ['x'.repeat(300), 'the name is too long'],
+  ['a\0b', 'null bytes'],
+])('the name %j is refused', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
+
+const put = {
+  missing: () => {},
+  folder: (path: string) => fs.mkdirSync(path),
+  file: (path: string) => fs.writeFileSync(path, ''),
+  link: (path: string) => fs.symlinkSync('.', path),
+};
+const kinds = fc.constantFrom(...(Object.keys(put) as (keyof typeof put)[]));
+const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
+const depths = fc.nat({ max: 3 });
+
+property(
+  'a folder is made or refused, and what was there stays as it was',
+  [kinds, modes, depths],
+  (kind, mode, depth) => {
+    const path = join(newFolder(), 'a');
+    put[kind](path);
+    const exists = kind === 'folder' || kind === 'file';
+    if (exists) fs.chmodSync(path, mode);
+    const wanted = join(path, ...Array<string>(depth).fill('b'));
+    const isWide = kind === 'folder' && depth === 0 && (mode & 0o022) !== 0;
+    expect(refusal(wanted) !== 'not refused').toBe(kind === 'file' || isWide);
+    if (exists) expect(modeOf(path)).toBe(mode);
+    if (depth > 0 && kind !== 'file') expect(modeOf(wanted) & 0o777).toBe(0o700);
+  },
+);
