@@ -1,12 +1,14 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { licences, oneScript, replacing, unused } from './.ci/bundle.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 
-const sqlite = 'node_modules/@photostructure/sqlite';
+/** The folder of the package, which yarn's Plug'n'Play has elsewhere. */
+const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/sqlite/package.json'));
 
 /** Everything is bundled but a package that `pg` can do without. */
 const all = {
