@@ -15,15 +15,7 @@ export interface TestPagerOptions {
 }
 
 /** A pager that keeps what it was given. */
-export interface TestPager {
-  readonly commands: readonly PagerCommand[];
-  openPager(command: PagerCommand): Pager;
-  text(): string;
-  /** The person leaves it. */
-  leave(): void;
-}
-
-export function createTestPager(options: TestPagerOptions = {}): TestPager {
+export function createTestPager(options: TestPagerOptions = {}) {
   const { isMissing, leavesAfter = Number.POSITIVE_INFINITY, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
   const commands: PagerCommand[] = [];
   let resolve: (how: 'left' | 'missing') => void = () => {};
@@ -49,7 +41,7 @@ export function createTestPager(options: TestPagerOptions = {}): TestPager {
   };
   return {
     commands,
-    openPager: (command) => {
+    openPager: (command: PagerCommand): Pager => {
       commands.push(command);
       return {
         write,
@@ -61,6 +53,7 @@ export function createTestPager(options: TestPagerOptions = {}): TestPager {
       };
     },
     text: () => read,
+    /** The person leaves it. */
     leave: () => leave(),
   };
 }

@@ -10,20 +10,7 @@ import {
   temporaryHome,
 } from './program.ts';
 
-/** The program at one service, with one state folder. */
-export interface Petstock {
-  readonly home: Home;
-  run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
-  start(command: string | readonly string[], options?: ProgramOptions): Program;
-  /** Writes a change file. @returns its path */
-  file(name: string, lines: readonly string[]): string;
-  /** `history list --json`: the newest first. */
-  history(): Promise<readonly ListedRun[]>;
-  /** The newest run. @throws where there is none */
-  newest(): Promise<ListedRun>;
-  /** The rows of `history show <run> --json`. */
-  rows(run: string): Promise<readonly ShownRow[]>;
-}
+export type Petstock = ReturnType<typeof petstockAt>;
 
 export interface ListedRun {
   readonly run: string;
@@ -57,10 +44,12 @@ export interface Report {
   readonly rows: readonly ReportedRow[];
 }
 
-/** @param env names the service: its URL and key */
-export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = temporaryHome()): Petstock {
+type Command = string | readonly string[];
+
+/** The program at one service, with one state folder. @param env names the service: its URL and key */
+export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = temporaryHome()) {
   const withDefaults = (options: ProgramOptions = {}) => ({ home, ...options, env: { ...env, ...options.env } });
-  const run: Petstock['run'] = (command, options) => runProgram(command, withDefaults(options));
+  const run = (command: Command, options?: ProgramOptions) => runProgram(command, withDefaults(options));
   const json = async (command: string): Promise<unknown> => {
     const { code, stdout, stderr } = await run(command);
     if (code !== 0) throw new Error(`petstock ${command}: exit ${code}, ${stderr}`);
@@ -70,19 +59,23 @@ export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = te
   return {
     home,
     run,
-    start: (command, options) => startProgram(command, withDefaults(options)),
-    file: (name, lines) => {
+    start: (command: Command, options?: ProgramOptions): Program => startProgram(command, withDefaults(options)),
+    /** Writes a change file. @returns its path */
+    file: (name: string, lines: readonly string[]) => {
       const path = join(home.folder, name);
       writeFileSync(path, `${lines.join('\n')}\n`);
       return path;
     },
+    /** `history list --json`: the newest first. */
     history,
+    /** The newest run. @throws where there is none */
     newest: async () => {
       const newest = (await history())[0];
       if (newest === undefined) throw new Error('there is no run in the history');
       return newest;
     },
-    rows: async (runId) => ((await json(`history show ${runId} --json`)) as { rows: readonly ShownRow[] }).rows,
+    /** The rows of `history show <run> --json`. */
+    rows: async (runId: string) => ((await json(`history show ${runId} --json`)) as { rows: readonly ShownRow[] }).rows,
   };
 }
 

@@ -4,24 +4,7 @@ import { portOf } from './answering.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 /** A way to a PostgreSQL that a test can spoil: on a port of loopback. */
-export interface PostgresProxy {
-  /** Of the database behind it, through here. */
-  readonly url: string;
-  /** How many connections are open. */
-  open(): number;
-  /** From now on nothing gets through in either direction, and nobody is told: a cable that was pulled. */
-  swallow(): void;
-  /** New connections lead to this server; what is open stays as it is. */
-  lead(server: PostgresServer): void;
-  /** Calls `act` right before the next message with this text gets through. @returns a promise of the moment after that */
-  before(text: string, act: () => void): Promise<void>;
-  /** The same, and no answer comes back on that connection from then on. */
-  unanswered(text: string): Promise<void>;
-  /** Ends all that is open. */
-  cut(): void;
-}
-
-export async function postgresProxy(first: PostgresServer): Promise<PostgresProxy> {
+export async function postgresProxy(first: PostgresServer) {
   const pairs = new Set<readonly [client: Socket, server: Socket]>();
   const silent = new WeakSet<Socket>();
   let behind = first;
@@ -69,16 +52,23 @@ export async function postgresProxy(first: PostgresServer): Promise<PostgresProx
   };
   onTestFinished(cut);
   return {
+    /** Of the database behind it, through here. */
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    /** How many connections are open. */
     open: () => pairs.size,
+    /** From now on nothing gets through in either direction, and nobody is told: a cable that was pulled. */
     swallow: () => {
       for (const [client] of pairs) silent.add(client);
     },
-    lead: (server) => {
+    /** New connections lead to this server; what is open stays as it is. */
+    lead: (server: PostgresServer) => {
       behind = server;
     },
-    before: (text, act) => atMessage(text, act),
-    unanswered: (text) => atMessage(text, (client) => void unanswered.add(client)),
+    /** Calls `act` right before the next message with this text gets through. @returns a promise of the moment after that */
+    before: (text: string, act: () => void) => atMessage(text, act),
+    /** The same, and no answer comes back on that connection from then on. */
+    unanswered: (text: string) => atMessage(text, (client) => void unanswered.add(client)),
+    /** Ends all that is open. */
     cut,
   };
 }

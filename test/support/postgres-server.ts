@@ -9,25 +9,7 @@ import { isRoot } from './capabilities.ts';
 import { freePort } from './free-port.ts';
 import { foldersOfTests, memory } from './temporary-folder.ts';
 
-/** A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for. */
-export interface PostgresServer {
-  /** Of its socket and the database `postgres`; anybody who reaches the socket is the superuser. */
-  readonly url: string;
-  readonly folder: string;
-  /** Of 127.0.0.1, if it is reached by TCP. */
-  readonly port: number;
-  /** Of its postmaster. */
-  pid(): number;
-  /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
-  freeze(): void;
-  thaw(): void;
-  /** As a crash of the machine: `SIGKILL` to all of its processes. Resolves when all have ended. */
-  kill(): Promise<void>;
-  /** After `kill`. */
-  restart(): Promise<void>;
-  /** Ends it and removes all of it. May be called again. */
-  stop(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 export interface PostgresServerOptions {
   /** Lines for `postgresql.conf`. */
@@ -48,8 +30,11 @@ const identity = isRoot ? { uid: nobody, gid: nobody } : {};
 /** Fast, and lost with the machine; `fsync` stays on where a test cuts the power. */
 const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];
 
-/** @throws where no PostgreSQL can be had, with what would help */
-export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+/**
+ * A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for.
+ * @throws where no PostgreSQL can be had, with what would help
+ */
+export async function startPostgres(options: PostgresServerOptions = {}) {
   const folder = await mkdtemp(join(options.within ?? (foldersOfTests() === memory ? memory : '/tmp'), 'petstock-pg-'));
   if (isRoot) await chown(folder, nobody, nobody);
   const binaries = await findBinaries(folder);
@@ -68,32 +53,39 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     await configure(data, folder, port, options);
   } else await copyBase(options.following, data, folder);
   let postmaster = await begin(start, data);
-  const end = async (signal: NodeJS.Signals) => {
-    if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
-    const isOver = once(postmaster, 'exit');
-    signalAll(postmaster, 'SIGCONT');
-    postmaster.kill(signal);
-    await isOver;
-  };
+  const isOver = () => postmaster.exitCode !== null || postmaster.signalCode !== null;
+  const address = `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}`;
   return {
     folder,
+    /** Of 127.0.0.1, if it is reached by TCP. */
     port,
-    url: `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}${options.tcp === undefined ? '' : `&port=${port}`}`,
+    /** Of its socket and the database `postgres`; anybody who reaches the socket is the superuser. */
+    url: options.tcp === undefined ? address : `${address}&port=${port}`,
+    /** Of its postmaster. */
     pid: () => postmaster.pid ?? 0,
+    /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
     freeze: () => signalAll(postmaster, 'SIGSTOP'),
     thaw: () => signalAll(postmaster, 'SIGCONT'),
+    /** As a crash of the machine: `SIGKILL` to all of its processes. Resolves when all have ended. */
     kill: async () => {
-      if (postmaster.exitCode !== null || postmaster.signalCode !== null) return;
+      if (isOver()) return;
       // Its children have its output too: that is closed when the last of them has gone.
-      const isOver = once(postmaster, 'close');
+      const closed = once(postmaster, 'close');
       killAll(postmaster);
-      await isOver;
+      await closed;
     },
+    /** After `kill`. */
     restart: async () => {
       postmaster = await beginAgain(start, data);
     },
+    /** Ends it and removes all of it. May be called again. */
     stop: async () => {
-      await end('SIGQUIT');
+      if (!isOver()) {
+        const ended = once(postmaster, 'exit');
+        signalAll(postmaster, 'SIGCONT');
+        postmaster.kill('SIGQUIT');
+        await ended;
+      }
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -42,28 +42,7 @@ export type Action = (exchange: Exchange) => void | Promise<void>;
 /** Which requests: `PATCH`, `GET /inventory`, `PATCH /inventory/7`. */
 export type Matcher = string;
 
-export interface ScriptedService {
-  /** `http://127.0.0.1:…/v1`; it answers below any other path that ends so, too. */
-  readonly url: string;
-  readonly port: number;
-  readonly key: string;
-  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of it. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Oldest first. */
-  readonly requests: readonly SeenRequest[];
-  /** The next requests that match get these actions, one each, in this order; then what comes later in the script. */
-  next(matcher: Matcher, ...actions: readonly Action[]): void;
-  /** All requests that match and that nothing before it takes. @returns takes it out of the script again */
-  always(matcher: Matcher, action: Action): () => void;
-  seen(matcher: Matcher): readonly SeenRequest[];
-  /** Resolves once so many requests that match have come, answered or not. */
-  untilSeen(matcher: Matcher, count: number): Promise<void>;
-  /** Resolves once no request has come for so many milliseconds. */
-  untilQuiet(ms: number): Promise<void>;
-  stockOf(petId: number): number | undefined;
-  /** Somebody else's write, beside every request. */
-  sell(petId: number, units: number): void;
-}
+export type ScriptedService = Awaited<ReturnType<typeof scriptedService>>;
 
 export interface ScriptedOptions {
   /** Quantities by pet id; default: pets 1 to 3 with 10 each. */
@@ -80,11 +59,7 @@ const key = 'psk_scripted0123456789';
  * A service as bad as networks and proxies make it: what it does with each request is scripted by the test, and what the
  * script leaves open it answers as the specification says. It is gone when the test is finished.
  */
-export async function scriptedService({
-  stock = tenEach(3),
-  limit,
-  now,
-}: ScriptedOptions = {}): Promise<ScriptedService> {
+export async function scriptedService({ stock = tenEach(3), limit, now }: ScriptedOptions = {}) {
   const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));
   const requests: SeenRequest[] = [];
   let script: { readonly matches: (request: SeenRequest) => boolean; readonly take: () => Action | undefined }[] = [];
@@ -108,17 +83,21 @@ export async function scriptedService({
   const url = `http://127.0.0.1:${port}/v1`;
   const seen = (matcher: Matcher) => requests.filter(matching(matcher));
   return {
+    /** It answers below any other path that ends in `/v1`, too. */
     url,
     port,
     key,
     env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
+    /** Oldest first. */
     requests,
-    next: (matcher, ...actions) => {
+    /** The next requests that match get these actions, one each, in this order; then what comes later in the script. */
+    next: (matcher: Matcher, ...actions: readonly Action[]): void => {
       const left = [...actions];
       const matches = matching(matcher);
       script.push({ matches: (request) => left.length > 0 && matches(request), take: () => left.shift() });
     },
-    always: (matcher, action) => {
+    /** All requests that match and that nothing before it takes. @returns takes it out of the script again */
+    always: (matcher: Matcher, action: Action) => {
       const entry = { matches: matching(matcher), take: () => action };
       script.push(entry);
       return () => {
@@ -126,18 +105,21 @@ export async function scriptedService({
       };
     },
     seen,
-    untilSeen: (matcher, count) =>
+    /** Resolves once so many requests that match have come, answered or not. */
+    untilSeen: (matcher: Matcher, count: number) =>
       until(() => {
         const { length } = seen(matcher);
         if (length < count) throw new Error(`the service has seen ${length} of ${matcher}, not ${count}`);
       }),
-    untilQuiet: (ms) =>
+    /** Resolves once no request has come for so many milliseconds. */
+    untilQuiet: (ms: number) =>
       until(() => {
         const since = performance.now() - (requests.at(-1)?.at ?? 0);
         if (since < ms) throw new Error(`the last request came ${since} ms ago`);
       }),
-    stockOf: (petId) => quantities.get(BigInt(petId)),
-    sell: (petId, units) => {
+    stockOf: (petId: number) => quantities.get(BigInt(petId)),
+    /** Somebody else's write, beside every request. */
+    sell: (petId: number, units: number) => {
       quantities.set(BigInt(petId), (quantities.get(BigInt(petId)) ?? 0) - units);
     },
   };

@@ -3,24 +3,14 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hrtime } from 'node:process';
 import { onTestFinished } from 'vitest';
-import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
-import { type RunResult, runMain } from './context.ts';
+import { runMain } from './context.ts';
 import { temporaryFolders } from './shop.ts';
 
-/** A machine of a team: its own configuration, its own folders, its own clocks. */
-export interface Machine {
-  readonly host: string;
-  run(command: string, options?: { readonly env?: Readonly<Record<string, string>> }): Promise<RunResult>;
-  /** Writes a change file. @returns its path */
-  file(name: string, lines: readonly string[]): string;
-}
-
-export interface Team {
-  readonly service: RunningService;
-  readonly env: Readonly<Record<string, string>>;
-  machine(host: string, ahead?: Ahead): Promise<Machine>;
-}
+export type Team = Awaited<ReturnType<typeof openTeam>>;
+/** Its own configuration, its own folders, its own clocks. */
+export type Machine = Awaited<ReturnType<Team['machine']>>;
 
 /** How far the clocks of a machine are ahead of those of this one, in milliseconds. */
 interface Ahead {
@@ -29,13 +19,9 @@ interface Ahead {
 }
 
 /** A service with one key, which several machines use that share the state of a database. */
-export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}): Promise<Team> {
-  const service = await startService({
-    file: ':memory:',
-    testControls: true,
-    clock: createSystemClock(hrtime.bigint),
-    ...options,
-  });
+export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}) {
+  const clock = createSystemClock(hrtime.bigint);
+  const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
   onTestFinished(() => service.close());
   const env = {
     PETSTOCK_URL_STAGING: service.url,
@@ -45,13 +31,13 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
   return {
     service,
     env,
-    machine: async (host, ahead = { wall: 0, monotonic: 0 }) => {
+    machine: async (host: string, ahead: Ahead = { wall: 0, monotonic: 0 }) => {
       const folders = await temporaryFolders();
       await mkdir(dirname(folders.config), { recursive: true });
       const clock = clockAhead(host, ahead);
       return {
         host,
-        run: (command, { env: more = {} } = {}) =>
+        run: (command: string, { env: more = {} }: { readonly env?: Readonly<Record<string, string>> } = {}) =>
           runMain(command.split(' '), {
             clock,
             folders,
@@ -59,7 +45,8 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
             random: Math.random,
             env: { ...env, USER: `of-${host}`, ...more },
           }),
-        file: (name, lines) => {
+        /** Writes a change file. @returns its path */
+        file: (name: string, lines: readonly string[]) => {
           const path = join(dirname(folders.config), name);
           writeFileSync(path, `${lines.join('\n')}\n`);
           return path;
