@@ -42,13 +42,6 @@ test('a cache that was changed, or open to others, is not read, and made anew wi
   }
 });
 
-test('a cache of another command in its place is not read', async () => {
-  const { home, printed } = await warmHome();
-  const [first = '', ...others] = cachesIn(home);
-  for (const path of others) fs.copyFileSync(first, path);
-  for (const command of commands) expect(await runCached(home, command)).toEqual(printed.get(command));
-});
-
 test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another user', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;

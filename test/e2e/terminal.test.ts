@@ -22,7 +22,7 @@ test('help has the width of the terminal', async () => {
   expect([code, stripVTControlCharacters(stdout).replaceAll('\r\n', '\n')]).toEqual([0, fromSources.stdout]);
 });
 
-// What decides is in test/cli/colour.test.ts; here is that the program sees its streams and variables.
+// What decides is in test/cli/commands/terminal.test.ts; here is that the program sees its streams and variables.
 test('each stream is judged by itself: stdout into a file, stderr on the terminal', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];

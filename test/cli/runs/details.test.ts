@@ -78,8 +78,7 @@ describe('undo --last', () => {
     await shop.run('inventory set 8 32 --expect 32');
     await shop.run('inventory set 5 3');
     await shop.run('inventory set 6 -4');
-    const { code, stderr } = await shop.run('undo --last --yes');
-    expect(code).toBe(0);
+    const { stderr } = await shop.exits('undo --last --yes', 0);
     for (const why of ['has written nothing.', 'has changed nothing.', 'set a stock without reading it'])
       expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Passed over: run (inventory set) ${why}`);
     expect((await stockOf(shop)).get('4')).toBe(39);
@@ -143,8 +142,7 @@ describe('set', () => {
 
 describe('adjust', () => {
   test('of several pets is one run of increments', async ({ shop }) => {
-    const result = await shop.run('inventory adjust 4=+1 6=-2 --yes --json --reason moved');
-    expect(result.code).toBe(0);
+    const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
     expect(JSON.parse(result.stdout).rows).toEqual([
       { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
       { line: 2, petId: 6, before: 14, after: 12, result: 'applied' },
@@ -205,9 +203,12 @@ test('a resume shows what is open, and how much is written', async () => {
   await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
   shop.service.setFaults([]);
   const { asked, options } = person();
-  const { code, stderr } = await shop.run('inventory apply --resume latest', options);
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/Run \S+ \(inventory apply\): 2 of 3 written\./);
+  const { stderr } = await shop.exits(
+    'inventory apply --resume latest',
+    0,
+    /Run \S+ \(inventory apply\): 2 of 3 written\./,
+    options,
+  );
   expect(stderr).not.toMatch(/39 →/);
   expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write it?']);
 });

@@ -29,8 +29,7 @@ describe('a delta counts, though somebody else has added the same', () => {
     const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     const onStderr = whileWaiting(till, 5, 1);
-    const result = await till.run(`inventory apply ${file} --yes --json`, { onStderr });
-    expect(result.code).toBe(0);
+    const result = await till.exits(`inventory apply ${file} --yes --json`, 0, [], { onStderr });
     expect([1, 2, 3, 4, 5, 6].map(till.service.stockOf)).toEqual([11, 11, 11, 11, 12, 11]);
     const rows = await till.rows(result);
     expect(rows).toMatchObject(Array(6).fill({ result: 'applied' }));
@@ -63,8 +62,7 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
     till.service.sell(1, -1);
     till.service.sell(2, 3);
-    const resumed = await till.run('inventory apply --resume latest --yes --json');
-    expect(resumed.code).toBe(0);
+    const resumed = await till.exits('inventory apply --resume latest --yes --json', 0);
     expect([1, 2].map(till.service.stockOf)).toEqual([12, 8]);
     const rows = [
       { before: 11, after: 12, result: 'applied' },

@@ -4,8 +4,6 @@ import { andThen, answers, commitThenHang, hang, hold, normally } from '../../su
 import { type Action, type Exchange, tenEach } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
-const deltas = 'petId,delta\n1,+5\n2,+5\n3,+5\n4,+5\n';
-
 async function killedApply(action: Action, text: string) {
   const till = await openTill({ stock: tenEach(4) });
   const run = await killAt(till, action, `inventory apply ${till.file('a.csv', text)} --yes --concurrency 1`);
@@ -125,17 +123,6 @@ describe('undo asks the history what was written since', () => {
     expect(till.service.stockOf(1)).toBe(20);
     expect(till.service.seen('PATCH')).toHaveLength(sent);
   });
-});
-
-test('a file of deltas is remembered by its content after a crash: a conflict, exit 7, with the hint to resume, and the resume makes it whole', async () => {
-  const { till, run, stock } = await killedApply(commitThenHang, deltas);
-  const sent = till.service.seen('PATCH').length;
-  const again = await till.run(`inventory apply ${till.file('b.csv', deltas)} --yes --json`);
-  expect(again.code).toBe(7);
-  expect(again.stderr).toContain(`petstock inventory apply --resume ${run}`);
-  expect(till.service.seen('PATCH')).toHaveLength(sent);
-  await all(till, `inventory apply --resume ${run} --yes`);
-  expect(stock()).toEqual([15, 15, 15, 15]);
 });
 
 test.for([

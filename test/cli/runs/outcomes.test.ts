@@ -44,8 +44,7 @@ describe('"nothing was written" is said only where it is certain: all rows commi
     }
     found();
     till.clock.advance(2 * 3_600_000);
-    const resumed = await till.run(resume);
-    expect(resumed.code).toBe(0);
+    const resumed = await till.exits(resume, 0);
     expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: 3, unknown: 0 });
     expect(till.service.seen('PATCH')).toHaveLength(3);
     expect([1, 2, 3].map(till.service.stockOf)).toEqual([51, 52, 53]);
@@ -71,8 +70,7 @@ describe('set: committed, the answer lost, and then a refusal', () => {
     till.service.next('PATCH', commitThenDrop);
     till.service.always('PATCH', answers(status, headers));
     till.service.always('GET', answers(status, headers));
-    const { code, stderr } = await till.run('inventory set 1 50 --json');
-    expect(code).toBe(8);
+    const { stderr } = await till.exits('inventory set 1 50 --json', 8);
     expect(stderr).not.toMatch(/nothing was written/i);
     expect(await countsOf(till)).toMatchObject({ unknown: 1, failed: 0 });
     expect(await till.rows()).toMatchObject([{ petId: 1, after: 50, result: 'unknown' }]);
@@ -140,8 +138,7 @@ test('Ctrl-C in the pause before another try ends it at once', async ({ till }) 
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
   const ctrlCAt = /looking|reading its stock|trying again/;
-  const { code } = await till.run(apply(till, '1,51'), { ctrlCAt, clock: { ...till.clock, sleep } });
-  expect(code).toBe(130);
+  await till.exits(apply(till, '1,51'), 130, [], { ctrlCAt, clock: { ...till.clock, sleep } });
 });
 
 describe.for([

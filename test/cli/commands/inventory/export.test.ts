@@ -99,9 +99,8 @@ describe('in every format that apply takes', () => {
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
     expect(await shop.run(['inventory', 'export', file])).toMatchObject({ code: 0, stdout: '' });
     expect(fs.readFileSync(file, 'utf8')).toBe(stdout);
-    const applied = await shop.run(['inventory', 'apply', file, '--json', '--yes']);
+    const applied = await shop.exits(['inventory', 'apply', file, '--json', '--yes'], 0);
     expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 0, failed: 0, conflict: 0 });
-    expect(applied.code).toBe(0);
   });
 
   test.for([

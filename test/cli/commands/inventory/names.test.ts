@@ -50,8 +50,7 @@ test('a file with bar codes as ids hints at a count, never at leaving them out',
     ['quantity', 'count'],
   ] as const) {
     if (hint === 'count') await shop.run(`config set codes ${changeFile(shop, 'code,petId\n55,5\n', 'codes.csv')}`);
-    const { code, stderr } = await shop.run(`inventory apply ${file(header)} --yes`);
-    expect(code).toBe(2);
+    const { stderr } = await shop.exits(`inventory apply ${file(header)} --yes`, 2);
     for (const words of [told, `\nHint: petstock inventory ${hint} --env staging\n`]) expect(stderr).toContain(words);
   }
 });
@@ -66,8 +65,7 @@ test('a file that has moved is said, and its content still counts; a changed one
   const shop = await namedShop();
   expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
   renameSync(shop.codes, `${shop.codes}.old`);
-  const moved = await shop.run('inventory get --code 55 -o tsv');
-  expect(moved.code).toBe(0);
+  const moved = await shop.exits('inventory get --code 55 -o tsv', 0);
   expect(moved.stdout).toMatch(/^5\t/);
   const [kept = ''] = readdirSync(shop.folders.state).filter((name) => name.startsWith('codes-'));
   expect(statSync(join(shop.folders.state, kept)).mode & 0o777).toBe(0o600);

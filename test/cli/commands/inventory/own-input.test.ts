@@ -1,10 +1,7 @@
-import { closeSync, linkSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { answers, hang } from '../../../support/scripted-actions.ts';
-import { tenEach } from '../../../support/scripted-service.ts';
-import { changeFile, openShop, type ShopRunOptions } from '../../../support/shop.ts';
-import { killAt, openTill, test } from '../../../support/till.ts';
+import { changeFile, openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
 const refused = 'is what this command reads, and what is in it may be nowhere else';
@@ -54,19 +51,4 @@ test('a file as petstock wrote it may be input and output, until somebody change
   expect(readFileSync(failed, 'utf8')).toBe('petId,status,expected,quantity,reason,ref\n5,,1,7,,\n');
   changeFile(shop, 'petId,quantity\n5,8\n', 'failed.csv');
   await shop.refused(`${apply(failed)} --force`);
-});
-
-test('of a run that is killed it is still the input: the next one says how to go on, and drops no row', async () => {
-  const till = await openTill({ stock: tenEach(2) });
-  till.service.next('PATCH', answers(400));
-  till.service.next('PATCH', answers(400));
-  const failed = till.file('failed.csv', '');
-  rmSync(failed);
-  const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
-  expect((await till.run(`inventory apply ${file} --yes --failed-out ${failed}`)).code).toBe(10);
-  const again = `inventory apply ${failed} --yes --failed-out ${failed}`;
-  const run = await killAt(till, hang, `${again} --concurrency 1`);
-  expect(await till.run(again)).toMatchObject({ code: 7, stderr: expect.stringContaining(`--resume ${run}`) });
-  expect(await till.run(`inventory apply --resume ${run} --yes`)).toMatchObject({ code: 0 });
-  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([15, 15]);
 });

@@ -132,8 +132,7 @@ test.for([
   const other = await count(shop, '5 x7\n');
   expect(other.written).toEqual(['5 {"quantity":7}']);
   expect(other.stderr).toContain('is damaged');
-  const check = await shop.run('state check --json');
-  expect(check.code).toBe(1);
+  const check = await shop.exits('state check --json', 1);
   expect(JSON.parse(check.stdout).problems).toEqual([expect.stringMatching(/^Session \w{4} /)]);
   expect((await shop.run('state check')).stderr).toContain(`\nHint: petstock inventory count --discard ${name}`);
   const removed = await shop.run(`inventory count --discard ${name} --yes`);

@@ -86,8 +86,7 @@ test('a run of a count that is resumed into a conflict leaves a session too, onc
   const { run } = broken.report;
   const session = await sessionIn(shop);
   expect((await shop.run('inventory set 5 7')).code).toBe(0);
-  const resumed = await shop.run(`inventory apply --resume ${run} --yes`);
-  expect(resumed.code).toBe(8);
+  const resumed = await shop.exits(`inventory apply --resume ${run} --yes`, 8);
   const rest = restIn(resumed.stderr);
   expect(resumed.stderr).toContain(`of pet 5.\nHint: petstock inventory count ${rest} --env staging\n`);
   expect(await shop.refused(`inventory count ${session} --yes`)).toContain(
@@ -134,8 +133,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
-  const counted = await till.run(`inventory count --new --${mode} --yes`, { stdin: '1 x7\n2 x3\n' });
-  expect(counted.code).toBe(8);
+  const counted = await till.exits(`inventory count --new --${mode} --yes`, 8, [], { stdin: '1 x7\n2 x3\n' });
   expect(counted.stderr).not.toContain('no pet is known');
   repair();
   const rest = restIn(counted.stderr.replace(/\s+/g, ' '));
