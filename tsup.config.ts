@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { licences, oneScript, replacing, unused } from './.ci/bundle.ts';
+import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
-import { buildConstants, committedAt } from './.ci/commands.ts';
 
 /** The folder of the package, which yarn's Plug'n'Play has elsewhere. */
 const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/sqlite/package.json'));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Options } from 'tsup';
@@ -102,7 +102,7 @@ function scriptOf(pieces: readonly string[]): { readonly text: string; readonly 
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const joined = pieces.join('\n').replace(/[^\0-\x7f]/g, escaped);
   const code = `(function (__filename, define) {\n${joined}\n})\n`;
-  const text = `// ${createHash('sha256').update(code).digest('hex')}\n${code}`;
+  const text = `// ${hash('sha256', code)}\n${code}`;
   return { text, contents: Buffer.from(text) };
 }
 

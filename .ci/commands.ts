@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -74,13 +74,9 @@ process.once('exit', () => {
 /** The sums of all files of a folder, as `sha256sum` prints them, and takes them with `--check`. */
 export function sumsOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
-  const sum = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex');
   return names
     .sort()
-    .map((name) => `${sum(name)}  ${name}\n`)
+    .map((name) => `${hash('sha256', readFileSync(join(folder, name)))}  ${name}\n`)
     .join('');
 }
 
@@ -106,12 +102,10 @@ export function fetchPackage(spec: string, integrity: string): string {
 
 /** Returns a template of `docs/packaging` with a value in the place of each `{{word}}`. @throws Error that names a word without one */
 export function filled(name: string, words: Readonly<Record<string, string>>): string {
-  return readFileSync(join(root, 'docs/packaging', name), 'utf8').replaceAll(
-    /\{\{([\w.-]+)\}\}/g,
-    (_, word: string) => {
-      const value = words[word];
-      if (value !== undefined) return value;
-      throw new Error(`docs/packaging/${name}: there is no ${word}`);
-    },
-  );
+  const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
+  return template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {
+    const value = words[word];
+    if (value !== undefined) return value;
+    throw new Error(`docs/packaging/${name}: there is no ${word}`);
+  });
 }

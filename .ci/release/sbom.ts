@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { committedAt, npm, root } from '../commands.ts';
 import { bunPackage, bunVersion } from './runtime.ts';
 
@@ -48,7 +48,7 @@ export function sbomOf(licences: string, target?: string): string {
     serialNumber: undefined as string | undefined,
   };
   // A UUID (RFC 9562, version 8) of the content.
-  const hex = createHash('sha256').update(JSON.stringify(sbom)).digest('hex');
+  const hex = hash('sha256', JSON.stringify(sbom));
   sbom.serialNumber = `urn:uuid:${hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-a$4-$5')}`;
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }

@@ -76,7 +76,7 @@ test('our own colours survive', async () => {
   expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
 });
 
-// What decides is in test/output/lines.test.ts; here is that a flag, the variables and each stream are asked.
+// What decides is in test/output/terminal.test.ts; here is that a flag, the variables and each stream are asked.
 test.for([
   [undefined, ['stdout', 'stderr'], '', {}, [false, false]],
   [undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],
