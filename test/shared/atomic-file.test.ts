@@ -54,10 +54,12 @@ describe('writeFileAtomically', () => {
     expect(here.read('same.csv')).toContain('much longer');
   });
 
-  test('leaves the file as it was, and nothing beside it, where the pieces fail', async ({ here }) => {
+  test('leaves the file as it was, and nothing beside it, where the pieces or the disk fail', async ({ here }) => {
     here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
     await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);
+    const sync: Partial<DiskSync> = { file: () => failing('EIO'), folder: async () => {} };
+    await expect(writeFileAtomically(here.at('old.csv'), ['new'], { sync })).rejects.toBeInstanceOf(FailureError);
     expect([here.read('old.csv'), here.names()]).toEqual(['old', ['old.csv']]);
   });
 
@@ -78,6 +80,8 @@ describe('writeFileAtomically', () => {
     fs.mkdirSync(here.at('sub'));
     const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
     await expect(writeFileAtomically(here.at(name), ['new'])).rejects.toThrow(failure);
+    if (reason === 'there is no such folder')
+      await expect(createFileAtomically(here.at(name), 'x')).rejects.toThrow(failure);
     expect(here.names()).toEqual(['file', 'sub']);
   });
 
@@ -129,9 +133,12 @@ describe('what is on the disk, and when', () => {
     fs.chmodSync(here.at('a'), 0o640);
     const { seen, sync } = watchedSync(here);
     await writeFileAtomically(here.at('a'), pieces('12345', '67890'), { sync });
+    await createFileAtomically(here.at('key'), 'secret', sync);
     expect(seen).toEqual([
       { file: 10, mode: 0o640, beside: 'TEMPORARY a' },
       { folder: here.folder, beside: 'a' },
+      { file: 6, mode: 0o600, beside: 'TEMPORARY a' },
+      { folder: here.folder, beside: 'a key' },
     ]);
   });
 
@@ -140,22 +147,6 @@ describe('what is on the disk, and when', () => {
     const { seen, sync } = watchedSync(here);
     await writeFileAtomically(here.at('link'), ['1'], { sync });
     expect(seen.at(-1)).toEqual({ folder: here.at('b'), beside: 'b link' });
-  });
-
-  test('a new private file likewise', async ({ here }) => {
-    const { seen, sync } = watchedSync(here);
-    await createFileAtomically(here.at('key'), 'secret', sync);
-    expect(seen).toEqual([
-      { file: 6, mode: 0o600, beside: 'TEMPORARY' },
-      { folder: here.folder, beside: 'key' },
-    ]);
-  });
-
-  test('a file that is not on the disk does not take its name', async ({ here }) => {
-    here.write('a', 'old');
-    const sync: Partial<DiskSync> = { file: () => failing('EIO'), folder: async () => {} };
-    await expect(writeFileAtomically(here.at('a'), ['new'], { sync })).rejects.toBeInstanceOf(FailureError);
-    expect([here.read('a'), here.names()]).toEqual(['old', ['a']]);
   });
 
   test('the new file and its folder are synced by default', async ({ here }) => {
@@ -224,11 +215,6 @@ describe('createFileAtomically', () => {
     expect(created.filter((one) => one)).toHaveLength(1);
     expect(here.read('key')).toBe(texts[created.indexOf(true)]);
     expect([here.modeOf('key'), here.names()]).toEqual([0o600, ['key']]);
-  });
-
-  test('has words for a folder that is missing', async ({ here }) => {
-    const path = here.at('none/key');
-    await expect(createFileAtomically(path, 'x')).rejects.toThrow(`${path} can't be written: there is no such folder`);
   });
 });
 
