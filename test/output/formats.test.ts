@@ -1,5 +1,6 @@
 import { LosslessNumber, parse } from 'lossless-json';
 import { describe, expect, it, test } from 'vitest';
+import { payloadView } from '../../src/cli/commands/payloads.ts';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import type { Format, Row, Scalar, View } from '../../src/output/view.ts';
@@ -12,6 +13,11 @@ const empty = itemsView([], []);
 const one = inventoryItemView({ petId: 9007199254740993n, quantity: 0, status: 'sold' }, { lowStock: 5, before: -2 });
 const lacking = rowsView([{ a: 1, b: null }, { a: true }]);
 const own = { id: new LosslessNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
+
+/** Of an operation that nobody has specified. */
+const payload = (json: string): View => payloadView(parse(json)) ?? rowsView();
+const exact = '{"id":9223372036854775807,"price":1.10,"tags":["a",{"b":1e400}]}';
+const wide = `{"id":9223372036854775807,"text":"${'long '.repeat(20)}"}`;
 
 const header = 'petId,quantity,status\n';
 const lines = '9007199254740993,250,available\n9223372036854775807,0,pending\n';
@@ -58,10 +64,29 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
   ['tsv', 'a list with a header', list, { header: true }, 'petId\tquantity\tstatus\n'.concat(tabs)],
   ['tsv', 'the header of an empty list', empty, { header: true }, 'petId\tquantity\tstatus\n'],
   ['tsv', 'nothing of an empty list', empty, {}, ''],
+  ['tsv', 'a payload', payload('{"id":9223372036854775807,"name":"Rex"}'), {}, '9223372036854775807\tRex\n'],
+  ['tsv', 'a list of payloads', payload('[{"id":1},{"name":"Rex","id":2}]'), {}, '1\t\n2\tRex\n'],
+  ['tsv', 'an object in a payload', payload('{"owner":{"id":7}}'), {}, '{"id":7}\n'],
+  [
+    'tsv',
+    'any value in a payload',
+    payload('{"price":1.10,"tags":["a",9007199254740993],"gone":null,"ok":true}'),
+    {},
+    '1.10\t["a",9007199254740993]\t\ttrue\n',
+  ],
+  ['json', 'a payload as it is, with every digit', payload(exact), {}, `${exact}\n`],
 ])('%s prints %s', async (format, _what, view, options, text) => {
   const pieces = await renderPieces(format, view, options);
   expect(pieces.join('')).toBe(text);
   expect(pieces).not.toContain('');
+});
+
+test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('%s has no columns', (json) => {
+  expect(payloadView(parse(json))).toBeUndefined();
+});
+
+test('an id of a payload is not cut by a narrow table', async () => {
+  expect(await render('table', payload(wide), { width: 40 })).toContain('9223372036854775807');
 });
 
 describe('csv', () => {

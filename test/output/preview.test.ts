@@ -53,17 +53,17 @@ describe('the preview', () => {
   test.each<[string, BulkRow, string]>([
     ['one row as the contract has it', bulkRow(42n, 7, 12), '42   7 → 12  (+5)'],
     [
-      'what is not known',
+      'what is unknown',
       bulkRow(1n, 3, 4, { result: 'unknown' }),
       '1   3 → 4  unknown: not known whether it was written',
     ],
     [
-      'what was written otherwise',
+      'what differs',
       bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 }),
       '1   3 → 500  differs: the service wrote 100',
     ],
     [
-      'a difference that is larger than a quantity exactly',
+      'a large difference exactly',
       bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1),
       '1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)',
     ],

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { screenOf } from './screen.ts';
-import { svgOf } from './svg.ts';
+import { screenOf, svgOf } from './svg.ts';
 
 test('a screen has the last of what was drawn on a line, in its colours', () => {
   expect(screenOf('\r\x1b[K1/3\r\x1b[K2/3\r\x1b[K\x1b[1mPet\x1b[22m  \x1b[31m0\x1b[39m\nlast\n')).toEqual([

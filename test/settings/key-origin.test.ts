@@ -77,6 +77,7 @@ describe('a key that was stored before any address was known', () => {
     const unbound = await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
     await shop.setUrl(shop.service.url);
+    expect(shop.stored().keyOrigins).toEqual({ staging: new URL(shop.service.url).origin });
     expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
     expect(await shop.setUrl(elsewhere)).toBe(4);
   });

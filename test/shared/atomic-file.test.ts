@@ -204,6 +204,7 @@ test('waits until another program has closed the file, as on Windows', async ({ 
   const failsWith = (sync: Partial<DiskSync>, words: string) =>
     expect(writeFileAtomically(here.at('a'), ['newer'], { sync })).rejects.toThrow(words);
   await failsWith(open(99), 'close it there and try again');
+  expect(paused.slice(3)).toEqual([50, 100, 200, 400, 800]);
   await failsWith({ ...open(1), isWindows: false }, 'permission');
   expect([here.read('a'), here.names()]).toEqual(['new', ['a']]);
 });

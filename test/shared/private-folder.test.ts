@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
@@ -7,7 +10,6 @@ import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/privat
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { atOnce } from './processes.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
@@ -53,7 +55,12 @@ test('a missing folder is made with those above it, for this user alone', () => 
 
 test('a missing folder is made by several processes at once', async () => {
   const parent = join(newFolder(), 'x', 'y');
-  expect(await atOnce('making-process.ts', 3, parent, '100')).toEqual(['100', '100', '100']);
+  const words = ['--import', 'tsx', join(import.meta.dirname, 'making-process.ts'), parent, '100'];
+  const children = Array.from({ length: 3 }, () => spawn(process.execPath, words));
+  const made = children.map((child) => text(child.stdout));
+  await Promise.all(children.map((child) => once(child.stderr, 'data')));
+  for (const child of children) child.stdin.end();
+  expect(await Promise.all(made)).toEqual(['100', '100', '100']);
   expect(fs.readdirSync(parent)).toHaveLength(100);
 }, 60_000);
 
