@@ -18,25 +18,21 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
  * line. Ids are numbers, as in the API, with every digit.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
-  if (view.items !== undefined) {
-    const { itemPieces } = await import('./item-lines.ts');
-    yield* jsonItems(itemPieces(view.items, jsonItemLine(view, separator, stringIds)));
-    return;
-  }
-  const { values, isOne, write } = valuesOf(view, stringIds, false);
-  if (isOne) yield* chunksOf(values, (value) => `${write(value)}\n`);
-  else yield* jsonArray(values, write, around(view.document?.head, write));
+  const values = valuesOf(view, stringIds, false);
+  if (values.isOne) yield* linesOf(view, values, '\n', stringIds);
+  else yield* arrayOf(linesOf(view, values, separator, stringIds), around(view.document?.head, values.write));
 }
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
 export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
-  if (view.items !== undefined) {
-    const { itemPieces } = await import('./item-lines.ts');
-    yield* itemPieces(view.items, jsonItemLine(view, '\n', stringIds));
-    return;
-  }
-  const { values, write } = valuesOf(view, stringIds, true);
-  yield* chunksOf(values, (value) => `${write(value)}\n`);
+  yield* linesOf(view, valuesOf(view, stringIds, true), '\n', stringIds);
+}
+
+/** Yields a line for each value. @param end stands behind each */
+async function* linesOf(view: View, { values, write }: Values, end: string, stringIds: boolean) {
+  if (view.items === undefined) return yield* chunksOf(values, (value) => write(value) + end);
+  const { itemPieces } = await import('./item-lines.ts');
+  yield* itemPieces(view.items, jsonItemLine(view, end, stringIds));
 }
 
 interface Values {
@@ -68,33 +64,20 @@ function around(
 
 const separator = ',\n';
 
-/** Between `open` and `close` a value a line. One line is held back: only what follows it shows whether a comma does. */
-async function* jsonArray<T>(
-  values: Batches<T>,
-  write: (value: T) => string,
+/** Puts `open` and `close` around lines. One piece is held back: only the end of them shows which comma is one too many. */
+async function* arrayOf(
+  pieces: AsyncIterable<string | Uint8Array>,
   [open, close]: readonly [string, string],
-): AsyncIterable<string> {
-  let held: string | undefined;
-  yield* chunksOf(values, (value) => {
-    const before = held === undefined ? `${open}\n` : held + separator;
-    held = write(value);
-    return before;
-  });
-  yield held === undefined ? `${open}${close}\n` : `${held}\n${close}\n`;
-}
-
-/** One piece is held back: only the end of the items shows which comma is one too many. */
-async function* jsonItems(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string | Uint8Array> {
-  let held: Uint8Array | undefined;
+): AsyncIterable<string | Uint8Array> {
+  let held: string | Uint8Array | undefined;
   for await (const piece of pieces) {
-    yield held ?? '[\n';
+    yield held ?? `${open}\n`;
     held = piece;
   }
-  if (held === undefined) {
-    yield '[]\n';
-    return;
-  }
-  yield Buffer.concat([held.subarray(0, -separator.length), Buffer.from('\n]\n')]);
+  const end = `${close}\n`;
+  if (held === undefined) yield open + end;
+  else if (typeof held === 'string') yield `${held.slice(0, -separator.length)}\n${end}`;
+  else yield Buffer.concat([held.subarray(0, -separator.length), Buffer.from(`\n${end}`)]);
 }
 
 /** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
