@@ -4,10 +4,20 @@ import type { Paint } from './terminal.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
 import type { Column } from './view.ts';
 
-/** One column of a table. Widths are in columns of the terminal. */
-export interface Lane {
+/** The room that a column needs, in columns of the terminal. */
+export interface Need {
   readonly title: string;
   readonly right: boolean;
+  /** The widest value that must stay whole; 0 if none must. */
+  readonly whole: number;
+  /** The widest value, the title included. */
+  readonly widest: number;
+  /** The column gives way before those with a lower number; 0: it gives way with the last. */
+  readonly yields: number;
+}
+
+/** One column of a table, with the room that it has. */
+export interface Lane extends Need {
   /** 0: nothing is in it. */
   readonly width: number;
   /** It has no room, and is left out. */
@@ -22,17 +32,6 @@ export interface Layout {
   readonly overflows: boolean;
   /** Whether text that is wider than its lane is cut: only if there is a width to keep. */
   readonly cuts: boolean;
-}
-
-export interface Need {
-  readonly title: string;
-  readonly right: boolean;
-  /** The widest value that must stay whole; 0 if none must. */
-  readonly whole: number;
-  /** The widest value, the title included. */
-  readonly widest: number;
-  /** The column gives way before those with a lower number; 0: it gives way with the last. */
-  readonly yields: number;
 }
 
 /** No text is cut to fewer columns than this. */
@@ -101,12 +100,11 @@ function* steps(needs: readonly Need[], width: number) {
 const leastText = 10;
 
 /** Whether lines are too long, or some text is cut so short, that a line for each value is easier to read. */
-export function isCramped({ lanes, overflows }: Layout, needs: readonly Need[]): boolean {
-  if (overflows) return true;
-  return lanes.some(({ right, width }, index) => {
-    const { widest, yields } = needs[index] ?? { widest: 0, yields: 0 };
-    return !right && yields === 0 && width < Math.min(widest, leastText);
-  });
+export function isCramped({ lanes, overflows }: Layout): boolean {
+  return (
+    overflows ||
+    lanes.some(({ right, yields, width, widest }) => !right && yields === 0 && width < Math.min(widest, leastText))
+  );
 }
 
 /** The room for rows after the measured ones: an id has at most 20 characters, the others are a guess. */
@@ -133,9 +131,8 @@ type Arrangement = Pick<Layout, 'lanes' | 'gap'>;
 
 function arrange(needs: readonly Need[], capOfNeed: (need: Need) => number, gap: number): Arrangement {
   const lanes = needs.map((need): Lane => {
-    const { title, right, whole, widest } = need;
     const cap = capOfNeed(need);
-    return { title, right, width: cap === 0 ? 0 : Math.max(whole, Math.min(widest, cap)), isGone: cap === 0 };
+    return { ...need, width: cap === 0 ? 0 : Math.max(need.whole, Math.min(need.widest, cap)), isGone: cap === 0 };
   });
   return { gap, lanes };
 }

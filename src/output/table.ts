@@ -43,24 +43,18 @@ async function* rowTable(view: View, options: TableOptions): AsyncGenerator<stri
     if (line === undefined) {
       waiting = [...waiting, ...batch];
       if (waiting.length <= drawnRows) continue;
-      const { layout, showsRecords } = longLayout(view, waiting.slice(0, drawnRows), options);
+      const { columns, isWordy } = view;
+      const first = waiting.slice(0, drawnRows).map((row) => tableCells(columns, row, options));
+      const layout = layOutLong(columns, first, header, options.width);
+      const showsRecords = header && isWordy && isCramped(layout);
       const write = lineWriter(layout);
-      const inLanes = (row: Row) => write(tableCells(view.columns, row, options));
-      line = showsRecords ? recordWriter(view.columns, options) : inLanes;
+      line = showsRecords ? recordWriter(columns, options) : (row) => write(tableCells(columns, row, options));
       if (header && !showsRecords) yield headerLine(layout, paint);
     }
     yield* chunksOf([waiting.length === 0 ? batch : waiting], line);
     waiting = [];
   }
   if (waiting.length > 0) yield await wholeTable(view, waiting, options);
-}
-
-/** How a long table begins, and whether its rows are better shown with a line for each value. */
-function longLayout({ columns, isWordy = false }: View, rows: readonly Row[], options: TableOptions) {
-  const { header = true, width } = options;
-  const cells = rows.map((row) => tableCells(columns, row, options));
-  const layout = layOutLong(columns, cells, header, width);
-  return { layout, showsRecords: header && isWordy && isCramped(layout, measure(columns, cells, header, width)) };
 }
 
 /** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
@@ -74,19 +68,28 @@ async function wholeTable(view: View, rows: readonly Row[], options: TableOption
     ({ yields, field }) => yields === undefined || rows.some((row) => (row[field] ?? '') !== ''),
   );
   const cells = rows.map((row) => tableCells(columns, row, options));
-  const needs = measure(columns, cells, header, width);
-  const layout = layOut(needs, width);
+  const layout = layOut(measure(columns, cells, header, width), width);
   const isNarrow = layout.lanes.reduce((sum, lane) => sum + lane.width, 0) <= widestDrawn;
   if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
-  const uncut = () => rows.map((row) => tableCells(columns, row, { ...options, width: undefined, bars: false }));
-  const [first] = layout.fits || !header || shape !== 'one' ? [] : uncut();
-  if (first !== undefined) return recordLines(columns, first, options);
-  if (!layout.fits && isFacts) return factLines(uncut(), options);
-  const under = layout.fits || (width ?? 0) < roomForLines ? undefined : columns.find((column) => column.under);
-  const upper = under && withTextUnder(columns, under, rows, options);
-  if (upper !== undefined) return upper;
-  if (header && isWordy && isCramped(layout, needs)) return rows.map(recordWriter(columns, options)).join('');
+  if (!layout.fits) {
+    const [first] = rows;
+    if (header && shape === 'one' && first) return recordLines(columns, uncutCells(columns, first, options), options);
+    if (isFacts)
+      return factLines(
+        rows.map((row) => uncutCells(columns, row, options)),
+        options,
+      );
+    const under = (width ?? 0) < roomForLines ? undefined : columns.find((column) => column.under);
+    const upper = under && withTextUnder(columns, under, rows, options);
+    if (upper !== undefined) return upper;
+    if (header && isWordy && isCramped(layout)) return rows.map(recordWriter(columns, options)).join('');
+  }
   return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+}
+
+/** Returns the cells of a row for whoever wraps them, and puts bars in front of their lines. */
+function uncutCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
+  return tableCells(columns, row, { ...options, width: undefined, bars: false });
 }
 
 /** On a terminal that is narrower than this, a line for each value is easier to read than text under a row. */
@@ -102,12 +105,11 @@ function withTextUnder(
   const { paint, width = Number.POSITIVE_INFINITY, header = true } = options;
   const others = columns.filter((column) => column !== under);
   const cells = rows.map((row) => tableCells(others, row, options));
-  const needs = measure(others, cells, header, width);
-  const layout = layOut(needs, width);
-  if (isCramped(layout, needs)) return undefined;
+  const layout = layOut(measure(others, cells, header, width), width);
+  if (isCramped(layout)) return undefined;
   const write = lineWriter(layout);
   const lines = rows.map((row, index) => {
-    const [cell] = tableCells([under], row, { ...options, width: undefined, bars: false });
+    const [cell] = uncutCells([under], row, options);
     const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
     return write(cells[index] ?? []) + text.map((line) => `  ${line}\n`).join('');
   });
@@ -174,10 +176,9 @@ function fieldLines(text: string, room: number, foreign: Column['foreign']): str
 
 /** Makes records of the rows of a list: of each only the fields that it has, with a blank line between two. */
 function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
-  const uncut = { ...options, bars: false };
   let before = '';
   return (row) => {
-    const cells = tableCells(columns, row, { ...uncut, width: undefined });
+    const cells = uncutCells(columns, row, options);
     const isFilled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
     const record = before + recordLines(columns.filter(isFilled), cells.filter(isFilled), options);
     before = '\n';
