@@ -7,25 +7,18 @@ import type { Column, Row, Scalar } from './view.ts';
  * The words for what becomes of a row: the same in the preview, the report and the history.
  */
 
-const noRows = 'no rows';
-
 /**
- * Rows by result, without a trailing period: `1,195 applied, 3 unchanged, 2 failed`. Only results that occur.
+ * Returns rows by result, as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Only results that occur.
  * @param uncounted those that are not among the rows
  */
-export function countsText(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): string {
-  const counts = new Map(Object.entries(uncounted).filter(([, count]) => count > 0));
+export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): string {
+  const counts = new Map(Object.entries(uncounted));
   for (const { result } of rows) counts.set(result, (counts.get(result) ?? 0) + 1);
   const parts = rowResults.flatMap((result) => {
-    const count = counts.get(result);
-    return count === undefined ? [] : [`${grouped(count)} ${resultWord(result, count)}`];
+    const count = counts.get(result) ?? 0;
+    return count === 0 ? [] : [`${grouped(count)} ${resultWord(result, count)}`];
   });
-  return parts.length === 0 ? noRows : parts.join(', ');
-}
-
-export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted?: Partial<BulkCounts>): string {
-  const text = countsText(rows, uncounted);
-  return text === noRows ? 'No rows.' : `${text}.`;
+  return `${parts.join(', ') || 'No rows'}.`;
 }
 
 interface Look {
@@ -76,10 +69,6 @@ interface RowFault {
   readonly error?: RowError | undefined;
 }
 
-export function errorJsonOf(error: RowError | undefined): object | undefined {
-  return error && { code: error.code, message: error.message, status: error.status };
-}
-
 /** An id, or the number of a line: digits as they are. */
 export function numberColumn(field: string, title: string): Column {
   return { field, title, align: 'right' };
@@ -103,7 +92,7 @@ type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
 
 /**
  * Returns two columns for the field `share`, from 0 to 1 and null if a row has none: in percent, and as a bar, which is left out
- * first if the terminal is narrow. A row needs the same number as `bar`.
+ * first if the terminal is narrow.
  */
 export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
   return [
@@ -114,7 +103,7 @@ export function shareColumns(title: string, color: (row: Row) => BarColor): read
       cell: (share) => (typeof share === 'number' ? percent(share) : ''),
     },
     {
-      field: 'bar',
+      field: 'share',
       title: '',
       remark: true,
       whole: true,

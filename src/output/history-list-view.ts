@@ -3,7 +3,7 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { counted, grouped } from '../inventory/values.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
-import { errorJsonOf, resultWord } from './change-rows.ts';
+import { resultWord } from './change-rows.ts';
 import { isoTime, shortTime } from './time.ts';
 import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
@@ -178,7 +178,8 @@ export function exportIdentity(run: RunRecord) {
 
 /** A row in JSON, with every field: null if there is nothing. */
 export function rowJson(facts: RecordedRow) {
-  const { row, line, petId, before = null, after, result, quantity = null, error, reason = null, ref = null } = facts;
+  const { row, line, petId, before = null, after, result, quantity = null } = facts;
+  const { error = null, reason = null, ref = null } = facts;
   const at = facts.at === undefined ? null : isoTime(facts.at);
-  return { row, line, petId, before, after, result, quantity, error: errorJsonOf(error) ?? null, reason, ref, at };
+  return { row, line, petId, before, after, result, quantity, error, reason, ref, at };
 }

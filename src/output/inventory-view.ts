@@ -52,7 +52,9 @@ export function inventoryListView(
     ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
-      const remark = remarkColumn(lowStock, isNarrow ? shortWords : longWords);
+      const words = isNarrow ? shortWords : longWords;
+      const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, lowStock, paint, words);
+      const remark: Column = { field: 'remark', title: '', remark: true, cell };
       const quantity = isNarrow ? short : known.quantity;
       return { columns: fields.flatMap((field) => (field === 'quantity' ? [quantity, remark] : [known[field]])) };
     },
@@ -142,15 +144,6 @@ function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>
   };
 }
 
-function remarkColumn(lowStock: number, words: StockWords): Column {
-  return {
-    field: 'remark',
-    title: '',
-    remark: true,
-    cell: (_value, row, paint) => stockRemark(row, lowStock, paint, words),
-  };
-}
-
 type MarkedItem = Readonly<Partial<Record<'quantity' | 'status', unknown>>>;
 
 /** Returns the words for a stock that needs attention, painted; an empty string for any other. */
@@ -187,10 +180,7 @@ export function summaryView({ pets, units, byStatus }: Summary): View {
   const rows: Row[] = [...byStatus].map(([status, tally]) => ({ status, pets: tally.pets, units: tally.units }));
   const [status, petsColumn, unitsColumn] = summaryColumns;
   const shares = shareColumns('Share', (row) => statusColors[`${row.status}` as PetStatus] ?? 'cyan');
-  const withShare = (row: Row): Row => {
-    const share = pets === 0 ? null : Number(row.pets) / pets;
-    return { ...row, share, bar: share };
-  };
+  const withShare = (row: Row): Row => ({ ...row, share: pets === 0 ? null : Number(row.pets) / pets });
   return {
     shape: 'list',
     columns: summaryColumns,

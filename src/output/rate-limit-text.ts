@@ -1,4 +1,5 @@
 import { counted, grouped } from '../inventory/values.ts';
+import type { RateLimit } from '../rate-limit/headers.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
 import { countColumn, shareColumns } from './change-rows.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
@@ -37,36 +38,19 @@ function timeText({ seconds, perMinute, working }: EstimateFacts): string {
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
-export interface RateLimitFacts {
-  /** Requests in the window. */
-  readonly limit?: bigint | undefined;
-  /** Requests left in the window. */
-  readonly remaining?: bigint | undefined;
-  /** Seconds until the window ends; zero or less: it has ended. */
-  readonly resetInSeconds?: number | undefined;
-}
-
 /**
- * `Rate limit: 57 of 60 left, resets in 42 s`, without a line end. Missing parts are left out. A minute is in seconds.
+ * `Rate limit: 57 of 60 left, resets in 42 s`, without a line end.
+ * @param resetIn whole seconds until the window ends; 0: it has ended
  * @param shown how a number is written: scripts read digits alone
  */
 export function rateLimitLine(
-  { limit, remaining, resetInSeconds }: RateLimitFacts,
-  shown: (value: bigint) => string = String,
+  { limit, remaining }: Pick<RateLimit, 'limit' | 'remaining'>,
+  resetIn: number,
+  shown: (value: bigint) => string,
 ): string {
-  const parts: string[] = [];
-  if (remaining !== undefined) {
-    parts.push(limit === undefined ? `${shown(remaining)} left` : `${shown(remaining)} of ${shown(limit)} left`);
-  } else if (limit !== undefined) parts.push(`${shown(limit)} requests`);
-  if (resetInSeconds !== undefined) {
-    parts.push(resetInSeconds <= 0 ? 'resets now' : `resets in ${secondsOf(resetInSeconds)}`);
-  }
-  return `Rate limit: ${parts.length === 0 ? 'unknown' : parts.join(', ')}`;
-}
-
-/** A minute, and what a clock may be off, is in seconds all the way down: `60 s`, then `59 s`. */
-function secondsOf(seconds: number): string {
-  return seconds < 100 ? `${Math.ceil(seconds)} s` : formatDuration(seconds);
+  // A minute, and what a clock may be off, is in seconds all the way down: `60 s`, then `59 s`.
+  const time = resetIn < 100 ? `${resetIn} s` : formatDuration(resetIn);
+  return `Rate limit: ${shown(remaining)} of ${shown(limit)} left, resets ${resetIn === 0 ? 'now' : `in ${time}`}`;
 }
 
 /** A limit, with as much of its key as may be shown. */
@@ -98,7 +82,7 @@ function toRow({ env, limit, remaining, resetAt, asOf }: LimitFacts): Row {
 function toTableRow(window: LimitFacts, now: number): Row {
   const { kind, key, resetAt, asOf } = window;
   const times = { resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
-  return { ...toRow(window), ...times, kind, key, share: usedShare(window), bar: usedShare(window) };
+  return { ...toRow(window), ...times, kind, key, share: usedShare(window) };
 }
 
 const nearlyFull = 0.8;

@@ -1,15 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
-import {
-  countColumn,
-  countsSentence,
-  countsText,
-  errorJsonOf,
-  faultText,
-  nameColumn,
-  numberColumn as number,
-  resultCell,
-} from './change-rows.ts';
+import { countColumn, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**
@@ -43,19 +34,13 @@ export function bulkReportView(
   };
 }
 
-/** Returns a report in one line: `1,195 applied, 3 unchanged, 2 failed.` */
-export function reportSummary({ dryRun, rows, uncounted }: Omit<BulkReport, 'run' | 'env'>): string {
-  return dryRun ? `Dry run: ${countsText(rows, uncounted)}; nothing was written.` : countsSentence(rows, uncounted);
-}
-
-function rowJson(row: BulkRow): object {
+function rowJson(row: BulkRow) {
   const { line, petId, before = null, after = null, quantity, error } = row;
-  return { line, petId, before, after, result: resultOf(row), quantity, error: errorJsonOf(error) };
+  return { line, petId, before, after, result: resultOf(row), quantity, error };
 }
 
 function toRow(row: BulkRow): Row {
-  const { line, petId, before = null, after = null, quantity = null, error } = row;
-  return { line, petId, before, after, result: resultOf(row), error: error?.message ?? null, quantity };
+  return { ...rowJson(row), error: row.error?.message ?? null, quantity: row.quantity ?? null };
 }
 
 /** A row that nobody edited is one of its own in the counts alone. */

@@ -1,24 +1,18 @@
 import { expect, test } from 'vitest';
 import { counted } from '../../src/inventory/values.ts';
-import {
-  type EstimateFacts,
-  estimateText,
-  type RateLimitFacts,
-  rateLimitLine,
-} from '../../src/output/rate-limit-text.ts';
+import { type EstimateFacts, estimateText, rateLimitLine } from '../../src/output/rate-limit-text.ts';
 import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-test.each<[RateLimitFacts, string]>([
-  [{ limit: 60n, remaining: 57n, resetInSeconds: 42 }, '57 of 60 left, resets in 42 s'],
-  [{ limit: 1000n, remaining: 0n, resetInSeconds: 33_120 }, '0 of 1000 left, resets in 9 h 12 min'],
-  [{ limit: 60n, remaining: 57n }, '57 of 60 left'],
-  [{ remaining: 57n, resetInSeconds: 0 }, '57 left, resets now'],
-  [{ limit: 60n, remaining: 59n, resetInSeconds: 60 }, '59 of 60 left, resets in 60 s'],
-  [{ limit: 60n, resetInSeconds: 200 }, '60 requests, resets in 3 min 20 s'],
-  [{ resetInSeconds: 1 }, 'resets in 1 s'],
-  [{}, 'unknown'],
-])('%o: %s', (facts, text) => expect(rateLimitLine(facts)).toBe(`Rate limit: ${text}`));
+test.each([
+  [60n, 57n, 42, '57 of 60 left, resets in 42 s'],
+  [1000n, 0n, 33_120, '0 of 1000 left, resets in 9 h 12 min'],
+  [60n, 57n, 0, '57 of 60 left, resets now'],
+  [60n, 59n, 60, '59 of 60 left, resets in 60 s'],
+  [60n, 59n, 200, '59 of 60 left, resets in 3 min 20 s'],
+])('of %d %d left, %d s: %s', (limit, remaining, resetIn, text) => {
+  expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
+});
 
 /** 07:00:20 in New York, where the tests are. */
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import type { BulkReport, BulkRow } from '../../src/inventory/change.ts';
-import { bulkReportView, reportSummary } from '../../src/output/report-view.ts';
+import type { BulkCounts, BulkReport, BulkRow } from '../../src/inventory/change.ts';
+import { countsSentence } from '../../src/output/change-rows.ts';
+import { bulkReportView } from '../../src/output/report-view.ts';
 import { bulkRow } from './fixtures.ts';
 import { render, visible } from './render.ts';
 
@@ -91,17 +92,14 @@ describe('the report', () => {
 
 const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));
 
-test.each<[string, Pick<BulkReport, 'dryRun' | 'rows'>, string]>([
-  ['of a report', report, '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.'],
+test.each<[string, readonly BulkRow[], Partial<BulkCounts>, string]>([
+  ['of a report', rows, {}, '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.'],
   [
     'of many rows',
-    { dryRun: false, rows: [...rows, ...rows.slice(3, 5), ...applied] },
-    '1,196 applied, 1 unchanged, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
+    [...rows, ...rows.slice(3, 5), ...applied],
+    { skipped: 2, notEdited: 0 },
+    '1,196 applied, 1 unchanged, 2 skipped, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
   ],
-  ['of nothing', { dryRun: false, rows: [] }, 'No rows.'],
-  [
-    'of a dry run',
-    { dryRun: true, rows: [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)] },
-    'Dry run: 2 changes, 1 unchanged; nothing was written.',
-  ],
-])('the summary %s', (_what, given, text) => expect(reportSummary(given)).toBe(text));
+  ['of nothing', [], {}, 'No rows.'],
+  ['of a plan', [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)], {}, '2 changes, 1 unchanged.'],
+])('the summary %s', (_what, given, uncounted, text) => expect(countsSentence(given, uncounted)).toBe(text));

@@ -3,7 +3,6 @@ import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/
 import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
-import { reportSummary } from '../../output/report-view.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
@@ -56,7 +55,7 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
     return undefined;
   }
   const hasNothing = progression === undefined && !(error instanceof PartialError);
-  const summary = hasNothing ? 'Nothing to write.' : reportSummary(report);
+  const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
   // A table says the same of one row.
   const isSaid = report.rows.length === 1 && (progression ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
