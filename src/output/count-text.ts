@@ -29,6 +29,13 @@ export interface CountShow {
   readonly names: PetNames;
 }
 
+interface CountShown extends CountShow {
+  readonly sum: CountSum;
+  readonly paint: Paint;
+  /** Of the terminal. */
+  readonly width: number;
+}
+
 /** Returns what a session is, for messages: `a stock-take`. */
 export function modeName(mode: CountKind): string {
   return { count: 'a stock-take', add: 'a count of what came in (--add)', take: 'a count of what went out (--take)' }[
@@ -73,33 +80,23 @@ export function countPrompt(sum: CountSum, width: number, mode: CountKind): stri
 }
 
 /** Returns the effect of a line: one line, but for help. */
-export function eventLines(
-  event: CountEvent,
-  sum: CountSum,
-  show: CountShow,
-  paint: Paint,
-  width: number,
-): readonly string[] {
-  if (event.kind !== 'help') return [eventText(event, sum, show, paint, width)];
-  return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, width));
+export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
+  if (event.kind !== 'help') return [eventText(event, shown)];
+  return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, shown.width));
 }
 
 /** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
 function eventText(
   event: Exclude<CountEvent, { kind: 'help' }>,
-  sum: CountSum,
-  { mode, names }: CountShow,
-  paint: Paint,
-  width: number,
+  { sum, mode, names, paint, width }: CountShown,
 ): string {
   switch (event.kind) {
     case 'counted': {
       const { step, code } = event;
       const result = `: ${grouped(step.after)}${changeText(step)}`;
-      const isCode = code !== nameOf(step.what);
-      const pet = petText(step.what, names);
-      if (pet !== nameOf(step.what)) return withCode(pet, result, width);
-      return isCode ? withCode(code, ` = ${nameOf(step.what)}${result}`, width) : `${nameOf(step.what)}${result}`;
+      const [name, pet] = [nameOf(step.what), petText(step.what, names)];
+      if (pet !== name) return withCode(pet, result, width);
+      return code === name ? name + result : withCode(code, ` = ${name}${result}`, width);
     }
     case 'unknown': {
       if (event.units === 0) return withCode(event.code, ': dropped', width);
@@ -107,8 +104,7 @@ function eventText(
       const long = `${units}, ${event.why}`;
       // The code matters more than why it is unknown.
       const fits = visibleWidth(nameOf(event.code) + long) <= width;
-      const shown = withCode(event.code, fits ? long : units, width);
-      return paint.red(shown);
+      return paint.red(withCode(event.code, fits ? long : units, width));
     }
     case 'takenBack':
       return withCode(petText(event.step.what, names), `: ${grouped(event.step.before)} (taken back)`, width);

@@ -8,13 +8,8 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-export interface RunFacts {
-  readonly own: readonly string[];
-  /** Names and reasons that other people have chosen: they are quoted. */
-  readonly words: readonly string[];
-}
-
-export function historyRunFacts(facts: RunRecord): RunFacts {
+/** Returns what is known of a run. `words`: names and reasons that other people have chosen, which are quoted. */
+export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
   const own = [

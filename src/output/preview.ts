@@ -57,27 +57,15 @@ function withName(line: string, row: BulkRow | undefined, names: PetNames | unde
   return name === undefined || room < 4 ? line : `${line}  ${truncate(plainName(name), room)}`;
 }
 
-/** Rows that deserve a look go first, but leaves room for ordinary rows; what was chosen stands in the order of the plan. */
+/** Returns some rows, in the order of the plan: first of all those that deserve a look, but with room for ordinary ones. */
 function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
-  const notable: PlacedRow[] = [];
-  const ordinary: PlacedRow[] = [];
-  let place = 0;
-  for (const row of rows) {
-    const isNotable = row.result !== 'planned' || (row.after !== undefined && row.after <= 0);
-    const alike = isNotable ? notable : ordinary;
-    if (alike.length < previewedRows) alike.push({ row, place });
-    place += 1;
-    if (notable.length + ordinary.length === 2 * previewedRows) break;
-  }
+  const isNotable = ({ result, after }: BulkRow) => result !== 'planned' || (after !== undefined && after <= 0);
+  const notable = rows.filter(isNotable);
+  const ordinary = rows.filter((row) => !isNotable(row));
   const some = notable.slice(0, Math.max(mostNotable, previewedRows - ordinary.length));
-  const picked = [...some, ...ordinary.slice(0, previewedRows - some.length)];
-  return picked.sort((left, right) => left.place - right.place).map(({ row }) => row);
-}
-
-interface PlacedRow {
-  readonly row: BulkRow;
-  readonly place: number;
+  const picked = new Set([...some, ...ordinary.slice(0, previewedRows - some.length)]);
+  return rows.filter((row) => picked.has(row));
 }
 
 /** Columns aligned over these rows, with less space between them if the terminal is narrow. */

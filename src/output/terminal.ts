@@ -72,10 +72,6 @@ export async function createPaint(color: boolean): Promise<Paint> {
 export const colorChoices = ['auto', 'always', 'never'] as const;
 export type ColorChoice = (typeof colorChoices)[number];
 
-export function isColorChoice(text: string): text is ColorChoice {
-  return (colorChoices as readonly string[]).includes(text);
-}
-
 export interface ColorSources {
   /** `--color`; undefined: not given, which is `auto`. */
   readonly flag?: ColorChoice | undefined;

@@ -16,15 +16,11 @@ export interface SeenFacts {
   readonly isPresent: boolean;
 }
 
-export interface SeenOptions {
-  readonly names: PetNames | undefined;
-}
-
 /**
  * Returns changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, with `statusBefore` if the status has
  * changed and `name` if there is one. A quantity is null for a pet that was or is not there.
  */
-export function seenChangesView({ at, changes, isPresent }: SeenFacts, { names }: SeenOptions): View {
+export function seenChangesView({ at, changes, isPresent }: SeenFacts, names: PetNames | undefined): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
   return {
     shape: 'list',
@@ -55,8 +51,8 @@ export const watchHeading = 'Time      Pet  Stock';
  */
 export function seenChangesLines(
   { at, changes, isPresent }: SeenFacts,
-  { names, lowStock, width }: SeenOptions & { readonly lowStock: number; readonly width: number },
-  paint: Paint,
+  names: PetNames | undefined,
+  { lowStock, width, paint }: { readonly lowStock: number; readonly width: number; readonly paint: Paint },
 ): string[] {
   const time = paint.dim(localTime(at));
   return changes.map((change) => {

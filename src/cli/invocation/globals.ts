@@ -1,4 +1,4 @@
-import { type ColorChoice, isColorChoice } from '../../output/terminal.ts';
+import { type ColorChoice, colorChoices } from '../../output/terminal.ts';
 import { type Format, formats, isFormat } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
@@ -84,7 +84,8 @@ function parseSeconds(option: string, text: string | undefined, standard: number
 }
 
 export function resolveColorFlag(text = 'auto'): ColorChoice {
-  if (isColorChoice(text)) return text;
+  const choice = colorChoices.find((known) => known === text);
+  if (choice !== undefined) return choice;
   throw new UsageError(`--color takes auto, always or never; not "${text}"`);
 }
 

@@ -92,10 +92,10 @@ async function runWatch(invocation: Invocation, options: RunWatchOptions): Promi
       // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
       if (format === 'table') {
         const heading = isFirst ? [watchHeading] : [];
-        const lines = (paint: Paint, width: number) => seenChangesLines(facts, { names, lowStock, width }, paint);
+        const lines = (paint: Paint, width: number) => seenChangesLines(facts, names, { lowStock, width, paint });
         await results.show((paint, width) => [...heading.map(paint.dim), ...lines(paint, width)]);
       } else {
-        await results.print(seenChangesView(facts, { names }), { format, ...(!isFirst && { header: false }) });
+        await results.print(seenChangesView(facts, names), { format, ...(!isFirst && { header: false }) });
       }
       isFirst = false;
     }

@@ -97,7 +97,7 @@ async function showEvents(
   if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
   for (const event of events) {
     const linesOf = (paint: Paint, width: number) => {
-      return eventLines(event, sum, show, paint, width).map((line) => line + tail(event));
+      return eventLines(event, { ...show, sum, paint, width }).map((line) => line + tail(event));
     };
     await messages.show(linesOf, { always: isUnknown(event) });
   }
