@@ -60,18 +60,24 @@ function namespaceOffset(): bigint {
 
 const billion = 1_000_000_000n;
 
-/** CLOCK_MONOTONIC of Linux; CLOCK_MONOTONIC_RAW of macOS, which is `mach_continuous_time`. */
-const clockIds: Partial<Record<NodeJS.Platform, number>> = { linux: 1, darwin: 4 };
+/**
+ * The C library of a system, and the number of its clock: CLOCK_MONOTONIC of Linux, CLOCK_MONOTONIC_RAW of macOS, which is
+ * `mach_continuous_time`. A library that the system does not know is looked for in the current folder, whose files are those of
+ * anybody: so it has the one name that is certain to be found. musl takes this name for itself.
+ */
+const clocks: Partial<Record<NodeJS.Platform, { readonly library: string; readonly id: number }>> = {
+  linux: { library: 'libc.so.6', id: 1 },
+  darwin: { library: '/usr/lib/libSystem.B.dylib', id: 4 },
+};
 
 function clockGettime(ffi: Ffi, platform: NodeJS.Platform): () => bigint {
-  const { clock_gettime: read } = cFunctions(ffi, platform, {
-    clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
-  });
-  const id = clockIds[platform];
+  const clock = clocks[platform];
+  if (clock === undefined) throw new Error(`No C library is known for ${platform}`);
+  const { symbols } = ffi.dlopen(clock.library, { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
   // Seconds and nanoseconds, both of 64 bits on the processors that there are executables for.
   const time = new BigInt64Array(2);
   return () => {
-    if (read(id, time) !== 0) throw new Error('clock_gettime has failed');
+    if (symbols.clock_gettime(clock.id, time) !== 0) throw new Error('clock_gettime has failed');
     return (time[0] ?? 0n) * billion + (time[1] ?? 0n);
   };
 }
@@ -92,38 +98,10 @@ function performanceCounter(ffi: Ffi): () => bigint {
 }
 
 /** The interface by which an executable calls functions of the system: https://bun.sh/docs/api/ffi */
-export interface Ffi {
-  /** @throws if there is no such library, or no such function in it */
+interface Ffi {
+  /** @throws if there is no such library, or no such function in it, and if the system forbids code that is made at run time */
   dlopen<Name extends string>(
     library: string,
-    functions: Readonly<Record<Name, Signature>>,
+    functions: Readonly<Record<Name, { readonly args: readonly string[]; readonly returns: string }>>,
   ): { readonly symbols: Readonly<Record<Name, (...values: readonly unknown[]) => number>> };
-}
-
-interface Signature {
-  readonly args: readonly string[];
-  readonly returns: string;
-}
-
-/**
- * The C library, under the one name that each system is certain to find. A name that the system does not know is looked for in the
- * current folder, whose files are those of anybody: so no other name is tried. musl takes this name for itself.
- */
-const libraries: Partial<Record<NodeJS.Platform, string>> = {
-  linux: 'libc.so.6',
-  darwin: '/usr/lib/libSystem.B.dylib',
-};
-
-/**
- * Functions of the C library, by their names.
- * @throws on Windows, and if the system forbids code that is made at run time
- */
-export function cFunctions<Name extends string>(
-  ffi: Ffi,
-  platform: NodeJS.Platform,
-  functions: Readonly<Record<Name, Signature>>,
-): Readonly<Record<Name, (...values: readonly unknown[]) => number>> {
-  const library = libraries[platform];
-  if (library === undefined) throw new Error(`No C library is known for ${platform}`);
-  return ffi.dlopen(library, functions).symbols;
 }
