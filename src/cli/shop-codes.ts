@@ -106,10 +106,7 @@ function readCopy(path: string) {
 async function keepCopy(folder: string, path: string, version: string, codes: BarCodes): Promise<void> {
   try {
     makePrivateFolder(folder);
-    await writeFileAtomically(path, [JSON.stringify({ version, codes: barCodesText(codes) })], {
-      mode: 0o600,
-      isPrivate: true,
-    });
+    await writeFileAtomically(path, [JSON.stringify({ version, codes: barCodesText(codes) })], { isPrivate: true });
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
   }

@@ -135,7 +135,7 @@ export class LimitsWithCopies implements LimitsStore {
     for (const folder of this.#folders) {
       try {
         makePrivateFolder(folder);
-        await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { mode: 0o600, isPrivate: true });
+        await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { isPrivate: true });
       } catch {
         // One of them will do, or the store. Whether none does is seen by reading.
       }

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
-import { fileErrorReason, replaceErrorReason, systemCode } from './file-error.ts';
+import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
 import { foreignLink } from './private-files.ts';
 import { randomBytes } from './random-bytes.ts';
 
@@ -33,9 +33,7 @@ const diskSync: DiskSync = {
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 export interface WriteOptions {
-  /** The permissions of a new file, and of a replaced one unless it keeps its own; default 0644. */
-  readonly mode?: number;
-  /** A replaced file gets `mode` too. */
+  /** For this user alone (0600), even if it replaces one that was not. Otherwise a new file is 0644, and a replaced one keeps its mode. */
   readonly isPrivate?: boolean;
   readonly sync?: Partial<DiskSync>;
 }
@@ -47,17 +45,17 @@ export interface WriteOptions {
  * @throws FailureError that says what is wrong with the folder or the disk; what `pieces` throws, as it is
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
-  const { mode = 0o644, isPrivate = false, sync } = options;
+  const mode = options.isPrivate ? 0o600 : 0o644;
   const existing = await attempt(path, () => existingFile(path));
   if (existing !== undefined && !existing.stats.isFile()) {
     const target = await attempt(path, () => open(path, 'w'));
     return writeAndClose(path, target, pieces);
   }
   const place = existing?.place ?? path;
-  const system = { ...diskSync, ...sync };
+  const system = { ...diskSync, ...options.sync };
   await throughNewFile(path, dirname(place), pieces, system, {
     mode,
-    like: existing && { ...existing.stats, mode: isPrivate ? mode : existing.stats.mode },
+    like: existing && { ...existing.stats, mode: options.isPrivate ? mode : existing.stats.mode },
     put: (temporary) => replace(path, temporary, place, system),
   });
 }
@@ -71,11 +69,10 @@ async function replace(path: string, temporary: string, place: string, system: D
     try {
       return await system.rename(temporary, place);
     } catch (error) {
+      // The first two are also those of a folder without the right to write, which the new file has shown not to be so.
       const isOpen = system.isWindows && ['EPERM', 'EACCES', 'EBUSY'].includes(systemCode(error) ?? '');
-      if (!isOpen || pause === undefined) {
-        const reason = replaceErrorReason(error, system.isWindows);
-        throw new FailureError(`${path} can't be written: ${reason}`, { cause: error });
-      }
+      if (!isOpen) throw error;
+      if (pause === undefined) throw new FailureError(`${path} can't be written: ${openElsewhere}`, { cause: error });
       await system.pause(pause);
     }
   }
@@ -88,21 +85,17 @@ async function replace(path: string, temporary: string, place: string, system: D
  */
 export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {
   const put = async (temporary: string) => {
-    const created = await linkUnlessThere(temporary, path);
-    await rm(temporary);
-    return created;
+    try {
+      await link(temporary, path);
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+      return false;
+    } finally {
+      await rm(temporary);
+    }
+    return true;
   };
   return throughNewFile(path, dirname(path), [text], { ...diskSync, ...sync }, { mode: 0o600, put });
-}
-
-async function linkUnlessThere(file: string, path: string): Promise<boolean> {
-  try {
-    await link(file, path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 interface NewFile<Result> {
@@ -137,12 +130,6 @@ async function throughNewFile<Result>(
   return result;
 }
 
-interface Existing {
-  /** Where it is, links followed. */
-  readonly place: string;
-  readonly stats: Stats;
-}
-
 /**
  * Refuses a path through a symbolic link that others may have put there, so that something else is overwritten.
  * @throws FailureError
@@ -159,7 +146,8 @@ export function requireSafePlace(path: string): void {
   throw new FailureError(`${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`);
 }
 
-async function existingFile(path: string): Promise<Existing | undefined> {
+/** Returns the file that is there, and where it is, links followed. */
+async function existingFile(path: string) {
   requireSafePlace(path);
   try {
     const stats = await stat(path);

@@ -1,5 +1,5 @@
 /** Windows lets no program replace what another one has open. */
-const openElsewhere = 'another program, such as Excel, has it open: close it there and try again';
+export const openElsewhere = 'another program, such as Excel, has it open: close it there and try again';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
@@ -51,13 +51,4 @@ const failures: Readonly<Record<string, string>> = {
 /** A failure of the system without a file in it, in words; undefined if no better are known than its own. */
 export function systemFailureText(error: unknown): string | undefined {
   return failures[systemCode(error) ?? ''];
-}
-
-/**
- * Why a file that can be seen could not be replaced by one that was written beside it.
- * @param isWindows it refuses with the same codes as a folder without the right to write, which the new file has shown not to be so
- */
-export function replaceErrorReason(error: unknown, isWindows: boolean): string {
-  const isOpen = isWindows && ['EPERM', 'EACCES'].includes(systemCode(error) ?? '');
-  return isOpen ? openElsewhere : fileErrorReason(error);
 }

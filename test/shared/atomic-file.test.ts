@@ -185,7 +185,11 @@ describe('what is on the disk, and when', () => {
   });
 });
 
-test('waits until another program has closed the file, as on Windows', async ({ here }) => {
+test.for([
+  ['EPERM', 'permission'],
+  ['EACCES', 'permission'],
+  ['EBUSY', 'close it there and try again'],
+] as const)('waits while another program has the file open on Windows: %s', async ([code, elsewhere], { here }) => {
   here.write('a', 'old');
   const paused: number[] = [];
   const open = (times: number): Partial<DiskSync> => {
@@ -194,7 +198,7 @@ test('waits until another program has closed the file, as on Windows', async ({ 
       isWindows: true,
       rename: (from, to) => {
         tries += 1;
-        return tries <= times ? failing('EPERM') : rename(from, to);
+        return tries <= times ? failing(code) : rename(from, to);
       },
       pause: async (ms) => void paused.push(ms),
     };
@@ -205,7 +209,7 @@ test('waits until another program has closed the file, as on Windows', async ({ 
     expect(writeFileAtomically(here.at('a'), ['newer'], { sync })).rejects.toThrow(words);
   await failsWith(open(99), 'close it there and try again');
   expect(paused.slice(3)).toEqual([50, 100, 200, 400, 800]);
-  await failsWith({ ...open(1), isWindows: false }, 'permission');
+  await failsWith({ ...open(1), isWindows: false }, elsewhere);
   expect([here.read('a'), here.names()]).toEqual(['new', ['a']]);
 });
 

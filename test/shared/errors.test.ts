@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
-import { fileErrorReason, readErrorReason, replaceErrorReason } from '../../src/shared/file-error.ts';
+import { fileErrorReason, readErrorReason } from '../../src/shared/file-error.ts';
 
 test('an error with changes is of the same kind and keeps the rest', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
@@ -25,17 +25,11 @@ const failure = (code: string) => Object.assign(new Error('of the system'), { co
 const open = 'another program, such as Excel, has it open: close it there and try again';
 
 const mayNotWrite = 'you have no permission to write there';
-const replacing = (isWindows: boolean) => (error: unknown) => replaceErrorReason(error, isWindows);
 
 test.each([
   ['can not be written', 'EBUSY', fileErrorReason, open],
   ['can not be written', 'EPERM', fileErrorReason, mayNotWrite],
   ['can not be written', 'EWHAT', fileErrorReason, 'of the system'],
-  ['can not be replaced on Windows', 'EPERM', replacing(true), open],
-  ['can not be replaced on Windows', 'EACCES', replacing(true), open],
-  ['can not be replaced on Windows', 'EBUSY', replacing(true), open],
-  ['can not be replaced on Windows', 'ENOSPC', replacing(true), 'the disk is full'],
-  ['can not be replaced', 'EPERM', replacing(false), mayNotWrite],
   ['can not be read', 'ENOENT', readErrorReason, 'there is no such file'],
   ['can not be read', 'EISDIR', readErrorReason, 'it is a folder, not a file'],
   ['can not be read', 'EACCES', readErrorReason, 'you have no permission to read it'],

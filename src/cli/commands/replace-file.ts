@@ -127,7 +127,7 @@ export async function rememberWritten({ context }: Invocation, file: string): Pr
     const kept = [...Object.entries(others), [path, await digestOf(file)]].slice(-mostKept);
     makePrivateFolder(folder);
     const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
-    await writeFileAtomically(join(folder, writtenFiles), [text], { mode: 0o600, isPrivate: true });
+    await writeFileAtomically(join(folder, writtenFiles), [text], { isPrivate: true });
   } catch {
     // The file itself is written. The next time it is asked before it is replaced.
   }
