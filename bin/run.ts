@@ -8,7 +8,7 @@ import type { Folders } from '../src/settings/folders.ts';
 import { type Clock, createSystemClock, hasBootId } from '../src/shared/clock.ts';
 import { ClosedPipeError, exitCodes, InterruptedError } from '../src/shared/errors.ts';
 import { machineTime } from '../src/shared/machine-time.ts';
-import { createSystemProcesses, type Processes } from '../src/shared/processes.ts';
+import { createSystemProcesses } from '../src/shared/processes.ts';
 import { foldersOf } from './folders.ts';
 
 /** Runs the command line of this process. @returns the exit code */
@@ -18,11 +18,8 @@ export async function run(): Promise<number> {
   const env = { ...process.env };
   // Node warns on stderr if both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
-  let lastWords: (() => string) | undefined;
-  let onHangup: (() => void) | undefined;
-  const interruption = listenForInterruption({ lastWords: () => lastWords, onHangup: () => onHangup });
-  const interrupted = interruption.signal;
-  const stderr = output(2, () => process.stderr);
+  const interruption = listenForInterruption();
+  const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
   const folders = foldersOf(env);
   const clock = await systemClock(folders);
   const context: Context = {
@@ -30,21 +27,15 @@ export async function run(): Promise<number> {
     env,
     stdin: input(() => process.stdin, interruption),
     stdout: output(1, () => process.stdout),
-    stderr: bestEffort(stderr),
+    stderr: bestEffort(output(2, () => process.stderr)),
     sharesOutput,
     clock,
     openTransport,
     folders,
     openPager: async (command) => (await import('./terminal.ts')).openPager(command),
-    processes: systemProcesses(clock),
+    processes: createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill }),
     prompts: latePrompts(interrupted, env.TERM === 'dumb'),
-    interrupted,
-    onSecondInterrupt: (words) => {
-      lastWords = words;
-    },
-    onHangup: (listener) => {
-      onHangup = listener;
-    },
+    ...{ interrupted, onSecondInterrupt, onHangup },
     ...(process.versions.bun === undefined && { saveMemory }),
     random: Math.random,
     licences: async () => (await import('./licences.ts')).readLicences(),
@@ -94,16 +85,6 @@ async function systemClock(folders: Folders): Promise<Clock> {
   return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder: folders.state, monotonic }) });
 }
 
-function systemProcesses(clock: Clock): Processes {
-  return createSystemProcesses({
-    pid: process.pid,
-    get boot() {
-      return clock.boot();
-    },
-    kill: process.kill,
-  });
-}
-
 /**
  * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for it:
  * 500 M instructions, some 100 ms. A parser that is made while the budget is large is never optimised.
@@ -139,17 +120,10 @@ function setV8Flag(name: string, value: number): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);
 }
 
-interface Interruption {
+interface Interruption extends Required<Pick<Context, 'onSecondInterrupt' | 'onHangup'>> {
   readonly signal: AbortSignal;
   /** As Ctrl-C does. */
   abort(): void;
-}
-
-interface InterruptionOptions {
-  /** Returns what makes the line that a second Ctrl-C writes to stderr; undefined: none. */
-  lastWords(): (() => string) | undefined;
-  /** Returns the listener for SIGHUP of a command that asked for it; undefined: the command ends. */
-  onHangup(): (() => void) | undefined;
 }
 
 /**
@@ -157,19 +131,29 @@ interface InterruptionOptions {
  * left to the operating system, which ends the process at once; if a program reads stderr, an error is written to it first. But a closed
  * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
  */
-function listenForInterruption({ lastWords, onHangup }: InterruptionOptions): Interruption {
+function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const abort = () => controller.abort(new InterruptedError('Interrupted'));
+  let lastWords: (() => string) | undefined;
+  let onHangup: (() => void) | undefined;
   // SIGBREAK is known to Windows alone; elsewhere it never comes.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
       abort();
-      const words = lastWords();
+      const words = lastWords;
       if (words !== undefined) process.once(signal, () => endWith(words(), signal));
     });
   }
-  process.on('SIGHUP', () => (onHangup() ?? abort)());
-  return { signal: controller.signal, abort };
+  process.on('SIGHUP', () => (onHangup ?? abort)());
+  return {
+    ...{ signal: controller.signal, abort },
+    onSecondInterrupt: (words) => {
+      lastWords = words;
+    },
+    onHangup: (listener) => {
+      onHangup = listener;
+    },
+  };
 }
 
 /** Without its listener a signal does again what it does to every process. */
@@ -226,7 +210,7 @@ function input(stream: Late<Stdin>, interruption: Interruption): Input {
 async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   const interrupted = interruption.signal;
   let arrived: Uint8Array[] = [];
-  let failure: { readonly reason: unknown } | undefined;
+  let failure: unknown;
   let ended = stream.readableEnded || stream.destroyed;
   let wake = (): void => {};
   const onData = (chunk: Uint8Array) => {
@@ -241,7 +225,7 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
     wake();
   };
   const fail = (reason: unknown) => {
-    failure ??= { reason };
+    failure ??= reason;
     wake();
   };
   const onAbort = () => fail(interrupted.reason);
@@ -261,7 +245,7 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
       stream.resume();
       await woken;
     }
-    if (failure !== undefined) throw failure.reason;
+    if (failure !== undefined) throw failure;
   } finally {
     interrupted.removeEventListener('abort', onAbort);
     stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', fail).pause();
@@ -286,15 +270,8 @@ const ctrlC = 0x03;
 
 /** stderr is for people: if it has no reader, the work continues, and the exit code is the result. */
 function bestEffort(stream: Output): Output {
-  return {
-    get isTerminal() {
-      return stream.isTerminal;
-    },
-    get columns() {
-      return stream.columns;
-    },
-    write: (chunk) => stream.write(chunk).catch(() => {}),
-  };
+  const { write } = stream;
+  return Object.assign(stream, { write: (chunk: string | Uint8Array) => write(chunk).catch(() => {}) });
 }
 
 function output(descriptor: number, open: Late<NodeJS.WriteStream>): Output {

@@ -67,7 +67,6 @@ function integer<T>(value: unknown, name: string, parse: (text: string) => Parse
 
 /** Returns the kind of a value, without its content: it may be long, or a key. */
 function shown(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return String(value);
+  if (value === null || ['undefined', 'boolean', 'number'].includes(typeof value)) return String(value);
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
 }

@@ -20,8 +20,6 @@ import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
 
-type Target = Readonly<Record<'baseUrl' | 'key', string>>;
-
 /**
  * What the clients of this process know of the limits of their keys if they have no state. One with a clock of its own has its own:
  * the times of others would mean something else to it.
@@ -33,33 +31,28 @@ const untilNextTry = 60_000;
 
 /** The connection of a client, which is opened with the first request, or with the next one if that failed. */
 export class LateConnection {
-  readonly #options: PetstoreClientOptions & Plumbing;
-  readonly #target: Target;
-  readonly #clock: Clock;
-  readonly #memory: MemoryLimits;
+  readonly #options: Omit<Opening, 'need'>;
   #opening: Promise<LibraryConnection> | undefined;
   #triedAt = 0;
   /** One that stood in for the state: calls under way go on with it. */
   #before: LibraryConnection | undefined;
 
-  /** @param target has been checked */
-  constructor(options: PetstoreClientOptions & Plumbing, target: Target) {
-    this.#options = options;
-    this.#target = target;
-    this.#clock = options.clock ?? systemClock(options);
-    this.#memory = options.clock === undefined ? inProcess : new MemoryLimits();
+  /** @param options have been checked */
+  constructor(options: PetstoreClientOptions & Plumbing) {
+    const memory = options.clock === undefined ? inProcess : new MemoryLimits();
+    this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
 
   /** @throws FailureError, UnavailableError if the state can't be used */
   async open(): Promise<LibraryConnection> {
-    this.#opening ??= this.#connect(this.#options, 'limits').catch((error) => {
+    this.#opening ??= this.#connect({ ...this.#options, need: 'limits' }).catch((error) => {
       this.#opening = undefined;
       throw error;
     });
     const connection = await this.#opening;
-    if (!connection.isStandIn || this.#clock.monotonic() < this.#triedAt + untilNextTry) return connection;
+    if (!connection.isStandIn || this.#options.clock.monotonic() < this.#triedAt + untilNextTry) return connection;
     try {
-      const meant = await this.#connect({ ...this.#options, onFallback: undefined }, 'history');
+      const meant = await this.#connect({ ...this.#options, need: 'history', onFallback: undefined });
       this.#before = connection;
       this.#opening = Promise.resolve(meant);
       return meant;
@@ -74,10 +67,16 @@ export class LateConnection {
     await Promise.all([connection?.close(), this.#before?.close()]);
   }
 
-  #connect(options: PetstoreClientOptions & Plumbing, need: OpenStateOptions['need']): Promise<LibraryConnection> {
-    this.#triedAt = this.#clock.monotonic();
-    return openConnection({ ...options, clock: this.#clock, memory: this.#memory }, this.#target, need);
+  #connect(options: Opening): Promise<LibraryConnection> {
+    this.#triedAt = options.clock.monotonic();
+    return openConnection(options);
   }
+}
+
+/** The options of a client with all that opens its connection. */
+interface Opening extends PetstoreClientOptions, Pick<Plumbing, 'transport'>, Pick<OpenStateOptions, 'need'> {
+  readonly clock: Clock;
+  readonly memory: MemoryLimits;
 }
 
 /** The parts that all calls of one client share. */
@@ -96,24 +95,14 @@ export interface LibraryConnection {
 }
 
 /** Opens the state and the governor. */
-async function openConnection(
-  options: PetstoreClientOptions & Plumbing & { readonly clock: Clock; readonly memory: MemoryLimits },
-  { baseUrl, key }: Target,
-  need: OpenStateOptions['need'],
-): Promise<LibraryConnection> {
-  const { clock, timeout = 30_000, onLimit, onWait, onWarning } = options;
+async function openConnection(options: Opening): Promise<LibraryConnection> {
+  const { baseUrl, key, clock, timeout = 30_000, onLimit, onWait, onWarning } = options;
   const service = serviceOf(baseUrl);
   const { origin } = new URL(service);
   const { name = origin } = options;
   const scope = scopeOf(origin, key);
-  const processes = createSystemProcesses({
-    pid: process.pid,
-    get boot() {
-      return clock.boot();
-    },
-    kill: (pid, signal) => process.kill(pid, signal),
-  });
-  const { state, limits } = await openLibraryState({ ...options, need }, clock, processes);
+  const processes = createSystemProcesses({ pid: process.pid, boot: () => clock.boot(), kill: process.kill });
+  const { state, limits } = await openLibraryState(options, processes);
   const { random } = Math;
   const governor = createGovernor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
@@ -166,41 +155,25 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 
 /** Opens the state, if one is meant to be. Without it limits are those of this process alone; gates that were written beside it still hold. */
 async function openLibraryState(
-  {
-    stateFolder: folder,
-    stateUrl: url,
-    need,
-    onFallback,
-    onWarning,
-    memory,
-  }: PetstoreClientOptions & Pick<OpenStateOptions, 'need'> & { readonly memory: MemoryLimits },
-  clock: Clock,
+  { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   if (folder === undefined && url === undefined) return { state: undefined, limits: memory };
   const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
   const warn = (line: string) => tell(onWarning, line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
-  const shared = { need, processes, random: Math.random, command: 'a program', user: userOf({}) };
+  const options = { ...copies, need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
-    const state = await openFolderOrDatabase({ ...shared, ...copies });
+    const state =
+      folder === undefined
+        ? await (await import('../state/postgres/open-postgres.ts')).openPostgres({ ...options, url: url ?? '' })
+        : await (await import('../state/open-state.ts')).openState({ ...options, folder });
     return { state, limits: state.limits };
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);
     return { state: undefined, limits: new LimitsWithCopies(memory, copies) };
   }
-}
-
-async function openFolderOrDatabase({
-  folder,
-  url = '',
-  ...options
-}: Omit<OpenStateOptions, 'folder'> & { readonly folder: string | undefined }): Promise<State> {
-  if (folder === undefined)
-    return (await import('../state/postgres/open-postgres.ts')).openPostgres({ ...options, url });
-  const { openState } = await import('../state/open-state.ts');
-  return openState({ ...options, folder, url: url || undefined });
 }
 
 function limitState({ limit, remaining, resetAt, asOf }: Omit<KnownLimit, 'scope' | 'env' | 'kind'>): LimitState {

@@ -126,7 +126,7 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 /** The same, on a clock and a transport that are given. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
   const target = targetOf(options);
-  const late = new LateConnection(options, target);
+  const late = new LateConnection({ ...options, ...target });
   const calls = new Calls(signalOf(options.signal));
   const turns = new PetTurns();
   const call = <T>(

@@ -26,8 +26,8 @@ export interface Processes {
 
 export interface SystemProcessesOptions {
   readonly pid: number;
-  /** `clock.boot()`. Read when it is first needed. */
-  readonly boot: string;
+  /** As `Clock.boot`. */
+  boot(): string;
   /** `process.kill`. @throws an error with the code ESRCH if there is no such process */
   kill(pid: number, signal: 0): unknown;
   /** Where the process file system is; default `/proc`. */
@@ -39,11 +39,13 @@ export interface SystemProcessesOptions {
 /** The processes of this machine. `bin` and the library make it; everything else is given one. */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {
   const { pid, kill, proc = '/proc', system = platform() } = options;
-  let self: ProcessIdentity | undefined;
-  let namespace: string | undefined;
-  const ownNamespace = () => {
-    namespace ??= namespaceOf(proc);
-    return namespace;
+  let own: ProcessIdentity | undefined;
+  const self = (): ProcessIdentity => {
+    own ??= {
+      ...{ host: hostname(), namespace: namespaceOf(proc), boot: options.boot(), pid },
+      startedAt: statOf(proc, pid)?.startedAt ?? '',
+    };
+    return own;
   };
   const isThere = (other: number): boolean => {
     try {
@@ -54,32 +56,26 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
       return (error as NodeJS.ErrnoException).code !== 'ESRCH';
     }
   };
-  // Linux without a process file system does not say whose pids these are: a container may share the name of the host.
-  const isKnown = () => system !== 'linux' || ownNamespace() !== '';
-  const isBeside = (process: ProcessIdentity): boolean =>
-    process.host === hostname() && process.boot === options.boot && process.namespace === ownNamespace() && isKnown();
+  const isBeside = ({ host, boot, namespace }: ProcessIdentity): boolean => {
+    // Linux without a process file system does not say whose pids these are: a container may share the name of the host.
+    if (system === 'linux' && namespace === '') return false;
+    return host === self().host && boot === self().boot && namespace === self().namespace;
+  };
 
   return {
     get self() {
-      self ??= {
-        host: hostname(),
-        namespace: ownNamespace(),
-        boot: options.boot,
-        pid,
-        startedAt: statOf(proc, String(pid))?.startedAt ?? '',
-      };
-      return self;
+      return self();
     },
     isGone: (process) => {
       if (!isBeside(process)) return false;
       if (!isThere(process.pid)) return true;
       if (process.startedAt === '') return false;
-      const stat = statOf(proc, String(process.pid));
+      const stat = statOf(proc, process.pid);
       return stat !== undefined && stat.startedAt !== process.startedAt;
     },
     isStopped: (process) => {
       if (!isBeside(process)) return false;
-      const stat = statOf(proc, String(process.pid));
+      const stat = statOf(proc, process.pid);
       return stat?.startedAt === process.startedAt && /^[Tt]$/.test(stat.state);
     },
   };
@@ -95,7 +91,7 @@ function namespaceOf(proc: string): string {
 }
 
 /** The third field of `stat` is the state, the 22nd the start. The second is a name that may have blanks and parentheses in it. */
-function statOf(proc: string, pid: string): { readonly state: string; readonly startedAt: string } | undefined {
+function statOf(proc: string, pid: number): { readonly state: string; readonly startedAt: string } | undefined {
   try {
     const text = readFileSync(`${proc}/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

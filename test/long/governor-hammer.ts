@@ -9,7 +9,7 @@ import { openState } from '../../src/state/open-state.ts';
 const [folder = '', name = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
 const clock = createSystemClock(hrtime.bigint);
-const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill });
+const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill });
 const { limits, close } = await openLimits();
 const end = clock.monotonic() + Number(seconds) * 1000;
 let admitted = 0;

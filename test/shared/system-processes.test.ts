@@ -23,8 +23,10 @@ const failing = (code: string) => () => {
 };
 const noSuchProcess = failing('ESRCH');
 
+const boot = () => 'b';
+
 describe('the processes of a machine', () => {
-  const system = { boot: 'b', kill: process.kill.bind(process) };
+  const system = { boot, kill: process.kill.bind(process) };
   const real = createSystemProcesses({ ...system, pid: process.pid });
 
   it('know this one', () => {
@@ -50,7 +52,7 @@ describe('the processes of a machine', () => {
 
   it('tell a pid that is used again by its start', () => {
     const proc = fakeProc(5, 'S', '1000');
-    const processes = createSystemProcesses({ pid: 5, boot: 'b', kill: () => true, proc });
+    const processes = createSystemProcesses({ pid: 5, boot, kill: () => true, proc });
     expect(processes.self.startedAt).toBe('1000');
     expect(processes.isGone(processes.self)).toBe(false);
     expect(processes.isGone({ ...processes.self, startedAt: '999' })).toBe(true);
@@ -58,7 +60,7 @@ describe('the processes of a machine', () => {
   });
 
   it('say nothing of a process that they can not see', () => {
-    const processes = createSystemProcesses({ pid: 5, boot: 'b', kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
+    const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
     expect(processes.isGone(processes.self)).toBe(true);
     for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {
       expect(processes.isGone({ ...processes.self, ...elsewhere })).toBe(false);
@@ -66,7 +68,7 @@ describe('the processes of a machine', () => {
   });
 
   it('go by the pid alone on a system that has no namespaces, and not on a Linux that does not say them', () => {
-    const given = { pid: 5, boot: 'b', proc: '/nowhere' };
+    const given = { pid: 5, boot, proc: '/nowhere' };
     const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });
     expect(gone.isGone(gone.self)).toBe(true);

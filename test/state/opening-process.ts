@@ -6,7 +6,7 @@ import { headOf, rowsFor } from './rig.ts';
 /** Opens the state in a folder and begins five runs in it. */
 const folder = process.argv[2] ?? '';
 const clock = createSystemClock(process.hrtime.bigint);
-const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill.bind(process) });
+const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill.bind(process) });
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
 const { random } = Math;
 const state = await openState({ folder, need: 'history', clock, processes, random, command: 'test', warn });

@@ -6,7 +6,7 @@ import { openState } from '../../../src/state/open-state.ts';
 import type { State } from '../../../src/state/state.ts';
 
 export const clock = createSystemClock(process.hrtime.bigint);
-const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot(), kill: process.kill.bind(process) });
+const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill.bind(process) });
 
 /** Opens the state of a folder as a command does. */
 export function openBenchState(folder: string): Promise<State> {
