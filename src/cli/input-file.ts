@@ -1,8 +1,9 @@
+import { createReadStream } from 'node:fs';
 import type { FileFault, PlaceUnit } from '../change-files/fault.ts';
 import { grouped } from '../inventory/values.ts';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
-import { readInput } from '../shared/read-input.ts';
+import { orInterrupted } from '../shared/or-interrupted.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -22,6 +23,25 @@ export async function* readNamedFile(
     // What is about no one file, such as a disk that fails, is said of none.
     if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
     throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
+  }
+}
+
+/** In bytes. */
+const pieceSize = 256 * 1024;
+
+/** Yields the bytes of a file or a pipe. An interruption ends it even while the system blocks, as with a pipe that nobody writes to. */
+async function* readInput(path: string, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  interrupted.throwIfAborted();
+  const stream = createReadStream(path, { highWaterMark: pieceSize });
+  const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  try {
+    for (;;) {
+      const { done, value } = await orInterrupted(pieces.next(), interrupted);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    stream.destroy();
   }
 }
 
