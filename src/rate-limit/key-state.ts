@@ -135,9 +135,8 @@ export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdenti
 
 /** @returns undefined for what `ownerOf` has not written */
 export function processOf(owner: string): ProcessIdentity | undefined {
-  const [host, namespace, boot, pid, startedAt] = owner.split('\n');
-  if (host === undefined || namespace === undefined || boot === undefined || startedAt === undefined) return undefined;
-  return { host, namespace, boot, pid: Number(pid), startedAt };
+  const [host = '', namespace = '', boot = '', pid, startedAt] = owner.split('\n');
+  return startedAt === undefined ? undefined : { host, namespace, boot, pid: Number(pid), startedAt };
 }
 
 /** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */

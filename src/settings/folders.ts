@@ -29,55 +29,48 @@ export interface FolderSources {
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const paths = sources.platform === 'win32' ? path.win32 : path.posix;
-  const platformFolders = foldersOfPlatform(sources);
-  const chosen = (name: string): string | undefined => {
+  const folderOf = (name: string, kind: keyof Folders): string => {
     const folder = variable(sources.env, name);
-    if (folder === undefined || paths.isAbsolute(folder)) return folder && paths.resolve(folder);
+    if (folder === undefined) return usualFolder(kind, sources);
+    if (paths.isAbsolute(folder)) return paths.resolve(folder);
     throw new UsageError(`${name} must be an absolute path: a relative one is another folder wherever you are`, {
       hint: `export ${name}=${shellWord(paths.resolve(folder))}`,
     });
   };
   return {
     get config() {
-      return chosen('PETSTOCK_CONFIG_DIR') ?? platformFolders.config();
+      return folderOf('PETSTOCK_CONFIG_DIR', 'config');
     },
     get state() {
-      return chosen('PETSTOCK_STATE_DIR') ?? platformFolders.state();
+      return folderOf('PETSTOCK_STATE_DIR', 'state');
     },
   };
 }
 
-function foldersOfPlatform({ env, platform, home: findHome }: FolderSources): Record<keyof Folders, () => string> {
-  const home = () => {
-    const found = findHome();
+/** Returns the platform's own folder. */
+function usualFolder(kind: keyof Folders, { env, platform, home }: FolderSources): string {
+  const { isAbsolute, join } = platform === 'win32' ? path.win32 : path.posix;
+  const atHome = (...names: readonly string[]): string => {
+    const found = home();
     if (found === undefined) throw new UsageError(noHome);
-    return found;
+    return join(found, ...names);
   };
   if (platform === 'win32') {
-    const { join } = path.win32;
-    const roaming = () => variable(env, 'APPDATA') ?? join(home(), 'AppData', 'Roaming');
-    const local = () => variable(env, 'LOCALAPPDATA') ?? join(home(), 'AppData', 'Local');
-    return { config: () => join(roaming(), 'petstock'), state: () => join(local(), 'petstock') };
+    const [name, folder] = kind === 'config' ? ['APPDATA', 'Roaming'] : ['LOCALAPPDATA', 'Local'];
+    return join(variable(env, name) ?? atHome('AppData', folder), 'petstock');
   }
-  const { join } = path.posix;
   if (platform === 'darwin') {
-    const support = () => join(home(), 'Library', 'Application Support', 'petstock');
-    return { config: support, state: () => join(support(), 'state') };
+    const support = atHome('Library', 'Application Support', 'petstock');
+    return kind === 'config' ? support : join(support, 'state');
   }
-  return {
-    config: () => join(xdg(env, 'XDG_CONFIG_HOME') ?? join(home(), '.config'), 'petstock'),
-    state: () => join(xdg(env, 'XDG_STATE_HOME') ?? join(home(), '.local', 'state'), 'petstock'),
-  };
+  const [name, usual] = kind === 'config' ? ['XDG_CONFIG_HOME', '.config'] : ['XDG_STATE_HOME', '.local/state'];
+  const folder = variable(env, name);
+  // The XDG specification wants relative paths to be ignored.
+  return join(folder !== undefined && isAbsolute(folder) ? folder : atHome(usual), 'petstock');
 }
 
 const noHome =
   'This user has no home folder, which is where settings and the history are kept. Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
-
-/** The XDG specification wants relative paths to be ignored. */
-function xdg(env: Environment, name: string): string | undefined {
-  const value = variable(env, name);
-  return value !== undefined && path.posix.isAbsolute(value) ? value : undefined;
-}
 
 const root = 0;
 

@@ -42,18 +42,16 @@ function isExempt(url: URL, env: Environment): boolean {
   const entries = (source === undefined ? '' : (variable(env, source) ?? '')).toLowerCase().split(/[\s,]+/);
   const host = withoutDot(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return entries
-    .filter((entry) => entry !== '')
-    .some((entry) => {
-      if (entry === '*') return true;
-      // First as a whole: in `fe80::1:443` the last group is a part of the address.
-      const found = isInRange(host, entry);
-      if (found !== undefined) return found;
-      const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
-      if (entryPort !== undefined && entryPort !== port) return false;
-      const domain = withoutDot(name.replace(/^\*?\./, ''));
-      return isInRange(host, name) ?? (host === domain || host.endsWith(`.${domain}`));
-    });
+  return entries.some((entry) => {
+    if (entry === '' || entry === '*') return entry === '*';
+    // First as a whole: in `fe80::1:443` the last group is a part of the address.
+    const found = isInRange(host, entry);
+    if (found !== undefined) return found;
+    const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
+    if (entryPort !== undefined && entryPort !== port) return false;
+    const domain = withoutDot(name.replace(/^\*?\./, ''));
+    return isInRange(host, name) ?? (host === domain || host.endsWith(`.${domain}`));
+  });
 }
 
 /** `api.example.com.` is the same host as `api.example.com`. */

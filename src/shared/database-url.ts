@@ -87,7 +87,7 @@ export function withAbsoluteFiles(text: string): string {
 }
 
 export function namesSeveralHosts(text: string): boolean {
-  return (partsOf(text.trim())?.hosts ?? '').includes(',') || /[?&](host|port)=[^&]*(,|%2c)/i.test(text);
+  return partsOf(text.trim()).hosts.includes(',') || /[?&](host|port)=[^&]*(,|%2c)/i.test(text);
 }
 
 /** The same for what takes one host a URL: one for each, in their order. @param text that makes sense */
@@ -95,7 +95,7 @@ export function urlPerHost(text: string): readonly string[] {
   const given = text.trim();
   const read = parseDatabaseUrl(given);
   if (!read.ok || read.value.hosts.length === 1) return [given];
-  const { before = '', after = '' } = partsOf(given) ?? {};
+  const { before, after } = partsOf(given);
   const [path = '', query = ''] = after.split('?');
   return read.value.hosts.map(({ host, port }) => {
     const parameters = new URLSearchParams(query);
@@ -108,7 +108,7 @@ export function urlPerHost(text: string): readonly string[] {
 
 /** @returns what is wrong, in words, if it makes no sense */
 function readHosts(text: string, parameter: (name: string) => string | undefined): DatabaseHost[] | string {
-  const inUrl = (partsOf(text)?.hosts ?? '').split(',').map(hostOf);
+  const inUrl = partsOf(text).hosts.split(',').map(hostOf);
   const names = parameter('host')?.split(',') ?? inUrl.map(({ host }) => host);
   const given = parameter('port')?.split(',');
   if (given !== undefined && given.length !== 1 && given.length !== names.length) {
@@ -154,7 +154,7 @@ export function maskDatabaseUrl(text: string): string {
   if (url === undefined) return mask;
   if (url.password !== '') url.password = mask;
   if (url.searchParams.has('password')) url.searchParams.set('password', mask);
-  const { hosts = '' } = partsOf(text.trim()) ?? {};
+  const { hosts } = partsOf(text.trim());
   return url.href
     .replace(/(?<=\/\/|@)no-host\.invalid/, () => (hosts.includes(',') ? hosts : ''))
     .replaceAll(encodeURIComponent(mask), mask);
@@ -164,7 +164,7 @@ export function maskDatabaseUrl(text: string): string {
 const placeholder = 'no-host.invalid';
 
 function readUrl(text: string): URL | undefined {
-  const { before = '', hosts = '', after = '' } = partsOf(text) ?? {};
+  const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
   if (!isList && URL.canParse(text)) return new URL(text);
   // Anything else may be the beginning of a password with a slash in it.
@@ -174,12 +174,11 @@ function readUrl(text: string): URL | undefined {
   return URL.canParse(filled) ? new URL(filled) : undefined;
 }
 
-/** The hosts of a URL, as they stand in it, and what is around them. */
-function partsOf(
-  text: string,
-): { readonly before: string; readonly hosts: string; readonly after: string } | undefined {
-  const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? [];
-  return before === undefined || hosts === undefined || after === undefined ? undefined : { before, hosts, after };
+/** Returns the hosts of a URL, as they stand in it, and what is around them: all empty if it is none. */
+function partsOf(text: string) {
+  const [, before = '', hosts = '', after = ''] =
+    /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? [];
+  return { before, hosts, after };
 }
 
 /** @returns undefined for what is empty */
