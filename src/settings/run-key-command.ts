@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -116,22 +117,19 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
     if (bytes > maxBytes) stop('printed more than a key can have');
   });
   const endMessages = showMessages(child, options);
-  const ended = new Promise<string>((resolve, reject) => {
-    child.on('error', (cause: NodeJS.ErrnoException) =>
-      reject(fail(cause.code === 'ENOENT' ? missing : 'could not be started', cause)),
-    );
-    child.on('close', (code, signal) => {
-      const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
-      const words = fault ?? exit;
-      if (words === undefined) resolve(Buffer.concat(pieces).toString('utf8'));
-      else reject(fail(words));
+  try {
+    const [code, signal] = await once(child, 'close').catch((cause) => {
+      throw fail(cause.code === 'ENOENT' ? missing : 'could not be started', cause);
     });
-  });
-  return ended.finally(() => {
+    const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+    const words = fault ?? exit;
+    if (words !== undefined) throw fail(words);
+    return Buffer.concat(pieces).toString('utf8');
+  } finally {
     deadline.clear();
     interrupted.removeEventListener('abort', onInterrupt);
     endMessages();
-  });
+  }
 }
 
 /** Passes on the first lines of stderr. @returns a function that passes on the rest of the last line */
