@@ -65,10 +65,7 @@ function csvText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
-
+/** With the escapes of JSON. */
 function tsvText(text: string): string {
-  return /[\t\n\r\\]/.test(text)
-    ? text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character)
-    : text;
+  return text.replace(/[\t\n\r\\]/g, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -100,9 +100,7 @@ function sideTitle(name: string): string {
 const longestTitle = 16;
 
 function changeCell(value: Scalar, _row: Row, paint: Paint): string {
-  return value === 'added' || value === 'removed' || value === 'changed'
-    ? paint[looks[value]](value)
-    : `${value ?? ''}`;
+  return paint[looks[value as Difference['change']]](`${value}`);
 }
 
 function byCell(value: Scalar, _row: Row, paint: Paint): string {

@@ -149,11 +149,8 @@ const recordGap = 2;
  * A remark follows the value before it.
  */
 function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
-  const { width = Number.POSITIVE_INFINITY, paint } = options;
-  const widestTitle = Math.max(10, width >> 1);
-  const titles = columns.map(({ title }) => {
-    return width === Number.POSITIVE_INFINITY ? singleLine(title) : shortened(singleLine(title), widestTitle);
-  });
+  const { width = 80, paint } = options;
+  const titles = columns.map(({ title }) => shortened(singleLine(title), Math.max(10, width >> 1)));
   const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
   const room = Math.max(10, width - indent);
   const remark = (index: number) => (columns[index]?.remark ? `  ${cells[index]?.text ?? ''}` : '');
@@ -161,7 +158,7 @@ function recordLines(columns: readonly Column[], cells: readonly TableCell[], op
     .flatMap((title, index) => {
       if (columns[index]?.remark) return [];
       const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
-      const isFixed = kind !== 'text' || text.includes('\x1b') || width === Number.POSITIVE_INFINITY;
+      const isFixed = kind !== 'text' || text.includes('\x1b');
       const lines = isFixed ? [text + remark(index + 1)] : fieldLines(text, room, columns[index]?.foreign);
       return `${padEnd(paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd().concat('\n');
     })

@@ -18,20 +18,15 @@ export interface Account {
  * only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
-  for (const line of lines(file)) {
-    const [name = '', , id, , , home = ''] = line.split(':');
-    if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
-  }
-  return undefined;
-}
-
-function lines(file: string): readonly string[] {
   try {
-    return readFileSync(file, 'utf8').split('\n');
+    for (const line of readFileSync(file, 'utf8').split('\n')) {
+      const [name = '', , id, , , home = ''] = line.split(':');
+      if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
+    }
   } catch {
     // As on Windows, and in an image that holds nothing but the program.
-    return [];
   }
+  return undefined;
 }
 
 /** Returns who runs this, for the history and for others; undefined if there is no name. */
