@@ -72,14 +72,6 @@ test('--version is the version alone, and -V as the value of an option is not ta
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
-test.for([
-  ['config set low-stok 3', 'low-stock'],
-  ['help exit-code', 'exit-codes'],
-  ['inventory set 4', 'quantity'],
-] as const)('what is mistyped is exit 2 with the nearest name: %s', async ([command, told], { shop }) => {
-  expect(await shop.refused(command)).toContain(told);
-});
-
 test('licenses prints the texts as they are, or as one in JSON, and sends nothing', async ({ shop }) => {
   const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
   const result = await shop.run('licenses', { licences });

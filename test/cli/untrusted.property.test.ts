@@ -7,7 +7,6 @@ import { bell, harmless, wipeLine } from '../../src/output/terminal.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { redactorOf } from '../../src/shared/redact.ts';
 import { anyText } from '../support/any-text.ts';
-import { createTestClock } from '../support/clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
@@ -219,26 +218,8 @@ function terminalContext(onWrite: (text: string) => void): Context {
     columns: 80,
     write: async (chunk: string | Uint8Array) => onWrite(Buffer.from(chunk).toString('utf8')),
   };
-  const unused = () => Promise.reject(new Error('not asked for'));
   return {
-    argv: [],
-    env: {},
-    stdin: { isTerminal: true, chunks: [] as unknown as AsyncIterable<Uint8Array> },
-    stdout: output,
-    stderr: output,
-    clock: createTestClock(),
-    openTransport: () => unused,
+    ...{ stdout: output, stderr: output, prompts: {}, interrupted: new AbortController().signal },
     openPager: async () => ({ write: output.write, end: () => {}, ended: new Promise<never>(() => {}) }),
-    folders: { config: '', state: '' },
-    processes: {
-      self: { host: '', namespace: '', boot: '', pid: 1, startedAt: '' },
-      isGone: () => false,
-      isStopped: () => false,
-    },
-    prompts: { password: unused, confirm: unused, text: unused },
-    interrupted: new AbortController().signal,
-    onHangup: () => {},
-    random: () => 0.5,
-    licences: async () => '',
-  };
+  } as unknown as Context;
 }

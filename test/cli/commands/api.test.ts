@@ -126,21 +126,6 @@ test('-i shows the status and the headers before the body, never the key', async
   expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
-test.for([
-  ['sandbox export', ['sandbox', 'export', '']],
-  ['sandbox import', ['sandbox', 'import', '']],
-  ['sandbox backup', ['sandbox', 'backup', '']],
-  ['--file', ['sandbox', 'export', '--file', '']],
-  ['--file', ['sandbox', 'serve', '--port', '0', '--file', '']],
-  ['--import', ['sandbox', 'serve', '--port', '0', '--import', '']],
-  ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
-  ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
-  ['--codes', ['inventory', 'count', '--yes', '--codes', '']],
-  ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-] as const)('an empty name is said to be one: %s in %j', async ([what, command], { shop }) => {
-  expect(await shop.refused(command)).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
-});
-
 test.for<[string, Action, boolean]>([
   ['a connection that breaks', commitThenDrop, false],
   ['a 503', answers(503), false],

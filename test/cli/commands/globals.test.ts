@@ -41,10 +41,6 @@ test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
   }
 });
 
-test.for(['-1', '1.5', '100', 'many'])('--retries %s is exit 2', async (retries, { shop }) => {
-  await shop.refused(`inventory list --retries=${retries}`);
-});
-
 test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const banner = async (command: string, PETSTOCK_ENV?: string) =>

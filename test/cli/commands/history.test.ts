@@ -14,22 +14,58 @@ const pending = (petId: bigint, ref?: string) => ({ petId, before: 1, after: 2, 
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
 describe('history list', () => {
-  test('has every run, the latest first, with what became of it; and sends nothing', async ({ shop }) => {
+  test('has every run, the latest first, with what became of it, and show each row; nothing is sent', async ({
+    shop,
+  }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
-    const differs = { petId: 5n, before: 1, after: 500, result: 'differs', quantity: 100 } as const;
-    const rows = [applied(4n, 5, 9), differs, { ...pending(6n), result: 'unknown' } as const, pending(7n)];
+    const rows = [
+      { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
+      { petId: 9223372036854775807n, before: 14, after: 1, result: 'conflict', quantity: 13 },
+      { ...pending(7n), result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
+      pending(8n),
+      { petId: 5n, before: 1, after: 500, result: 'differs', quantity: 100 },
+    ] as const;
     const second = await recordRun(shop, rows, { reason: 'stock-take' });
-    const { stdout, requests } = await shop.run('history list --json');
-    expect(requests).toEqual([]);
-    const [latest, oldest] = JSON.parse(stdout);
+    const listed = await shop.run('history list --json');
+    expect(listed.stdout).toContain('"pets":[4,9223372036854775807,7,8,5]');
+    const [latest, oldest] = JSON.parse(listed.stdout);
     expect(latest).toEqual({
       ...{ run: second, at: expect.stringMatching(/^2026-01-15T12:00:\d\d\.\d{3}Z$/), env: 'staging', store: null },
       ...{ baseUrl: shop.service.url, command: 'inventory apply', user: 'anna', host: 'till-1', file: 'stock.csv' },
-      ...{ reason: 'stock-take', undoes: null, undoneBy: [], changes: 4, units: 505, pets: [4, 5, 6, 7] },
-      counts: { ...noCounts, applied: 1, unknown: 1, differs: 1, pending: 1 },
+      ...{ reason: 'stock-take', undoes: null, undoneBy: [], changes: 5, units: 541, pets: expect.anything() },
+      counts: { ...noCounts, applied: 1, conflict: 1, unknown: 1, differs: 1, pending: 1 },
       state: 'incomplete',
     });
     expect(oldest).toMatchObject({ run: first, command: 'inventory set', changes: 1, file: null, state: 'done' });
+
+    const shown = await shop.exits(`history show ${second} --json`, 0, [
+      `petstock inventory apply --resume ${second} --env staging`,
+      `petstock undo ${second} --env staging`,
+    ]);
+    expect([listed.requests, shown.requests]).toEqual([[], []]);
+    const { rows: shownRows, ...facts } = JSON.parse(shown.stdout);
+    expect(facts).toEqual(latest);
+    expect(shownRows).toMatchObject([
+      { row: 1, line: 2, petId: 4, before: 39, after: 12, result: 'applied', quantity: 12, reason: 'sold', ref: 'R-1' },
+      { row: 2, line: 3, before: 14, after: 1, result: 'conflict', quantity: 13 },
+      { row: 3, line: 4, petId: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
+      { row: 4, line: 5, petId: 8, result: 'pending', quantity: null, at: null },
+      { row: 5, line: 6, petId: 5, result: 'differs', quantity: 100 },
+    ]);
+    const fields = ['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'];
+    for (const row of shownRows) expect(Object.keys(row)).toEqual(fields);
+    expect(shown.stdout).toContain('"petId":9223372036854775807,');
+    expect((await shop.run(`history show ${second.slice(-4)}`)).stdout).toContain('R-1');
+    for (const [states, ...results] of [
+      ['conflict', 'conflict'],
+      ['unknown,pending', 'unknown', 'pending'],
+      ['applied --state pending', 'applied', 'pending'],
+      ['failed'],
+    ]) {
+      const { rows } = await shop.json(`history show ${second} --json --state ${states}`);
+      expect(rows.map(({ result }: { readonly result: string }) => result)).toEqual(results);
+    }
+    await shop.refused(`history show ${second} --state lost`);
   });
 
   test('by pet, date, state and environment', async ({ shop }) => {
@@ -81,41 +117,6 @@ describe('history list', () => {
 });
 
 describe('history show', () => {
-  test('is the run as in the list, with every row, or those with a result', async ({ shop }) => {
-    const run = await recordRun(shop, [
-      { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
-      { petId: 9223372036854775807n, before: 14, after: 1, result: 'conflict', quantity: 13 },
-      { ...pending(7n), result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
-      pending(8n),
-    ]);
-    const { stdout } = await shop.exits(`history show ${run} --json`, 0, [
-      `petstock inventory apply --resume ${run} --env staging`,
-      `petstock undo ${run} --env staging`,
-    ]);
-    const { rows: shown, ...facts } = JSON.parse(stdout);
-    expect([facts]).toEqual(await list(shop));
-    expect(shown).toMatchObject([
-      { row: 1, line: 2, petId: 4, before: 39, after: 12, result: 'applied', quantity: 12, reason: 'sold', ref: 'R-1' },
-      { row: 2, line: 3, before: 14, after: 1, result: 'conflict', quantity: 13 },
-      { row: 3, line: 4, petId: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer' } },
-      { row: 4, line: 5, petId: 8, result: 'pending', quantity: null, at: null },
-    ]);
-    const fields = ['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'];
-    for (const row of shown) expect(Object.keys(row)).toEqual(fields);
-    expect(stdout).toContain('"petId":9223372036854775807,');
-    expect((await shop.run(`history show ${run.slice(-4)}`)).stdout).toContain('R-1');
-    for (const [states, ...results] of [
-      ['conflict', 'conflict'],
-      ['unknown,pending', 'unknown', 'pending'],
-      ['applied --state pending', 'applied', 'pending'],
-      ['failed'],
-    ]) {
-      const { rows } = await shop.json(`history show ${run} --json --state ${states}`);
-      expect(rows.map(({ result }: { readonly result: string }) => result)).toEqual(results);
-    }
-    await shop.refused(`history show ${run} --state lost`);
-  });
-
   test('of what is no run is exit 9', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config']) await shop.exits(`history show ${run}`, 9);
     await recordRun(shop, [applied(4n, 1, 2)]);
@@ -155,57 +156,44 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is a line for each row that has its outcome, as they were settled', async ({ shop }) => {
+  test('is a line for each row that has its outcome, as they were settled; JSON, CSV or TSV if asked for, no table', async ({
+    shop,
+  }) => {
+    const error = { code: 'scripted', message: 'no, "never"', status: 400 };
+    const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
-    const second = await recordRun(shop, [applied(5n, 1, 2), pending(6n)], { env: 'production' });
+    const second = await recordRun(shop, [failed, pending(6n)], { env: 'production' });
     const { stdout } = await shop.exits('history export', 0, '1 row has no outcome yet');
     expect(jsonLines(stdout)).toMatchObject([
       { run: first, env: 'staging', row: 1, petId: 4, before: 1, after: 2, result: 'applied' },
       { run: first, row: 2, before: 3, after: 4 },
-      { run: second, env: 'production', row: 1, petId: 5, result: 'applied' },
+      { run: second, env: 'production', row: 1, petId: 5, result: 'failed' },
     ]);
     const lines = linesOf(stdout);
     expect(lines[1]).toContain('"petId":9007199254740993,');
-    const file = join(shop.folders.state, '..', 'history.ndjson');
-    expect(await shop.run(['history', 'export', file])).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    const ndjson = join(shop.folders.state, '..', 'history.ndjson');
+    expect((await shop.exits(`history export ${ndjson}`, 0)).stdout).toBe('');
+    expect(readFileSync(ndjson, 'utf8')).toBe(stdout);
     expect((await shop.run('history export --env production')).stdout).toBe(`${lines[2]}\n`);
     expect((await shop.run('history export --since 2026-01-16')).stdout).toBe('');
-  });
-
-  test('goes on after a cursor, whatever the clock does and however late a row is settled', async ({ shop }) => {
-    const seen: { readonly run: string; readonly row: number; readonly seq: number }[] = [];
-    const load = async () => {
-      const { stdout } = await shop.run(`history export --after ${seen.at(-1)?.seq ?? 0} -q`);
-      if (stdout !== '') seen.push(...jsonLines(stdout));
-    };
-    await useState(shop, async ({ history }) => {
-      const rows = [pending(4n, 'night'), pending(5n)];
-      const late = await history.begin({ ...headOf(shop), user: 'bob' }, rows.map(plannedRow));
-      await late.intend([{ row: 1, petId: 4n, expires: shop.clock.monotonic() + 1000 }], undefined);
-      await recordRun(shop, [applied(6n, 1, 2)]);
-      await load();
-      shop.clock.step(-3600_000);
-      await late.settle([{ row: 1, petId: 4n, result: 'applied', quantity: 2 }]);
-      await late.flush();
-      await recordRun(shop, [applied(7n, 1, 2)]);
-      await load();
-      await late.end();
-    });
-    await load();
-    const { stdout } = await shop.run('history export -q');
-    expect(seen).toEqual(jsonLines(stdout));
-    expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).toSorted((a, b) => a - b));
-    expect(seen).toMatchObject([{ petId: 6 }, { petId: 4 }, { petId: 7 }]);
-    for (const filter of ['--ref night', '--user bob', '--pet 4', '--user bob --ref night']) {
-      const found = await shop.run(`history export ${filter}`);
-      expect(jsonLines(found.stdout)).toMatchObject([{ petId: 4, ref: 'night', user: 'bob' }]);
+    for (const flag of ['--json', '-o json']) {
+      expect((await shop.run(`history export ${flag}`)).stdout).toBe(`[\n${lines.join(',\n')}\n]\n`);
     }
-    expect(await ids(shop, '--ref night')).toHaveLength(1);
+    const csv = linesOf((await shop.run('history export -o csv')).stdout);
+    const fields = Object.keys(JSON.parse(lines[1] ?? ''));
+    expect(csv[0]).toBe(fields.join(','));
+    expect(csv[2]).toMatch(new RegExp(`^${first},staging,.*,9007199254740993,3,4,applied,`));
+    expect(csv[3]).toContain(',failed,,"no, ""never""",');
+    const tsv = join(shop.folders.state, '..', 'history.tsv');
+    expect((await shop.exits(`history export ${tsv} -o tsv --header`, 0)).stdout).toBe('');
+    expect(readFileSync(tsv, 'utf8').split('\n')[0]).toBe(fields.join('\t'));
+    await shop.run('config set output table');
+    expect((await shop.run('history export')).stdout).toBe(stdout);
+    await shop.refused('history export -o table');
   });
 
-  test('by cursor has in the end what a whole export has, by run and row: rows are resumed and undone meanwhile', async () => {
-    const shop = await openShop({ faults: ['PATCH /inventory/6:status=500'] });
+  test('by cursor has in the end what a whole export has: whatever the clock does, however late a row is settled, resumed or undone', async () => {
+    const shop = await openShop({ faults: ['PATCH /inventory/9:status=500'] });
     const read = async (options: string) => jsonLines((await shop.run(`history export -q ${options}`.trim())).stdout);
     const byRow = (rows: readonly { run: string; row: number; seq: number }[]) =>
       rows.map((each) => [`${each.run} ${each.row}`, each] as const);
@@ -217,35 +205,33 @@ describe('history export', () => {
       cursor = rows.at(-1)?.seq ?? cursor;
       return rows;
     };
-    await shop.exits(['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,20\n6,20\n'), '--yes'], 8);
-    expect(await load()).toMatchObject([{ petId: 4, result: 'applied' }]);
+    await useState(shop, async ({ history }) => {
+      const rows = [pending(4n, 'night'), pending(5n)];
+      const late = await history.begin({ ...headOf(shop), user: 'bob' }, rows.map(plannedRow));
+      await late.intend([{ row: 1, petId: 4n, expires: shop.clock.monotonic() + 1000 }], undefined);
+      await recordRun(shop, [applied(6n, 1, 2)]);
+      expect(await load()).toMatchObject([{ petId: 6 }]);
+      shop.clock.step(-3600_000);
+      await late.settle([{ row: 1, petId: 4n, result: 'applied', quantity: 2 }]);
+      await late.flush();
+      await recordRun(shop, [applied(7n, 1, 2)]);
+      expect(await load()).toMatchObject([{ petId: 4 }, { petId: 7 }]);
+      await late.end();
+    });
+    for (const filter of ['--ref night', '--user bob', '--pet 4', '--user bob --ref night']) {
+      expect(await read(filter)).toMatchObject([{ petId: 4, ref: 'night', user: 'bob' }]);
+    }
+    expect(await ids(shop, '--ref night')).toHaveLength(1);
+    await shop.exits(['inventory', 'apply', changeFile(shop, 'petId,quantity\n8,20\n9,20\n'), '--yes'], 8);
+    expect(await load()).toMatchObject([{ petId: 8, result: 'applied' }]);
     shop.service.setFaults([]);
     await shop.exits('inventory apply --resume latest --yes', 0);
-    expect(await load()).toMatchObject([{ petId: 6, result: 'applied' }]);
+    expect(await load()).toMatchObject([{ petId: 9, result: 'applied' }]);
     await shop.exits('undo --last --yes', 0);
-    expect(await load()).toMatchObject([4, 6].map((petId) => ({ petId, command: 'undo' })));
-    expect(new Map([...warehouse].sort(([, a], [, b]) => a.seq - b.seq))).toEqual(new Map(byRow(await read(''))));
-  });
-
-  test('is JSON, CSV or TSV where that is asked for, and no table', async ({ shop }) => {
-    const error = { code: 'scripted', message: 'no, "never"', status: 400 };
-    const failed = { ...pending(5n), result: 'failed', error } as const;
-    const run = await recordRun(shop, [applied(9007199254740993n, 3, 4), failed]);
-    const lines = linesOf((await shop.run('history export')).stdout);
-    for (const flag of ['--json', '-o json']) {
-      expect((await shop.run(`history export ${flag}`)).stdout).toBe(`[\n${lines.join(',\n')}\n]\n`);
-    }
-    const csv = await shop.run('history export -o csv');
-    const [header = '', first = '', second = ''] = csv.stdout.split('\n');
-    expect(header.split(',')).toEqual(Object.keys(JSON.parse(lines[1] ?? '')));
-    expect(first).toMatch(new RegExp(`^${run},staging,.*,9007199254740993,3,4,applied,`));
-    expect(second).toContain(',failed,,"no, ""never""",');
-    const file = join(shop.folders.state, '..', 'history.tsv');
-    expect(await shop.run(['history', 'export', file, '-o', 'tsv', '--header'])).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(file, 'utf8').split('\n')[0]).toBe(header.replaceAll(',', '\t'));
-    await shop.run('config set output table');
-    expect((await shop.run('history export')).stdout.split('\n')).toHaveLength(3);
-    await shop.refused('history export -o table');
+    expect(await load()).toMatchObject([8, 9].map((petId) => ({ petId, command: 'undo' })));
+    const whole = byRow(await read(''));
+    expect(new Map([...warehouse].sort(([, a], [, b]) => a.seq - b.seq))).toEqual(new Map(whole));
+    expect(whole.map(([, { seq }]) => seq)).toEqual(whole.map(([, { seq }]) => seq).toSorted((a, b) => a - b));
   });
 });
 
