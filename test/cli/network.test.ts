@@ -1,5 +1,13 @@
-import { expect } from 'vitest';
-import { test } from '../support/shop.ts';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test as plain } from 'vitest';
+import { resolveProxy } from '../../src/settings/proxy.ts';
+import { CertificateError } from '../../src/shared/errors.ts';
+import { classifyFailure } from '../../src/writes/classify-failure.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { openShop, test, withEnv } from '../support/shop.ts';
+import { authorityFile, openClosingPort, openProxy, openTlsFront } from '../support/tls.ts';
 
 test('a service that is down: exit 5, after five tries', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
@@ -39,4 +47,183 @@ test.for([
   const { stdout, stderr } = await shop.exits(command, code, said, { around });
   expect(stdout).toBe('');
   for (const other of ['a bug', 'not known']) expect(stderr.includes(other), stderr).toBe(said.includes(other));
+});
+
+async function openTlsShop() {
+  const shop = await openShop();
+  const { port, connections } = await openTlsFront(shop.service.url);
+  return { shop: withEnv(shop, { PETSTOCK_URL_STAGING: `https://127.0.0.1:${port}/v1` }), connections };
+}
+
+test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - --yes'])(
+  'a certificate that is not trusted: %s fails at once, and says what helps',
+  async (command) => {
+    const { shop, connections } = await openTlsShop();
+    const said = ['is not trusted', 'Nothing was sent to it', /^Hint: petstock config set ca-file '<file with/m];
+    const { requests } = await shop.exits(command, 5, said, { stdin: 'petId,quantity\n1,5\n2,6\n' });
+    expect([requests.length, connections()]).toEqual([1, 1]);
+  },
+);
+
+test('a certificate that is not trusted stops the rows that come after one', () => {
+  const failure = classifyFailure(new CertificateError('not trusted', { unsent: true }));
+  expect(failure).toEqual({ kind: 'notSent', stop: true, mayStillArrive: false, isReadable: false });
+});
+
+test('ca-file adds an authority; once it has gone that is named before anything is sent', async () => {
+  const { shop } = await openTlsShop();
+  const file = join(newFolder(), 'ca.pem');
+  copyFileSync(authorityFile, file);
+  await shop.exits(['config', 'set', 'ca-file', file], 0, `Set ca-file to ${file} in`);
+  for (const command of ['inventory get 1', 'inventory set 1 5']) await shop.exits(command, 0);
+  rmSync(file);
+  expect(await shop.refused('inventory list')).toContain(file);
+});
+
+test.for([
+  ['ca.pem', 'key=psk_0123456789', 'there is no certificate in PEM in it'],
+  ['ca.pem', '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----', 'certificate 1 in it is damaged'],
+  ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
+  [tmpdir(), '', 'it is a folder'],
+  ['/nowhere.pem', '', 'there is no such file'],
+])('ca-file %s is refused: %j', async ([file = '', text = '', words], { shop }) => {
+  const named = file === 'ca.pem' ? join(newFolder(), file) : file;
+  if (file === 'ca.pem') writeFileSync(named, text);
+  const stderr = await shop.refused(['config', 'set', 'ca-file', named]);
+  expect(stderr).toContain(words);
+  expect(stderr).not.toMatch(/psk_|\bE[A-Z]{4,}/);
+  expect((await shop.run('config get ca-file')).stdout).toBe('');
+});
+
+const unchecked = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
+const switchedOff = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
+
+test.for(['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])(
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 refuses %s',
+  async (command, { shop }) => {
+    expect(await shop.refused(command, { env: unchecked })).toContain(switchedOff);
+  },
+);
+
+test.for(['inventory list', 'inventory get 1 -q', 'api GET /inventory/1 -q'])(
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 warns about %s',
+  async (command, { shop }) => {
+    const { stderr, requests } = await shop.run(command, { env: unchecked });
+    expect([requests.length, stderr.includes(`Warning: ${switchedOff}`)]).toEqual([1, true]);
+  },
+);
+
+test('NODE_TLS_REJECT_UNAUTHORIZED=1 is what Node does anyway', async ({ shop }) => {
+  const result = await shop.run('inventory set 1 5', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '1' } });
+  expect(result).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NODE_TLS') });
+});
+
+const stock = 'https://stock.example/v1';
+
+/** A store at an address that only the proxy knows. */
+async function openFarShop(refuses = false) {
+  const shop = await openShop();
+  const front = await openTlsFront(shop.service.url);
+  const proxy = await openProxy(refuses ? undefined : front.port);
+  await shop.run(['config', 'set', 'ca-file', authorityFile]);
+  const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: `http://me:s3cret@${proxy.host}` };
+  return { proxy, shop: withEnv(shop, env) };
+}
+
+describe('through a proxy', () => {
+  test('a read and a write go through a tunnel, with the credentials of the proxy, which status does not show', async () => {
+    const { shop, proxy } = await openFarShop();
+    for (const command of ['inventory get 1', 'inventory set 1 5']) await shop.exits(command, 0);
+    const authorization = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;
+    expect(proxy.asked).toEqual(Array(2).fill({ target: 'stock.example:443', authorization }));
+    const { stdout } = await shop.run('status --json');
+    expect(JSON.parse(stdout)).toMatchObject({ proxy: `http://…@${proxy.host}`, proxySource: 'HTTPS_PROXY' });
+    const table = await shop.run('status --offline -o csv');
+    expect(table.stdout).toContain(`proxy,http://…@${proxy.host},HTTPS_PROXY`);
+    expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
+  });
+
+  test('a certificate is checked behind it', async () => {
+    const { shop } = await openFarShop();
+    await shop.run('config unset ca-file');
+    expect((await shop.exits('inventory set 1 5', 5, 'is not trusted')).requests.length).toBe(1);
+  });
+
+  test('that refuses: the write is known not to be sent', async () => {
+    const { shop, proxy } = await openFarShop(true);
+    const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
+    // Nor is a read, which would be tried again after another fault.
+    expect((await shop.run('inventory list')).stderr).not.toContain('trying again');
+    expect(stderr).not.toMatch(/s3cret|not known whether/);
+    expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0 });
+  });
+
+  test('that hangs up, or is not there: no storm of connections', async ({ shop }) => {
+    const closing = await openClosingPort();
+    const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: closing.host };
+    await shop.exits('inventory list', 5, `the proxy http://${closing.host}`, { env });
+    expect(closing.connections()).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('which proxy', () => {
+  const proxy = 'http://proxy.example:3128';
+
+  plain.each([
+    [stock, { HTTPS_PROXY: proxy }, 'HTTPS_PROXY'],
+    [stock, { https_proxy: proxy, HTTPS_PROXY: 'http://other:1' }, 'https_proxy'],
+    [stock, { HTTPS_PROXY: 'proxy.example:3128' }, 'HTTPS_PROXY'],
+    [stock, { HTTP_PROXY: proxy, http_proxy: proxy }, undefined],
+    [stock, { HTTPS_PROXY: '' }, undefined],
+    [stock, {}, undefined],
+    [stock, { HTTPS_PROXY: proxy, no_proxy: 'a.example, stock.example' }, undefined],
+    ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: proxy }, undefined],
+    ['https://localhost/v1', { HTTPS_PROXY: proxy }, undefined],
+    ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
+    ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
+  ])('%s, %j: %s', (url, env, source) => {
+    const found = resolveProxy(url, env);
+    expect(found?.source).toBe(source);
+    if (source !== undefined) expect(found?.shown).toBe(proxy);
+  });
+
+  plain.each<[host: string, passedBy: readonly string[], proxied: readonly string[]]>([
+    [
+      'stock.example',
+      ['*', '.example', 'EXAMPLE', 'stock.example:443', 'stock.example'],
+      ['stock.example:8443', 'ock.example'],
+    ],
+    ['stock.example.', ['stock.example'], []],
+    [
+      '[2001:db8::1]',
+      ['2001:db8::1', '[2001:db8::1]', '[2001:0DB8:0::0:1]', '10.0.0.0/8, 2001:db8::/32'],
+      ['2001:db9::/32,0.0.0.0/0'],
+    ],
+    [
+      '10.1.2.3',
+      ['10.0.0.0/8', '10.1.2.3:443', '10.1.2.0/25,10.1.3.0/24,::/0', '10.1.0.0/16:443'],
+      ['10.1.2.128/25,10.1.3.0/24,::/0', '110.1.2.3:443, 0.1.2.3'],
+    ],
+    ['10.1.2.3:8443', [], ['10.1.2.3:443']],
+    // Without brackets the last group is a part of the address.
+    ['[fe80::1]', ['[fe80::1]:443', '[fe80:0::1]:443'], ['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443']],
+    ['[fe80::1]:8443', ['[FE80:0:0:0::0.0.0.1]:8443'], ['[fe80:0::1]:443']],
+    ['[fe80::1:443]', ['fe80:0::1:443'], []],
+  ])('of %s, NO_PROXY is about it: %j; is not: %j', (host, passedBy, proxied) => {
+    const asked = [...passedBy, ...proxied].map((list) => {
+      const found = resolveProxy(`https://${host}/v1`, { HTTPS_PROXY: proxy, NO_PROXY: list });
+      return [list, found?.source];
+    });
+    const expected = [...passedBy.map((list) => [list, undefined]), ...proxied.map((list) => [list, 'HTTPS_PROXY'])];
+    expect(asked).toEqual(expected);
+  });
+
+  test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
+    '%s is refused',
+    async (HTTPS_PROXY, { shop }) => {
+      const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
+      expect(stderr).toContain('HTTPS_PROXY cannot be used');
+      expect(stderr).not.toContain('s3cret');
+    },
+  );
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../src/shared/errors.ts';
 import { runProgram, serve } from '../support/program.ts';
 
-// Every class of failure is in test/cli/exit-codes.test.ts; here is that the process ends with what main gives.
+// Every class of failure is in test/cli/commands/errors.test.ts; here is that the process ends with what main gives.
 test.each<[serve: string, command: string, exit: ExitCodeName]>([
   ['', 'inventory list', 'ok'],
   ['', 'inventory lst', 'usage'],

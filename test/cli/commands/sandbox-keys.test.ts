@@ -99,12 +99,16 @@ describe('the plan of the sandbox key', () => {
     },
   );
 
-  test('is business again after a reset, with nothing used; other keys stay', async ({ shop }) => {
+  test('is business again after a reset, with nothing used and the first stock; keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
-    await shop.run('-e sandbox inventory set 1 99');
+    const { key } = await info(shop);
+    await shop.run('-e sandbox inventory set 1 98');
+    await shop.run('-e sandbox inventory adjust 1 +1');
     await shop.exits('sandbox reset', 0);
-    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
-    await shop.exits('-e sandbox inventory get 1', 0, 'Rate limit: 999 of 1000 left');
+    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24, key });
+    // The first stock is taken for no older answer of the service.
+    const adjusted = await shop.exits('-e sandbox inventory adjust 1 +2', 0, 'Rate limit: 998 of 1000 left');
+    expect(adjusted.stdout).toMatch(/^1\t14\tavailable\t12\t/);
     expect(await printed(shop, 'sandbox keys list')).toContainEqual(expect.objectContaining({ id, plan: 'free' }));
   });
 });

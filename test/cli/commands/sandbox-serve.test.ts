@@ -28,21 +28,6 @@ test('sandbox info makes the sandbox on first use, and says where it is', async 
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('sandbox reset brings the first stock back, which is taken for no older answer, and keeps the key', async ({
-  shop,
-}) => {
-  const first = await shop.json('sandbox info --json');
-  await shop.run('-e sandbox inventory set 1 98');
-  await shop.run('-e sandbox inventory adjust 1 +1');
-  expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t99\tavailable\n');
-  await shop.exits('sandbox reset', 0);
-  expect(await shop.run('-e sandbox inventory adjust 1 +2')).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^1\t14\tavailable\t12\t/),
-  });
-  expect(await shop.json('sandbox info --json')).toEqual(first);
-});
-
 test('sandbox serve says where it listens, serves any client, logs nothing unasked, and ends with exit 0', async ({
   shop,
 }) => {
@@ -134,39 +119,40 @@ test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do
 });
 
 describe('the key', () => {
-  test('--key is a constant one, and is in no log, which is JSON from the first line', async ({ shop }) => {
-    const { code, stderr } = await served(shop, `--key ${given} --log`, async ({ url, key }) => {
-      expect(key).toBe(given);
+  const token = 'sixteen-or-more-letters';
+
+  test('is a constant one with --key, as the token is; both are in no log, which is JSON from the first line', async ({
+    shop,
+  }) => {
+    const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
+    const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
+      expect([key, adminToken]).toEqual([given, token]);
       expect((await get(url, given)).status).toBe(200);
+      expect((await get(`${admin}`, token, '/health')).status).toBe(200);
     });
     expect(code).toBe(0);
-    expect(stderr).not.toContain(given);
-    const [first, , request] = jsonLines(stderr);
-    expect(first).toEqual({ time: expect.any(String), level: 'info', message: expect.stringMatching(/^Serving at/) });
-    expect(request).toMatchObject({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 });
+    expect(stderr).not.toMatch(/a-constant-|sixteen/);
+    const lines = jsonLines(stderr);
+    const message = expect.stringMatching(/^Serving at/);
+    expect(lines[0]).toEqual({ time: expect.any(String), level: 'info', message });
+    expect(lines).toContainEqual(expect.objectContaining({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 }));
   });
 
-  test('--key-file makes it once, for this user alone, and shows it nowhere', async ({ shop }) => {
-    const file = join(folderOf(shop), 'key');
-    const first = await served(shop, `--key-file ${file} --log`, async ({ url, key }) => {
-      expect(key).toBeNull();
-      expect((await get(url, readFileSync(file, 'utf8').trim())).status).toBe(200);
-    });
-    const key = readFileSync(file, 'utf8').trim();
-    expect(key).toMatch(/^psk_/);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(first.stdout + first.stderr).not.toContain(key);
-    expect(first.stderr).toContain(`The key is in ${file}.`);
-    await served(shop, `--key-file ${file}`, async ({ url }) => {
-      expect((await get(url, key)).status).toBe(200);
-    });
-  });
-
-  test('--key-file with another key than before says how to end the old one', async ({ shop }) => {
+  test('of --key-file is made once, for this user alone, and shown nowhere; it may be replaced', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
     const options = `--key-file ${file} --file ${stock}`;
+    const read = () => readFileSync(file, 'utf8').trim();
+    const first = await served(shop, `${options} --log`, async ({ url, key }) => {
+      expect(key).toBeNull();
+      expect((await get(url, read())).status).toBe(200);
+    });
+    const before = read();
+    expect(before).toMatch(/^psk_/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.stdout + first.stderr).not.toContain(before);
+    expect(first.stderr).toContain(`The key is in ${file}.`);
     await served(shop, options);
-    const before = readFileSync(file, 'utf8').trim();
+    expect(read()).toBe(before);
     writeFileSync(file, given);
     const { stderr } = await served(shop, options, async ({ url }) => {
       expect((await get(url, before)).status).toBe(200);
@@ -199,16 +185,6 @@ describe('the key', () => {
     const line = JSON.parse(shown.stdout);
     expect(shown.stderr).toContain(`export PETSTOCK_URL_STAGING=${line.url}\n`);
     expect(shown.stderr).toContain(`export PETSTOCK_API_KEY_STAGING=${line.key}\n`);
-  });
-
-  test('--admin-token is that of the administration port, and is printed nowhere else', async ({ shop }) => {
-    const token = 'sixteen-or-more-letters';
-    const options = `--file :memory: --admin-port 0 --admin-token ${token}`;
-    const { stderr } = await served(shop, options, async ({ admin, adminToken }) => {
-      expect(adminToken).toBe(token);
-      expect((await get(`${admin}`, adminToken, '/health')).status).toBe(200);
-    });
-    expect(stderr).not.toContain('sixteen');
   });
 });
 
