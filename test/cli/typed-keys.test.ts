@@ -24,7 +24,7 @@ test.for([
   ['a run', ['history', 'show', secret]],
   ['a path', ['api', 'GET', other, '--data', secret]],
   ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
-  ['what stands behind -- and is no free text', ['inventory', 'get', '--', '--reason', other]],
+  ['what stands behind -- and is no free text', ['inventory', 'apply', '--', `--ref=${other}`]],
   ['what stands behind --ref where that is the reason', ['inventory', 'set', '--reason', '--ref', other]],
 ] as const)('a key on the command line is refused, and not repeated: %s', async ([_name, args], { shop }) => {
   expect(await shop.refused(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } })).not.toMatch(/s3cret|ABCD|h7Qk/);

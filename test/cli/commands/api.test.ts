@@ -6,15 +6,21 @@ import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
 import { answers, commitThenDrop } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
-import { changeFile, errorJson, openShop, sent } from '../../support/shop.ts';
+import { changeFile, errorJson, sent } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
-test('prints the body as it came', async () => {
-  const shop = await openShop({ pets: 6 });
-  const result = await shop.exits('api GET /inventory', 0);
-  expect(sent(result)).toEqual(['GET /v1/inventory']);
-  expect(result.stdout).toContain('{"petId":9223372036854775807,"quantity":');
-  expect(result.stdout.endsWith(']')).toBe(true);
+test('prints the body as it came; -i the status and the headers before it, never the key', async ({ shop }) => {
+  const plain = await shop.exits('api GET /inventory', 0);
+  expect(sent(plain)).toEqual(['GET /v1/inventory']);
+  expect(plain.stdout).toContain('{"petId":9223372036854775807,"quantity":');
+  const { stdout } = await shop.exits('api GET /inventory -i', 0);
+  const [head = '', body = ''] = stdout.split('\n\n');
+  expect(body).toBe(plain.stdout);
+  for (const line of [/^HTTP\/1.1 200 OK\n/, /^content-type: application\/json/m, /^x-ratelimit-limit: \d+$/m])
+    expect(head).toMatch(line);
+  expect(stdout).not.toContain(shop.service.key);
+  const missing = await shop.exits('api GET /nothing --include', 9);
+  expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
 test('a write has the banner, the body as it was given, and its answer', async ({ shop }) => {
@@ -52,13 +58,6 @@ test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes t
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
-test('a million bytes on stdin are sent once', async ({ shop }) => {
-  const stdin = `{"quantity":3,"note":"${'x'.repeat(1_000_000)}"}`;
-  const result = await shop.run('api PATCH /inventory/1 --data -', { stdin });
-  expect([0, 10]).toContain(result.code);
-  expect(result.requests.map(({ body }) => body)).toEqual([stdin]);
-});
-
 test('an answer that is no success is shown, and is an error; with --json stdout is empty', async ({ shop }) => {
   const { stdout } = await shop.exits('api GET /nothing', 9, 'Error: ');
   expect(JSON.parse(stdout)).toMatchObject({ status: 404 });
@@ -94,10 +93,16 @@ test.for([
   expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
 });
 
-test.for(['-', '@-', '@file'])('--data %s sends what is there, byte for byte', async (data, { shop }) => {
-  const stdin = '{ "quantity": 9 }\n';
+test.for([
+  ['-', '{ "quantity": 9 }\n'],
+  ['@-', '{ "quantity": 9 }\n'],
+  ['@file', '{ "quantity": 9 }\n'],
+  ['-', `{"quantity":9${' '.repeat(1_000_000)}}`],
+] as const)('--data %s sends what is there, byte for byte, once', async ([data, stdin], { shop }) => {
   const named = data === '@file' ? `@${changeFile(shop, stdin, 'body.json')}` : data;
-  const result = await shop.exits(`api PATCH /inventory/4 --data ${named}`, 0, [], { stdin });
+  const result = await shop.run(`api PATCH /inventory/4 --data ${named}`, { stdin });
+  // The service takes bodies of up to 16 KiB.
+  expect(result.code).toBe(stdin.length > 16_384 ? 10 : 0);
   expect(sent(result)).toEqual([`PATCH /v1/inventory/4 ${stdin}`]);
 });
 
@@ -113,17 +118,6 @@ test.for([
   const { stdout, stderr, requests } = await shop.exits(command, code, words);
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
   expect(stderr).not.toMatch(/E[A-Z]{4,}/);
-});
-
-test('-i shows the status and the headers before the body, never the key', async ({ shop }) => {
-  const { stdout } = await shop.exits('api GET /inventory -i', 0);
-  const [head = '', body = ''] = stdout.split('\n\n');
-  for (const line of [/^HTTP\/1.1 200 OK\n/, /^content-type: application\/json/m, /^x-ratelimit-limit: \d+$/m])
-    expect(head).toMatch(line);
-  expect(body).toMatch(/^\[/);
-  expect(stdout).not.toContain(shop.service.key);
-  const missing = await shop.exits('api GET /nothing --include', 9);
-  expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
 test.for<[string, Action, boolean]>([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answers } from '../../support/scripted-actions.ts';
-import { errorJson, openShop, openShopAnswering, sent, withEnv } from '../../support/shop.ts';
+import { errorJson, openShop, sent, withEnv } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
@@ -58,12 +58,6 @@ describe('a 429 that asks to wait for longer than the command may', () => {
       expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
     },
   );
-});
-
-test('an error of any length is a line', async () => {
-  const body = JSON.stringify({ code: 'c', message: 'long '.repeat(10_000), status: 400 });
-  const shop = await openShopAnswering(400, body);
-  expect((await shop.exits('inventory list', 10)).stderr.length).toBeLessThan(1500);
 });
 
 test('off a terminal one line tells that a request is tried again', async ({ shop }) => {

@@ -70,12 +70,6 @@ test('config path does no harm', async ({ shop }) => {
   expect((await shop.run('config path', { folders })).stdout).toContain('\x1b]0;x\x07');
 });
 
-test('our own colours survive', async () => {
-  const shop = await openShopAnswering(200, list);
-  const { stdout } = await shop.run('inventory list --color always', { terminal: 80 });
-  expect(stdout).toContain('\x1b[1mPet ID\x1b[22m');
-});
-
 // What decides is in test/output/terminal.test.ts; here is that a flag, the variables and each stream are asked.
 test.for([
   [undefined, ['stdout', 'stderr'], '', {}, [false, false]],

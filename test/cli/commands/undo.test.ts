@@ -47,6 +47,7 @@ test('never twice; what was a conflict may be taken back once what came between 
 });
 
 test('asks first, has a dry run, and tells the environment of the run before it asks another', async ({ shop }) => {
+  for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
   const { report } = await apply(shop, csv);
   for (const command of [`undo ${report.run}`, `inventory apply --resume ${report.run}`]) {
     const hint = `Hint: petstock ${command} --env staging\n`;
@@ -85,10 +86,6 @@ test('on a terminal the question says which run it is, with --quiet too', async 
   expect(asked).toEqual([
     expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
   ]);
-});
-
-test('a run and --last are not both taken, nor none of them', async ({ shop }) => {
-  for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
 });
 
 // A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.
