@@ -20,6 +20,8 @@ export interface WatchOptions {
   readonly now: boolean;
   look(signal: AbortSignal): Promise<Look>;
   limits(): PaceLimits;
+  /** When the rate limit lets the next look leave, by the monotonic clock, as far as that is known; 0: now. */
+  opensAt(): number;
   counts(change: Difference): boolean;
   onBegin(list: StockList): Promise<void>;
   readonly messages: Pick<Messages, 'note' | 'warn'>;
@@ -157,12 +159,14 @@ class Watch {
 
   /** Until the next look. @returns whether there is one */
   async pause(): Promise<boolean> {
-    const { clock, limits, messages } = this.options;
+    const { clock, limits, messages, opensAt } = this.options;
     if (this.#lookedAt >= this.#end) return false;
     const least = this.#pace.least(limits(), clock.monotonic());
     const wanted = this.#pace.interval;
     if (least > wanted) await this.#noteSlower(least, 'more would be over a tenth of the rate limit');
-    const soonest = Math.max(this.#lookedAt + least, this.#notBefore);
+    // A wait that ends in time is the governor's, which shows it.
+    const opens = opensAt();
+    const soonest = Math.max(this.#lookedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
     if (this.#isFirst && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#lookedAt);
       await messages.warn(
@@ -171,7 +175,7 @@ class Watch {
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
     // What changed since the last look is worth one more at the end, if the limits allow it.
-    return clock.monotonic() < this.#end || soonest <= this.#end;
+    return clock.monotonic() < this.#end || Math.max(soonest, opensAt()) <= this.#end;
   }
 
   /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */

@@ -5,6 +5,7 @@ import { counted, parsePetId } from '../../../inventory/values.ts';
 import type { Paint } from '../../../output/terminal.ts';
 import type { Format } from '../../../output/view.ts';
 import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
+import { decide } from '../../../rate-limit/rules.ts';
 import { ChangesFound, FailureError, UsageError } from '../../../shared/errors.ts';
 import { whereName } from '../../../shared/where.ts';
 import type { Connection } from '../../invocation/connect.ts';
@@ -134,6 +135,11 @@ function watchOptions(invocation: Invocation, connection: Connection, options: R
     limits: () => {
       const { windows } = current.state.limits.peek(current.scope);
       return { minute: windows.minute?.limit, day: windows.day?.limit };
+    },
+    opensAt: () => {
+      const known = current.state.limits.peek(current.scope);
+      const decision = decide(known, clock.monotonic(), { bulk: true, least: 1 });
+      return decision.go ? 0 : (decision.until ?? 0);
     },
     onBegin: async (list) => {
       const present = new Set(petIds && list.petIds());

@@ -175,6 +175,42 @@ describe('nothing but a 401 ends it', () => {
   });
 });
 
+test('--for ends it while the rate limit lets no look leave', async () => {
+  const clock = createTestClock();
+  let [meanwhile, looks] = [async () => {}, 0];
+  const sleep: TestClock['sleep'] = async (ms, signal) => {
+    // The time of a look that waits for the limit runs out.
+    if (ms > 2000) clock.expireDeadlines(2000);
+    await clock.sleep(ms, signal);
+    await meanwhile();
+  };
+  const { service, run } = await openTill({}, { ...clock, sleep });
+  const refused = () => {
+    service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
+    return run('inventory list --max-wait 0');
+  };
+  await refused();
+  const behind = clock.monotonic();
+  const { code, stderr } = await run('inventory watch --for 2 --first');
+  expect({ code, seconds: (clock.monotonic() - behind) / 1000 }).toEqual({ code: 3, seconds: 2 });
+  expect(stderr).toMatch(/Warning: no change can be seen: --for ends before the next look/);
+
+  clock.advance(60_000);
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    expect((await refused()).code).toBe(6);
+  };
+  const began = clock.monotonic();
+  const watched = await run('inventory watch --for 10', {
+    around: (send) => {
+      looks += 1;
+      return send();
+    },
+  });
+  expect(watched.code).toBe(0);
+  expect({ looks, seconds: (clock.monotonic() - began) / 1000 }).toEqual({ looks: 1, seconds: 10 });
+});
+
 test('it takes no more than a tenth of the limit, and says once that it is slower', async () => {
   const minute = await openShop({ limits: { minute: 20, day: 1_000_000 } });
   const result = await minute.run('inventory watch --interval 1 --for 300');
@@ -302,6 +338,7 @@ async function watched(looks: number, quantitiesAt: (look: number) => readonly n
     now: false,
     look: async () => ({ list: await StockList.gather(batches()), unreadable: new UnreadablePets() }),
     limits: () => ({ minute: undefined, day: undefined }),
+    opensAt: () => 0,
     counts: () => true,
     onBegin: async () => {},
     messages: { note: async () => {}, warn: async () => {} },
