@@ -1,4 +1,4 @@
-import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode } from './file-error.ts';
@@ -87,7 +87,14 @@ function bootFiles(folder: string) {
     },
     /** In place, so that no reader finds it missing. */
     refresh: (boot: number, seenAt: number): void => {
-      bestEffort(() => writeFileSync(path(boot), digitsOf(seenAt), { flag: 'r+' }));
+      bestEffort(() => {
+        const file = openSync(path(boot), 'r+');
+        try {
+          writeSync(file, digitsOf(seenAt), 0);
+        } finally {
+          closeSync(file);
+        }
+      });
     },
     remove: (boot: number): void => bestEffort(() => rmSync(path(boot))),
   };
