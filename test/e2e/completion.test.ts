@@ -4,21 +4,27 @@ import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 import { openShell } from '../support/shells.ts';
 
-test('bash completes commands, options and their values', async () => {
+test('bash completes commands, options and their values, quoted or in the middle of a line', async () => {
   const shell = await openShell('bash');
-  expect(await shell.complete('petstock inv')).toBe('petstock inventory ');
-  expect(await shell.complete('petstock inventory li')).toBe('petstock inventory list ');
-  expect(await shell.complete('petstock inventory list --sum')).toBe('petstock inventory list --summary ');
-  expect(await shell.complete('petstock -e pro')).toBe('petstock -e production ');
-  expect(await shell.complete('petstock --env=pro')).toBe('petstock --env=production ');
-  expect(await shell.complete('petstock inventory list --status=available,pe')).toBe(
-    'petstock inventory list --status=available,pending ',
-  );
-  expect(await shell.complete('petstock --env sandbox config set conf')).toBe(
-    'petstock --env sandbox config set confirm ',
-  );
-  expect(await shell.complete('petstock config set confirm al')).toBe('petstock config set confirm always ');
-  expect(await shell.complete('petstock inventory apply --column pe')).toBe('petstock inventory apply --column petId=');
+  for (const [typed, completed] of [
+    ['inv', 'inventory '],
+    ['inventory li', 'inventory list '],
+    ['inventory list --sum', 'inventory list --summary '],
+    ['-e pro', '-e production '],
+    ['--env=pro', '--env=production '],
+    ['inventory list --status=available,pe', 'inventory list --status=available,pending '],
+    ['--env sandbox config set conf', '--env sandbox config set confirm '],
+    ['config set confirm al', 'config set confirm always '],
+    ['inventory apply --column pe', 'inventory apply --column petId='],
+    // Words with quotes.
+    ['inventory list --sort "qu', 'inventory list --sort "quantity" '],
+    ["inventory list --sort='qu", "inventory list --sort='quantity' "],
+    ['"config" set \'confirm\' al', '"config" set \'confirm\' always '],
+    // In the middle of a line: back to the end of the first word after the program.
+    ['inv list\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D', 'inventory list'],
+  ]) {
+    expect(await shell.complete(`petstock ${typed}`)).toBe(`petstock ${completed}`);
+  }
 });
 
 test('bash lists what there is with what it means, and types no more than it has in common', async () => {
@@ -28,33 +34,10 @@ test('bash lists what there is with what it means, and types no more than it has
   expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
 });
 
-test('bash completes a word that begins with a quote, and behind one that is quoted', async () => {
-  const shell = await openShell('bash');
-  expect(await shell.complete('petstock inventory list --sort "qu')).toBe('petstock inventory list --sort "quantity" ');
-  expect(await shell.complete("petstock inventory list --sort='qu")).toBe("petstock inventory list --sort='quantity' ");
-  expect(await shell.complete('petstock "config" set \'confirm\' al')).toBe(
-    'petstock "config" set \'confirm\' always ',
-  );
-});
-
-test('bash completes in the middle of a line', async () => {
-  const shell = await openShell('bash');
-  // Back to the end of the first word after the program.
-  expect(await shell.complete('petstock inv list\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D')).toBe('petstock inventory list');
-});
-
 test('bash proposes files that apply reads, and quotes what they are called', async () => {
   const shell = await openShell('bash');
-  for (const name of [
-    'counts.csv',
-    'notes.md',
-    'sold today.csv',
-    '$(touch pwned).csv',
-    'COUNTS-2.CSV',
-    'new\nline.csv',
-  ]) {
-    writeFileSync(join(shell.folder, name), '');
-  }
+  const names = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).csv', 'COUNTS-2.CSV', 'new\nline.csv'];
+  for (const name of names) writeFileSync(join(shell.folder, name), '');
   mkdirSync(join(shell.folder, 'north'));
   expect(await shell.complete('petstock inventory apply cou')).toBe('petstock inventory apply counts.csv ');
   expect(await shell.complete('petstock inventory apply so')).toBe('petstock inventory apply sold\\ today.csv ');

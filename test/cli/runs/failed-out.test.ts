@@ -47,25 +47,22 @@ test('--failed-out has no delta that may have been written, after a resume neith
 test.for([
   ['a service that is away', 'petId,delta\n1,-10\n2,-5\n', ''],
   ['a guard', 'petId,quantity\n1,0\n2,5\n', ' --max-zero 0'],
-] as const)(
-  'a file that is applied and written anew keeps its rows: %s, and a kill',
-  async ([_what, rows, guard], { till }) => {
-    const failed = till.file('failed.csv', '');
-    till.service.next('PATCH', answers(400), answers(400));
-    await till.run(`inventory apply ${till.file('counts.csv', rows)} ${flags} --failed-out ${failed}`);
-    const text = readFileSync(failed, 'utf8');
-    expect(rowsIn(failed)).toHaveLength(2);
-    if (guard === '') till.service.next('GET', drop);
-    const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
-    await till.exits(again + guard, guard === '' ? 5 : 2);
-    expect(readFileSync(failed, 'utf8')).toBe(text);
-    const run = await killAt(till, hang, again);
-    expect(readFileSync(failed, 'utf8')).toBe(text);
-    await till.exits(again, 7, `--resume ${run}`);
-    await till.exits(`inventory apply --resume ${run} --yes`, 0);
-    expect([1, 2].map(till.service.stockOf)).toEqual([0, 5]);
-  },
-);
+] as const)('what is input and --failed-out keeps its rows: %s, and a kill', async ([_by, rows, guard], { till }) => {
+  const failed = till.file('failed.csv', '');
+  till.service.next('PATCH', answers(400), answers(400));
+  await till.run(`inventory apply ${till.file('counts.csv', rows)} ${flags} --failed-out ${failed}`);
+  const text = readFileSync(failed, 'utf8');
+  expect(rowsIn(failed)).toHaveLength(2);
+  if (guard === '') till.service.next('GET', drop);
+  const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
+  await till.exits(again + guard, guard === '' ? 5 : 2);
+  expect(readFileSync(failed, 'utf8')).toBe(text);
+  const run = await killAt(till, hang, again);
+  expect(readFileSync(failed, 'utf8')).toBe(text);
+  await till.exits(again, 7, `--resume ${run}`);
+  await till.exits(`inventory apply --resume ${run} --yes`, 0);
+  expect([1, 2].map(till.service.stockOf)).toEqual([0, 5]);
+});
 
 test('--failed-out of a resume keeps the rows of its run if nothing is sent', async ({ till }) => {
   const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');

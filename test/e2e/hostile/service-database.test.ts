@@ -23,15 +23,15 @@ const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`
 /** What mallory puts in the way of all names that the service might look for, each of which tells that it was run. */
 const traps = (trap: string) =>
   [
+    ...['max(bytea)', 'clock_timestamp()', 'pg_backend_pid()', 'current_setting(text)'],
     ...[
-      'max(bytea)',
-      'clock_timestamp()',
-      'pg_backend_pid()',
-      'current_setting(text)',
       'to_timestamp(float8)',
       'floor(numeric)',
+      'encode(bytea, text)',
+      'unnest(bigint[])',
+      'pg_advisory_xact_lock(bigint)',
+      'set_config(text, text, boolean)',
     ],
-    ...['encode(bytea, text)', 'unnest(bigint[])', 'pg_advisory_xact_lock(bigint)', 'set_config(text, text, boolean)'],
   ].map((name) => `CREATE FUNCTION public.${name} RETURNS text LANGUAGE plpgsql AS $$ ${trap} $$`);
 
 test('a role that may create in public gets nothing of hers run by the service, and no right', async () => {

@@ -32,21 +32,13 @@ shopTest.for([
 const four = '{"petId":4,"quantity":12,"status":"available"}';
 
 shopTest.for([
-  [
-    'makes no sense',
-    '{"petId":4,"stock":{"quantity":12},"status":"available"}',
-    ['4 12', /^$/, '"quantity" in the answer is missing. This operation is marked experimental'],
-  ],
-  ['is about another pet', four, ['5 12', /^$/, 'It is not known whether the stock of pet 5 was set to 12']],
-  [
-    'has another quantity',
-    four,
-    ['4 13', /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
-  ],
-] as const)('an answer to a PATCH that %s is exit 8', async ([_what, body, [words, printed, told]], { shop }) => {
+  ['set 4 12', '{"petId":4}', /^$/, '"quantity" in the answer is missing. This operation is marked experimental'],
+  ['set 5 12', four, /^$/, 'It is not known whether the stock of pet 5 was set to 12'],
+  ['set 4 13', four, /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
+] as const)('%s that is answered with %s is exit 8', async ([words, body, printed, told], { shop }) => {
   // Nor can the stock be read back from it.
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
-  const { code, stdout, stderr } = await shop.run(`inventory set ${words}`, { env });
+  const { code, stdout, stderr } = await shop.run(`inventory ${words}`, { env });
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.stringMatching(printed) });
   expect(stderr).toContain(told);
 });
@@ -75,28 +67,28 @@ const committedMoved: Action = (exchange) => {
 };
 const bulk = 'apply - --yes --concurrency 1';
 
-test.for<[command: string, action: Action, expected: object, counts: object, message: string]>([
+test.for<[command: string, action: Action, ends: [code: number, sent: string], counts: object, message: string]>([
   [
     'set 1 5',
     moved,
-    { code: 8, sent: 'PATCH GET' },
+    [8, 'PATCH GET'],
     { unknown: 1 },
-    'It is not known whether the stock of pet 1 was set to 5: The service redirects',
+    'whether the stock of pet 1 was set to 5: The service redirects',
   ],
-  ['adjust 1 +5', moved, { code: 1, sent: 'GET PATCH GET' }, { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
-  [bulk, committedMoved, { code: 8, sent: 'GET PATCH GET' }, { applied: 1, notAttempted: 2, unknown: 0 }, ''],
+  ['adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
+  [bulk, committedMoved, [8, 'GET PATCH GET'], { applied: 1, notAttempted: 2, unknown: 0 }, ''],
   [
     bulk,
     moved,
-    { code: 1, sent: 'GET PATCH GET' },
-    { applied: 0, failed: 1, notAttempted: 2, unknown: 0 },
+    [1, 'GET PATCH GET'],
+    { failed: 1, notAttempted: 2, applied: 0 },
     'No change has reached the stock so far',
   ],
-])('a redirect is no proof that nothing was written: %s', async ([command, action, expected, counts, message]) => {
+])('a redirect is no proof that nothing was written: %s', async ([command, action, ends, counts, message]) => {
   const till = await openTill();
   till.service.always('PATCH', action);
   const { code, stdout, stderr, requests } = await till.run(`inventory ${command} --json`, { stdin: rows });
-  expect({ code, sent: requests.map(({ method }) => method).join(' ') }).toEqual(expected);
+  expect([code, requests.map(({ method }) => method).join(' ')]).toEqual(ends);
   expect((stdout === '' ? (await till.history())[0] : JSON.parse(stdout)).counts).toMatchObject(counts);
   expect(errorJson(stderr).error.message).toContain(message);
 });

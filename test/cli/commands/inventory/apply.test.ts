@@ -53,23 +53,16 @@ describe('what is refused before anything is written', () => {
 
   test.for([
     // No database keeps a NUL.
-    [
-      'json',
-      String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`,
-      'line 1, ref: there is a NUL character in the text',
-    ],
-    ['json', '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
-    ['json', '[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
-    ['json', '[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
-  ] as const)(
-    'of %s a fault is told by line, or by item if all is on one: %j',
-    async ([format, text, told], { shop }) => {
-      const file = changeFile(shop, text, `changes.${format}`);
-      const result = await shop.run(`inventory apply ${file} --yes`);
-      expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
-      expect(result.stderr).toContain(`│ ${told}`);
-    },
-  );
+    [String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`, 'line 1, ref: there is a NUL character in the text'],
+    ['[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
+    ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
+    ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
+  ] as const)('a fault of JSON is told by line, or by item if all is on one: %j', async ([text, told], { shop }) => {
+    const file = changeFile(shop, text, 'changes.json');
+    const result = await shop.run(`inventory apply ${file} --yes`);
+    expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
+    expect(result.stderr).toContain(`│ ${told}`);
+  });
 
   test('a plan beyond a guard, whatever --yes says; the flag goes before the setting', async ({ shop }) => {
     for (const [guard, name] of [

@@ -239,16 +239,8 @@ test('a machine that was suspended is looked at once, at once', async ({ shop })
 });
 
 test('options that make no sense are exit 2, with nothing sent', async ({ shop }) => {
-  for (const words of [
-    '--interval 0',
-    '--interval x',
-    '--interval 0.01',
-    '--for -1',
-    '--pet x',
-    '--status gone',
-    'extra',
-  ])
-    await shop.refused(`inventory watch ${words}`);
+  const wrong = ['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet x', '--status gone', 'extra'];
+  for (const words of wrong) await shop.refused(`inventory watch ${words}`);
 });
 
 test('it says that --for is shorter than the time to the second look', async () => {

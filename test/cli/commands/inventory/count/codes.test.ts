@@ -7,10 +7,7 @@ test('codes are text: leading zeros count, and several may stand for one pet', a
   const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
   const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":3}'] });
-  expect(result.report.rows).toMatchObject([
-    { petId: 4, after: 3 },
-    { petId: 5, after: 1 },
-  ]);
+  expect(result.report.rows.map(({ petId, after }) => `${petId} ${after}`)).toEqual(['4 3', '5 1']);
 });
 
 test('names of --codes are in the plan, in its question, and in the report', async ({ shop }) => {
