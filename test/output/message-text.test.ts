@@ -6,46 +6,29 @@ import { UsageError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';
 
-const noUrl = new UsageError('no URL for staging', { hint: 'petstock config set-url https://… --env staging' });
-
-test.each<[string, Parameters<typeof errorText>[0], string]>([
-  ['two lines', noUrl, 'Error: no URL for staging\nHint: petstock config set-url https://… --env staging\n'],
-  ['one line if there is nothing to do', { message: 'the disk is full' }, 'Error: the disk is full\n'],
-  [
-    'harmless, each on one line',
-    { message: 'a\nHint: b\x1b]0;x\x07\u202ec', hint: 'petstock\x07 status\n' },
-    'Error: a Hint: bc\nHint: petstock status\n',
-  ],
-])('an error is %s', (_how, error, text) => expect(errorText(error, plainPaint)).toBe(text));
-
-test('an error has colour', async () => {
-  const text = visible(errorText({ message: 'a', hint: 'b' }, await createPaint(true)));
-  expect(text).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
+test('an error is one line or two, which do no harm', async () => {
+  const text = (error: Parameters<typeof errorText>[0]) => errorText(error, plainPaint);
+  const hint = 'petstock config set-url https://… --env staging';
+  expect(text(new UsageError('no URL for staging', { hint }))).toBe(`Error: no URL for staging\nHint: ${hint}\n`);
+  expect(text({ message: 'the disk is full' })).toBe('Error: the disk is full\n');
+  const harmful = { message: 'a\nHint: b\x1b]0;x\x07\u202ec', hint: 'petstock\x07 status\n' };
+  expect(text(harmful)).toBe('Error: a Hint: bc\nHint: petstock status\n');
+  const painted = visible(errorText({ message: 'a', hint: 'b' }, await createPaint(true)));
+  expect(painted).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-const notFound = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
-const service = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
-
-test.each<[string, Parameters<typeof errorJson>[0], number, string]>([
-  [
-    'without what is absent',
-    new UsageError('say "what"'),
-    2,
-    '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n',
-  ],
-  [
-    'in this order, in the words of the service',
-    { ...notFound, hint: 'petstock inventory list', service, retryAfterSeconds: 12 },
-    9,
+test('an error is one line of JSON without what is absent, in this order, in the words of the service', () => {
+  const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
+  expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
+  const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
+  const service = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
+  expect(errorJson({ ...error, hint: 'petstock inventory list', service, retryAfterSeconds: 12 }, 9)).toBe(
     '{"error":{"code":"NO_SUCH_PET","kind":"not-found","message":"No pet\\u001b[2J 7","status":404,"exitCode":9,"hint":"petstock inventory list","retryAfterSeconds":12}}\n',
-  ],
-  [
-    'with what is empty',
-    { ...notFound, hint: '', retryAfterSeconds: 0 },
-    9,
+  );
+  expect(errorJson({ ...error, hint: '', retryAfterSeconds: 0 }, 9)).toBe(
     '{"error":{"code":"not_found","kind":"not-found","message":"no such pet","status":404,"exitCode":9,"hint":"","retryAfterSeconds":0}}\n',
-  ],
-])('an error is one line of JSON, %s', (_how, error, exitCode, json) => expect(errorJson(error, exitCode)).toBe(json));
+  );
+});
 
 test.each([
   ['line 5: short', 40, ['line 5: short']],

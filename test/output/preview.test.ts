@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { type PreviewOptions, previewLines } from '../../src/output/preview.ts';
 import { createPaint, plainPaint } from '../../src/output/terminal.ts';
@@ -50,61 +50,41 @@ describe('the preview', () => {
     `);
   });
 
-  test.each<[string, BulkRow, string]>([
-    ['one row as the contract has it', bulkRow(42n, 7, 12), '42   7 → 12  (+5)'],
-    [
-      'what is unknown',
-      bulkRow(1n, 3, 4, { result: 'unknown' }),
-      '1   3 → 4  unknown: not known whether it was written',
-    ],
-    [
-      'what differs',
-      bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 }),
-      '1   3 → 500  differs: the service wrote 100',
-    ],
-    [
-      'a large difference exactly',
-      bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1),
-      '1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)',
-    ],
-    ['no harmful text', bulkRow(1n, 1, 2, failed('a\x1b[2J\nb\u202ec')), '1   1 → 2  failed: a bc'],
-  ])('shows %s', (_what, row, line) => expect(lines([row])[0]).toBe(line));
+  it('shows one row as the contract has it, and otherwise what is amiss, without harmful text', () => {
+    const line = (row: BulkRow) => lines([row])[0];
+    expect(line(bulkRow(42n, 7, 12))).toBe('42   7 → 12  (+5)');
+    const unknown = bulkRow(1n, 3, 4, { result: 'unknown' });
+    expect(line(unknown)).toBe('1   3 → 4  unknown: not known whether it was written');
+    const differs = bulkRow(1n, 3, 500, { result: 'differs', quantity: 100 });
+    expect(line(differs)).toBe('1   3 → 500  differs: the service wrote 100');
+    expect(line(bulkRow(1n, 1, 2, failed('a\x1b[2J\nb\u202ec')))).toBe('1   1 → 2  failed: a bc');
+  });
 
-  const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
-  const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
+  it('is exact where a difference is larger than a quantity', () => {
+    const [line] = lines([bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1)]);
+    expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
+  });
 
-  test.each<[string, BulkRow[], Partial<PreviewOptions>, string[]]>([
-    ['that there is nothing', [], {}, ['No rows.']],
-    ['that nothing is to do', [unchanged], {}, ['1 unchanged.']],
-    [
-      'what is unchanged beside one change',
-      [bulkRow(42n, 7, 12), unchanged],
-      {},
-      ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added, 0 removed.'],
-    ],
-    [
-      'apart what goes to 0 and what goes below',
-      emptied,
-      {},
-      [
-        ...['1   3 →  0  (-3)', '2   3 →  0  (-3)', '3   3 → -1  (-4)'],
-        ...['3 changes.', 'Units: 0 added, 10 removed.', '2 pets go to 0. 1 pet goes below 0.'],
-      ],
-    ],
-    ['only what goes below', emptied.slice(2), {}, ['3   3 → -1  (-4)', '1 pet goes below 0.']],
-    [
-      'only what is not in the question',
-      asked,
-      { isAsked: true, estimate: '2 changes, 3 requests' },
-      ['1   3 → 0  (-3)', '2   3 → 4  (+1)', '2 changes, 3 requests.'],
-    ],
-    [
-      'what is unchanged beside a question',
-      [...asked, unchanged],
-      { isAsked: true },
-      ['1   3 → 0  (-3)', '2   3 → 4  (+1)', '2 changes, 1 unchanged.'],
-    ],
-  ])('says %s', (_what, some, options, all) => expect(lines(some, options)).toEqual(all));
+  it('counts what is not one change alone, and apart what goes to 0 and what goes below', () => {
+    expect(lines([])).toEqual(['No rows.']);
+    expect(lines([unchanged])).toEqual(['1 unchanged.']);
+    const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added, 0 removed.'];
+    expect(lines([bulkRow(42n, 7, 12), unchanged])).toEqual(one);
+    const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
+    expect(lines(emptied)).toEqual([
+      ...['1   3 →  0  (-3)', '2   3 →  0  (-3)', '3   3 → -1  (-4)'],
+      ...['3 changes.', 'Units: 0 added, 10 removed.', '2 pets go to 0. 1 pet goes below 0.'],
+    ]);
+    expect(lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', '1 pet goes below 0.']);
+  });
+
+  it('leaves to the question what is in it', () => {
+    const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
+    const changes = ['1   3 → 0  (-3)', '2   3 → 4  (+1)'];
+    const estimate = '2 changes, 3 requests';
+    expect(lines(asked, { isAsked: true, estimate })).toEqual([...changes, '2 changes, 3 requests.']);
+    expect(lines([...asked, unchanged], { isAsked: true })).toEqual([...changes, '2 changes, 1 unchanged.']);
+  });
 });
 
 describe('a long plan', () => {

@@ -90,16 +90,15 @@ describe('the report', () => {
   });
 });
 
-const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));
-
-test.each<[string, readonly BulkRow[], Partial<BulkCounts>, string]>([
-  ['of a report', rows, {}, '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.'],
-  [
-    'of many rows',
-    [...rows, ...rows.slice(3, 5), ...applied],
-    { skipped: 2, notEdited: 0 },
+test('the summary counts what there is', () => {
+  const all = '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.';
+  expect(countsSentence(rows, {})).toBe(all);
+  const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));
+  const many = [...rows, ...rows.slice(3, 5), ...applied];
+  expect(countsSentence(many, { skipped: 2, notEdited: 0 })).toBe(
     '1,196 applied, 1 unchanged, 2 skipped, 1 failed, 2 conflicts, 2 not attempted, 1 unknown, 1 differs.',
-  ],
-  ['of nothing', [], {}, 'No rows.'],
-  ['of a plan', [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)], {}, '2 changes, 1 unchanged.'],
-])('the summary %s', (_what, given, uncounted, text) => expect(countsSentence(given, uncounted)).toBe(text));
+  );
+  expect(countsSentence([], {})).toBe('No rows.');
+  const planned = [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)];
+  expect(countsSentence(planned, {})).toBe('2 changes, 1 unchanged.');
+});

@@ -1,99 +1,61 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';
-import type { StoredConfig } from '../../src/settings/config-file.ts';
-import { type Surroundings, test } from './run-config.ts';
+import { test } from './run-config.ts';
 
 const secret = 'psk_s3cretABCD';
 const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used\n`;
 
-interface Change extends Surroundings {
-  /** Commands before it. A key is in their stdin. */
-  readonly after?: readonly string[];
-  readonly run: string;
-  /** All of stderr, with FILE for the file. */
-  readonly says: string;
-  readonly stores: Partial<StoredConfig>;
-}
+test('config set-key and unset-key say whose key it is, and which variable hides it', async ({ config }) => {
+  const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
+  expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
+  expect(config.stored().keys).toEqual({ production: secret });
+  expect(statSync(config.file).mode & 0o777).toBe(0o600);
+  const hidden = await config.says('set-key', { stdin: secret, env: { PETSTOCK_API_KEY: 'other-key' } });
+  const warning = hides('PETSTOCK_API_KEY', 'the stored key of staging');
+  expect(hidden).toBe(`Stored the key …ABCD of staging in FILE\n${warning}`);
+  expect(await config.says('unset-key -e production')).toBe('Removed the key …ABCD of production from FILE\n');
+  expect(config.stored().keys).toEqual({ staging: secret });
+  await config.says('unset-key');
+  expect(await config.says('unset-key', { env: { PETSTOCK_API_KEY_STAGING: secret } })).toBe(
+    'No key of staging is stored in FILE\nWarning: PETSTOCK_API_KEY_STAGING is set, so staging still has a key\n',
+  );
+});
 
-const changes: readonly Change[] = [
-  {
-    run: 'set-key -e production',
-    stdin: `${secret}\n`,
-    says: 'Stored the key …ABCD of production in FILE\n',
-    stores: { keys: { production: secret } },
-  },
-  {
-    run: 'set-key',
-    stdin: secret,
-    env: { PETSTOCK_API_KEY: 'other-key' },
-    says: `Stored the key …ABCD of staging in FILE\n${hides('PETSTOCK_API_KEY', 'the stored key of staging')}`,
-    stores: { keys: { staging: secret } },
-  },
-  {
-    after: ['set-key', 'set-key -e production'],
-    run: 'unset-key -e production',
-    says: 'Removed the key …ABCD of production from FILE\n',
-    stores: { keys: { staging: secret } },
-  },
-  {
-    run: 'unset-key',
-    env: { PETSTOCK_API_KEY_STAGING: secret },
-    says: 'No key of staging is stored in FILE\nWarning: PETSTOCK_API_KEY_STAGING is set, so staging still has a key\n',
-    stores: {},
-  },
-  {
-    run: 'set-url https://Stock.example:443/v1/ -e production',
-    env: { PETSTOCK_URL_PRODUCTION: own },
-    says: `Stored the URL https://stock.example/v1 of production in FILE\n${hides('PETSTOCK_URL_PRODUCTION', 'the stored URL of production')}`,
-    stores: { urls: { production: 'https://stock.example/v1' } },
-  },
-  { run: 'set low-stock 0', says: 'Set low-stock to 0 in FILE\n', stores: { settings: { 'low-stock': 0 } } },
-  {
-    run: 'set default-env sandbox',
-    env: { PETSTOCK_ENV: 'staging' },
-    says: `Set default-env to sandbox in FILE\n${hides('PETSTOCK_ENV', 'default-env')}`,
-    stores: { settings: { 'default-env': 'sandbox' } },
-  },
-  {
-    run: 'set codes package.json',
-    says: `Set codes to ${resolve('package.json')} in FILE\n`,
-    stores: { settings: { codes: resolve('package.json') } },
-  },
-  {
-    run: 'set ca-file test/support/certificates/authority.pem',
-    says: `Set ca-file to ${resolve('test/support/certificates/authority.pem')} in FILE\n`,
-    stores: { settings: { 'ca-file': resolve('test/support/certificates/authority.pem') } },
-  },
-  {
-    run: `set state-url ${database}my%20ca.pem&sslkey=/k.pem`,
-    says: `Set state-url to ${database}${resolve('my%20ca.pem')}&sslkey=/k.pem in FILE\n`,
-    stores: { settings: { 'state-url': `${database}${resolve('my%20ca.pem')}&sslkey=/k.pem` } },
-  },
-  {
-    after: ['set low-stock 9'],
-    run: 'unset low-stock',
-    says: 'Removed low-stock from FILE; the default is 5\n',
-    stores: {},
-  },
-  { run: 'unset low-stock', says: 'low-stock is not set in FILE\n', stores: {} },
-  ...['unset url.staging', 'unset url --env staging'].map((run) => ({
-    after: [`set-url ${own}`, `set-url ${own} -e production`],
-    run,
-    says: 'Removed the URL of staging from FILE\n',
-    stores: { urls: { production: own } },
-  })),
-];
+test('config set-url stores it normalised, and says which variable hides it; unset url removes it', async ({
+  config,
+}) => {
+  const env = { PETSTOCK_URL_PRODUCTION: own };
+  expect(await config.says('set-url https://Stock.example:443/v1/ -e production', { env })).toBe(
+    `Stored the URL https://stock.example/v1 of production in FILE\n${hides('PETSTOCK_URL_PRODUCTION', 'the stored URL of production')}`,
+  );
+  for (const command of ['unset url.staging', 'unset url --env staging']) {
+    await config.says(`set-url ${own}`);
+    expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1', staging: own });
+    expect(await config.says(command)).toBe('Removed the URL of staging from FILE\n');
+    expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1' });
+  }
+});
 
-test.for(changes)('config $run', async ({ after = [], run, says, stores, ...given }, { config }) => {
-  for (const command of after) await config.run(command, { stdin: secret });
-  const { code, stdout, stderr } = await config.run(run, given);
-  expect({ code, stdout, stderr: stderr.replace(config.file, 'FILE') }).toEqual({ code: 0, stdout: '', stderr: says });
-  const { settings, keys, urls } = config.stored();
-  expect({ settings, keys, urls }).toEqual({ settings: {}, keys: {}, urls: {}, ...stores });
-  if (existsSync(config.file)) expect(statSync(config.file).mode & 0o777).toBe(0o600);
+test('config set and unset say what is set, where, and which variable hides it', async ({ config }) => {
+  expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
+  const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
+  expect(hidden).toBe(`Set default-env to sandbox in FILE\n${hides('PETSTOCK_ENV', 'default-env')}`);
+  expect(config.stored().settings).toEqual({ 'low-stock': 0, 'default-env': 'sandbox' });
+  expect(await config.says('unset low-stock')).toBe('Removed low-stock from FILE; the default is 5\n');
+  expect(await config.says('unset low-stock')).toBe('low-stock is not set in FILE\n');
+  expect(config.stored().settings).toEqual({ 'default-env': 'sandbox' });
+});
+
+test.for([
+  ['codes', 'package.json', resolve('package.json')],
+  ['ca-file', 'test/support/certificates/authority.pem', resolve('test/support/certificates/authority.pem')],
+  ['state-url', `${database}my%20ca.pem&sslkey=/k.pem`, `${database}${resolve('my%20ca.pem')}&sslkey=/k.pem`],
+] as const)('config set %s %s stores an absolute path', async ([name, value, stored], { config }) => {
+  expect(await config.says(`set ${name} ${value}`)).toBe(`Set ${name} to ${stored} in FILE\n`);
+  expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
 test('config set-key asks on a terminal, but not for the key of the sandbox, which makes its own', async ({
@@ -145,9 +107,9 @@ test.for([
   ['key.staging', '…ABCD\n'],
   ['low-stock --json', '{"name":"low-stock","value":5,"source":"default"}\n'],
 ] as const)('config get %s', async ([words, stdout], { config }) => {
-  await config.run('set max-zero 0');
-  await config.run(`set-url ${own} -e production`);
-  await config.run('set-key', { stdin: secret });
+  await config.says('set max-zero 0');
+  await config.says(`set-url ${own} -e production`);
+  await config.says('set-key', { stdin: secret });
   expect(await config.run(`get ${words}`)).toMatchObject({ code: 0, stdout });
 });
 

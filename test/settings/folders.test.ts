@@ -3,31 +3,27 @@ import path, { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveFolders, runtimeFolder } from '../../src/settings/folders.ts';
 
-const inHome = { config: '/home/jo/.config/petstock', state: '/home/jo/.local/state/petstock' };
-const support = '/Users/jo/Library/Application Support/petstock';
-const [mac, windows] = ['/Users/jo', 'C:\\Users\\jo'];
-const roaming = 'C:\\Users\\jo\\AppData\\Roaming\\petstock';
+const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
-test.each([
-  ['linux', '/home/jo', {}, inHome],
-  [
-    'linux',
-    '/home/jo',
-    { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s' },
-    { config: '/x/c/petstock', state: '/x/s/petstock' },
-  ],
-  // Relative and empty values of XDG are ignored.
-  ['linux', '/home/jo', { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' }, inHome],
-  ['darwin', mac, { XDG_CONFIG_HOME: '/x' }, { config: support, state: `${support}/state` }],
-  [
-    'win32',
-    windows,
-    { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' },
-    { config: 'D:\\R\\petstock', state: 'D:\\L\\petstock' },
-  ],
-  ['win32', windows, {}, { config: roaming, state: roaming.replace('Roaming', 'Local') }],
-])('%s, %s, %j: %j', (platform, home, env, folders) => {
-  expect(resolveFolders({ platform, home: () => home, env })).toEqual(folders);
+test('Linux: XDG, unless it is relative or empty', () => {
+  const inHome = { config: '/home/jo/.config/petstock', state: '/home/jo/.local/state/petstock' };
+  expect(foldersOf('linux', '/home/jo')).toEqual(inHome);
+  expect(foldersOf('linux', '/home/jo', { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' })).toEqual(inHome);
+  const given = foldersOf('linux', '/home/jo', { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s' });
+  expect(given).toEqual({ config: '/x/c/petstock', state: '/x/s/petstock' });
+});
+
+test('macOS', () => {
+  const config = '/Users/jo/Library/Application Support/petstock';
+  expect(foldersOf('darwin', '/Users/jo', { XDG_CONFIG_HOME: '/x' })).toEqual({ config, state: `${config}/state` });
+});
+
+test('Windows', () => {
+  const given = foldersOf('win32', 'C:\\Users\\jo', { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' });
+  expect(given).toEqual({ config: 'D:\\R\\petstock', state: 'D:\\L\\petstock' });
+  const data = 'C:\\Users\\jo\\AppData';
+  const usual = { config: `${data}\\Roaming\\petstock`, state: `${data}\\Local\\petstock` };
+  expect(foldersOf('win32', 'C:\\Users\\jo')).toEqual(usual);
 });
 
 test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is refused', (platform) => {
