@@ -37,6 +37,9 @@ test('config set-url stores it normalised, and says which variable hides it; uns
     expect(await config.says(command)).toBe('Removed the URL of staging from FILE\n');
     expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1' });
   }
+  const none = await config.says('unset url', { env: { PETSTOCK_URL_STAGING: own } });
+  const warning = 'Warning: PETSTOCK_URL_STAGING is set, so staging still has a URL\n';
+  expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
 test('config set and unset say what is set, where, and which variable hides it', async ({ config }) => {

@@ -61,6 +61,9 @@ describe('a key that a command prints', () => {
     await shop.run('config set-key', { stdin: 'psk_new_new_new_1' });
     expect(shop.stored().keyCommands).toEqual({});
     expect((await shop.run('inventory list')).code).toBe(4);
+    await shop.store();
+    expect((await shop.run('config unset-key')).stderr).toContain('Removed the key command of staging from');
+    expect(shop.stored().keyCommands).toEqual({});
   });
 
   test('is not asked for if a variable has one, for another origin, or to show the configuration', async ({ shop }) => {

@@ -6,24 +6,17 @@ const environments = ['staging', 'production', 'sandbox'] as const;
 const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;
 
 test.each([
-  [environments, 'prod', 'production'],
-  [environments, 'Production', 'production'],
-  [environments, 'prdouction', 'production'],
-  [environments, 'stage', 'staging'],
-  [environments, 'stg', undefined],
-  [environments, 'sandbxo', 'sandbox'],
-  [environments, 'live', undefined],
-  [environments, '', undefined],
-  [environments, 'p', undefined],
-  [settings, 'default_env', 'default-env'],
-  [settings, 'defaultEnv', 'default-env'],
-  [settings, 'env', 'default-env'],
-  [settings, 'lowstock', 'low-stock'],
-  [settings, 'max-zeros', 'max-zero'],
-  [settings, 'ouput', 'output'],
-  [settings, 'colour', undefined],
-])('of %j, the nearest to %j is %s', (words, word, expected) => {
-  expect(nearest<string>(word, words)).toBe(expected);
+  [environments, 'production', ['prod', 'Production', 'prdouction']],
+  [environments, 'staging', ['stage']],
+  [environments, 'sandbox', ['sandbxo']],
+  [environments, undefined, ['stg', 'live', '', 'p']],
+  [settings, 'default-env', ['default_env', 'defaultEnv', 'env']],
+  [settings, 'low-stock', ['lowstock']],
+  [settings, 'max-zero', ['max-zeros']],
+  [settings, 'output', ['ouput']],
+  [settings, undefined, ['colour']],
+])('of %j, %s is the nearest to %j', (words, expected, typed) => {
+  for (const word of typed) expect(nearest<string>(word, words), word).toBe(expected);
 });
 
 test('in words', () => {
