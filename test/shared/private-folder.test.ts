@@ -55,12 +55,20 @@ test('a missing folder is made with those above it, for this user alone', () => 
 
 test('a missing folder is made by several processes at once', async () => {
   const parent = join(newFolder(), 'x', 'y');
-  const words = ['--import', 'tsx', join(import.meta.dirname, 'making-process.ts'), parent, '100'];
+  const module = JSON.stringify(join(import.meta.dirname, '../../src/shared/private-files.ts'));
+  const script = `
+    const { makePrivateFolder } = await import(${module});
+    process.stdin.resume().once('end', () => {
+      for (let made = 0; made < 100; made += 1) makePrivateFolder(process.argv[1] + '/' + made + '/a/b');
+      process.stdout.write('made');
+    });
+    process.stderr.write('ready');`;
+  const words = ['--import', 'tsx', '--input-type=module', '-e', script, parent];
   const children = Array.from({ length: 3 }, () => spawn(process.execPath, words));
   const made = children.map((child) => text(child.stdout));
   await Promise.all(children.map((child) => once(child.stderr, 'data')));
   for (const child of children) child.stdin.end();
-  expect(await Promise.all(made)).toEqual(['100', '100', '100']);
+  expect(await Promise.all(made)).toEqual(['made', 'made', 'made']);
   expect(fs.readdirSync(parent)).toHaveLength(100);
 }, 60_000);
 
