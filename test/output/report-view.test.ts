@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import type { BulkCounts, BulkReport, BulkRow } from '../../src/inventory/change.ts';
+import type { BulkReport, BulkRow } from '../../src/inventory/change.ts';
 import { countsSentence } from '../../src/output/change-rows.ts';
 import { bulkReportView } from '../../src/output/report-view.ts';
 import { bulkRow } from './fixtures.ts';
