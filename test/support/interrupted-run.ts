@@ -1,8 +1,6 @@
 import { expect, vi } from 'vitest';
-import { type Petstock, petstockAt } from './petstock.ts';
+import { petstockAt } from './petstock.ts';
 import { temporaryPostgres } from './postgres.ts';
-import type { PostgresServer } from './postgres-server.ts';
-import type { Program } from './program.ts';
 import { hold, slowly } from './scripted-actions.ts';
 import { type ScriptedService, scriptedService, tenEach, until } from './scripted-service.ts';
 
@@ -17,32 +15,14 @@ export const moments = Array.from({ length: instants }, (_, index) => Math.round
 /** For what takes long. */
 export const oneMoment = process.env.PETSTOCK_RUNS === undefined ? [rows / 2] : moments;
 
-export interface Setting<Server = PostgresServer> {
-  readonly service: ScriptedService;
-  readonly server: Server;
-  /** The program on a machine that has nothing of another one but the address of the database. */
-  machine(): Petstock;
-  /** By pet, from the first. */
-  stock(): readonly (number | undefined)[];
-  /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
-  begin(): Program;
-  release(): void;
-  /** Holds back what comes from now on. @returns lets it go */
-  pause(): () => void;
-  /** Resolves once the change of the last pet is held back. */
-  readonly held: Promise<void>;
-}
+export type Setting = Awaited<ReturnType<typeof setting>>;
 
 const oneServer = () => temporaryPostgres({ settings: ['fsync = on'] });
 
-export function setting(): Promise<Setting> {
-  return settingWith(oneServer);
-}
+export const setting = () => settingWith(oneServer);
 
 /** @param start a database, by its URL */
-export async function settingWith<Server extends { readonly url: string }>(
-  start: () => Promise<Server>,
-): Promise<Setting<Server>> {
+export async function settingWith<Server extends { readonly url: string }>(start: () => Promise<Server>) {
   const [service, server] = await Promise.all([scriptedService({ stock: tenEach(rows) }), start()]);
   const last = hold();
   service.next(`PATCH /inventory/${rows}`, last.action);
@@ -65,7 +45,21 @@ export async function settingWith<Server extends { readonly url: string }>(
   const stock = () => Array.from({ length: rows }, (_, index) => service.stockOf(index + 1));
   // Nobody waits for the tables in what follows.
   await machine().run('state info');
-  return { service, server, machine, stock, begin, pause, release: last.release, held: last.reached };
+  return {
+    service,
+    server,
+    /** The program on a machine that has nothing of another one but the address of the database. */
+    machine,
+    /** By pet, from the first. */
+    stock,
+    /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
+    begin,
+    release: last.release,
+    /** Holds back what comes from now on. @returns lets it go */
+    pause,
+    /** Resolves once the change of the last pet is held back. */
+    held: last.reached,
+  };
 }
 
 export const untilAnswered = (service: ScriptedService, count: number) =>

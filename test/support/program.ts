@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
+import { inject, onTestFailed, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../src/service/journal.ts';
 import { newFolder } from './new-folder.ts';
+import { until } from './scripted-service.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,16 +40,7 @@ export interface ProgramResult {
 }
 
 /** The program while it runs. */
-export interface Program {
-  readonly pid: number;
-  readonly result: Promise<ProgramResult>;
-  /** Resolves with the output so far once that holds the text. @throws when the program ends without it */
-  until(stream: 'stdout' | 'stderr', text: string): Promise<string>;
-  type(text: string): void;
-  kill(signal: NodeJS.Signals): void;
-  /** Closes our end of its output, as `head` does. */
-  hangUp(stream: 'stdout' | 'stderr'): void;
-}
+export type Program = ReturnType<typeof startProgram>;
 
 /** Runs the built program to its end, with the words of a command line or with the arguments as they are. */
 export function runProgram(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult> {
@@ -64,7 +56,7 @@ export function programCommand(): readonly string[] {
 }
 
 /** Starts the built program. It is shown when the test fails, and gone when the test is finished. */
-export function startProgram(command: string | readonly string[], options: ProgramOptions = {}): Program {
+export function startProgram(command: string | readonly string[], options: ProgramOptions = {}) {
   const words = typeof command === 'string' ? command.split(' ').filter((word) => word !== '') : command;
   const { stdin, terminal, through = [] } = options;
   const direct = [...through, ...programCommand(), ...words];
@@ -86,14 +78,16 @@ export function startProgram(command: string | readonly string[], options: Progr
   });
   return {
     pid,
-    result: new Promise((resolve, reject) => {
+    result: new Promise<ProgramResult>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text(), stderr: stderr.text() }));
     }),
-    until: (stream, text) => output[stream].until(text),
-    type: (text) => child.stdin.write(text),
-    kill: (signal) => child.kill(signal),
-    hangUp: (stream) => child[stream].destroy(),
+    /** Resolves with the output so far once that holds the text. @throws when the program ends without it */
+    until: (stream: 'stdout' | 'stderr', text: string) => output[stream].until(text),
+    type: (text: string) => void child.stdin.write(text),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Closes our end of its output, as `head` does. */
+    hangUp: (stream: 'stdout' | 'stderr') => void child[stream].destroy(),
   };
 }
 
@@ -159,44 +153,29 @@ function collect(child: ChildProcess, stream: Readable) {
   return { text, until };
 }
 
-/** `petstock sandbox serve` as a process of its own, on a free port and in memory. */
-export interface Served {
-  readonly url: string;
-  readonly key: string;
-  readonly program: Program;
-  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of it. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The requests that it has seen, oldest first. */
-  journal(): Promise<readonly JournalEntry[]>;
-  /** Resolves once it has seen so many requests, answered or not. */
-  untilSeen(requests: number): Promise<void>;
-}
+export type Served = Awaited<ReturnType<typeof serve>>;
 
-/** @param args of `sandbox serve`, such as `--fault` and its value */
-export async function serve(args: readonly string[] = [], options?: ProgramOptions): Promise<Served> {
+/**
+ * `petstock sandbox serve` as a process of its own, on a free port and in memory.
+ * @param args of it, such as `--fault` and its value
+ */
+export async function serve(args: readonly string[] = [], options?: ProgramOptions) {
   const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --test-controls --json'.split(' ');
   const home = temporaryHome();
   const program = startProgram([...standard, ...args], { home, ...options });
-  const line = JSON.parse(await program.until('stdout', '\n')) as Record<
-    'url' | 'key' | 'admin' | 'adminToken',
-    string
-  >;
+  const line: Readonly<Record<'url' | 'key' | 'admin' | 'adminToken', string>> = JSON.parse(
+    await program.until('stdout', '\n'),
+  );
   const { url, key, admin, adminToken } = line;
   const headers = { Authorization: `Bearer ${adminToken}` };
   const journal = async () => (await (await fetch(`${admin}/journal`, { headers })).json()) as JournalEntry[];
-  return {
-    url,
-    key,
-    program,
-    env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
-    journal,
-    untilSeen: (requests) =>
-      vi.waitFor(
-        async () => {
-          const { length } = await journal();
-          if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
-        },
-        { timeout: 20_000, interval: 10 },
-      ),
-  };
+  const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
+  /** Resolves once it has seen so many requests, answered or not. */
+  const untilSeen = (requests: number) =>
+    until(async () => {
+      const { length } = await journal();
+      if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
+    });
+  /** `journal` has the requests that it has seen, oldest first. */
+  return { url, key, program, env, journal, untilSeen };
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import { createRateLimitWindow, type RateLimitPlan } from './rate-limit-window.ts';
 
 /** A request as the service saw it. */
 export interface SeenRequest {
@@ -44,6 +43,15 @@ export type Matcher = string;
 
 export type ScriptedService = Awaited<ReturnType<typeof scriptedService>>;
 
+/** A fixed window, as the service counts it. */
+interface RateLimitPlan {
+  readonly limit: number;
+  /** How long a window is, in whole seconds. */
+  readonly seconds: number;
+  /** Left in the first window; default: all of it. */
+  readonly left?: number;
+}
+
 export interface ScriptedOptions {
   /** Quantities by pet id; default: pets 1 to 3 with 10 each. */
   readonly stock?: Readonly<Record<string, number>>;
@@ -63,13 +71,13 @@ export async function scriptedService({ stock = tenEach(3), limit, now }: Script
   const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));
   const requests: SeenRequest[] = [];
   let script: { readonly matches: (request: SeenRequest) => boolean; readonly take: () => Action | undefined }[] = [];
-  const window = createRateLimitWindow(limit, now);
+  const countRequest = rateLimitWindow(limit ?? { limit: 1_000_000, seconds: 60 }, now);
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming);
     requests.push(request);
     const date: Readonly<Record<string, string>> = now === undefined ? {} : { Date: new Date(now()).toUTCString() };
-    const headers: Readonly<Record<string, string>> = { ...window.count(), ...date };
+    const headers: Readonly<Record<string, string>> = { ...countRequest(), ...date };
     const exchange = createExchange({ request, response, quantities, headers });
     if (headers['Retry-After'] !== undefined) return exchange.answer(429, errorBody('rate_limited', 429));
     const takeFrom = script.find(({ matches }) => matches(request));
@@ -122,6 +130,28 @@ export async function scriptedService({ stock = tenEach(3), limit, now }: Script
     sell: (petId: number, units: number) => {
       quantities.set(BigInt(petId), (quantities.get(BigInt(petId)) ?? 0) - units);
     },
+  };
+}
+
+/** @returns what counts a request, and gives the headers of its answer; with `Retry-After` where it is one too many */
+function rateLimitWindow({ limit, seconds, left = limit }: RateLimitPlan, wall: () => number = Date.now) {
+  // It ends with a second of the wall clock, since its header can say nothing else.
+  let end = (Math.ceil(wall() / 1000) + seconds) * 1000;
+  let remaining = left;
+  return (): Readonly<Record<string, string>> => {
+    const now = wall();
+    while (now >= end) {
+      end += seconds * 1000;
+      remaining = limit;
+    }
+    const isOver = remaining === 0;
+    if (!isOver) remaining -= 1;
+    const headers = {
+      'X-RateLimit-Limit': `${limit}`,
+      'X-RateLimit-Remaining': `${remaining}`,
+      'X-RateLimit-Reset': `${end / 1000}`,
+    };
+    return isOver ? { ...headers, 'Retry-After': `${Math.max(1, Math.ceil((end - now) / 1000))}` } : headers;
   };
 }
 

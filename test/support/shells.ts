@@ -2,19 +2,6 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type Program, programCommand, startProgram, temporaryHome } from './program.ts';
 
-/** An interactive shell on a pseudo-terminal, with `petstock` in its PATH and its completion loaded. */
-export interface Shell {
-  readonly home: Home;
-  /** The folder that it is in. */
-  readonly folder: string;
-  /** Types the text and TAB, once or twice. @returns what stands on the line then; the line is cleared */
-  complete(text: string, tabs?: 1 | 2): Promise<string>;
-  /** Types the text and TAB until all that is possible is listed. @returns what the terminal shows meanwhile */
-  list(text: string): Promise<string>;
-  /** Types the text and TAB, and runs what stands there then. */
-  run(text: string): Promise<void>;
-}
-
 /** What a shell reads at its start. Ctrl-X Ctrl-L shows the line between two marks, and clears it. */
 const startFiles = {
   bash: `
@@ -43,11 +30,11 @@ export interface ShellOptions {
   readonly isLoaded?: boolean;
 }
 
-/** Starts a shell. It is gone when the test is finished. */
+/** Starts an interactive shell on a pseudo-terminal, with `petstock` in its PATH and its completion loaded. It is gone when the test is finished. */
 export async function openShell(
   name: 'bash' | 'zsh',
   { home = temporaryHome(), before = '', isLoaded = true }: ShellOptions = {},
-): Promise<Shell> {
+) {
   const folder = join(home.folder, 'work');
   mkdirSync(folder, { recursive: true });
   const bin = makeProgram(home);
@@ -84,7 +71,7 @@ export function makeProgram(home: Home): string {
   return bin;
 }
 
-function shellOf(program: Program, home: Home, folder: string): Shell {
+function shellOf(program: Program, home: Home, folder: string) {
   let count = 0;
   let seen = 0;
   const show = async (typed: string) => {
@@ -99,10 +86,14 @@ function shellOf(program: Program, home: Home, folder: string): Shell {
   };
   return {
     home,
+    /** The folder that it is in. */
     folder,
-    complete: async (text, tabs = 1) => (await show(`${text}${'\t'.repeat(tabs)}`)).line,
-    list: async (text) => (await show(`${text}\t\t\t`)).shown,
-    run: async (text) => {
+    /** Types the text and TAB, once or twice. @returns what stands on the line then; the line is cleared */
+    complete: async (text: string, tabs: 1 | 2 = 1) => (await show(`${text}${'\t'.repeat(tabs)}`)).line,
+    /** Types the text and TAB until all that is possible is listed. @returns what the terminal shows meanwhile */
+    list: async (text: string) => (await show(`${text}\t\t\t`)).shown,
+    /** Types the text and TAB, and runs what stands there then. */
+    run: async (text: string) => {
       program.type(`${text}\t\r`);
       await show('');
     },

@@ -12,13 +12,7 @@ export const pem = (name: string): string => readFileSync(pemFile(name), 'utf8')
 export const authorityFile = pemFile('authority');
 
 /** Takes TLS off and passes everything on to a port of this machine. */
-export interface TlsFront {
-  readonly port: number;
-  /** Connections that were tried, with whatever certificate. */
-  readonly connections: () => number;
-}
-
-export async function openTlsFront(targetUrl: string): Promise<TlsFront> {
+export async function openTlsFront(targetUrl: string) {
   const target = Number(new URL(targetUrl).port);
   let connections = 0;
   const server = createTlsServer({ cert: pem('server'), key: pem('server-key') });
@@ -26,19 +20,15 @@ export async function openTlsFront(targetUrl: string): Promise<TlsFront> {
     connections += 1;
   });
   server.on('secureConnection', (socket) => joinSockets(socket, connect(target, '127.0.0.1')));
+  /** `connections` counts those that were tried, with whatever certificate. */
   return { port: await portOf(server), connections: () => connections };
 }
 
-/** A proxy that makes tunnels, and what it was asked for. */
-export interface TestProxy {
-  readonly url: string;
-  readonly host: string;
-  /** `stock.example:443`, with what was said about who asks. */
-  readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
-}
-
-/** @param port where every tunnel leads, whatever its name; undefined: it refuses them with 407 */
-export async function openProxy(port: number | undefined): Promise<TestProxy> {
+/**
+ * A proxy that makes tunnels, and what it was asked for: `stock.example:443`, with what was said about who asks.
+ * @param port where every tunnel leads, whatever its name; undefined: it refuses them with 407
+ */
+export async function openProxy(port: number | undefined) {
   const asked: { target: string; authorization: string | undefined }[] = [];
   const server = createServer();
   server.on('connect', (request, socket: Socket) => {
@@ -52,7 +42,7 @@ export async function openProxy(port: number | undefined): Promise<TestProxy> {
 }
 
 /** A port whose connections are closed as soon as they are made. @returns how many there were */
-export async function openClosingPort(): Promise<{ readonly host: string; connections(): number }> {
+export async function openClosingPort() {
   let connections = 0;
   const server = createTcpServer((socket) => {
     connections += 1;
