@@ -96,13 +96,9 @@ describe('what an answer may be', () => {
 
   test.each([
     ['bytes that are no UTF-8', answer(200, Buffer.from([0x5b, 0xff, 0x5d])), 'is not UTF-8 text'],
-    ['a lone surrogate in UTF-8', answer(200, Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 'is not UTF-8 text'],
-    ['nothing', answer(200), 'is empty'],
     ['nothing, with 204', answer(204), 'The service answered 204, where 200 was expected'],
     ['a list, with 202', answer(202, stock), 'The service answered 202, where 200 was expected'],
     ['a part of a list, with 206', answer(206, stock), 'The service answered 206, where 200 was expected'],
-    ['HTML', answer(200, '<html>'), 'is HTML'],
-    ['half of a list', answer(200, stock.slice(0, 20)), 'is not valid JSON'],
     ['an unknown content encoding', encodedBy('zstd'), 'encoding, "zstd"'],
     ['two content encodings', encodedBy('gzip, br'), 'encoding, "gzip, br"'],
     ['a 304', answer(304), 'The service answered 304'],

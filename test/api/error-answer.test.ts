@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { errorOfAnswer, parseServiceError } from '../../src/api/error-answer.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -44,24 +44,19 @@ test('the words of the service are cut, its code too', () => {
   expect(message.length).toBeLessThan(1100);
 });
 
-describe('the status in an Error body', () => {
-  test.each<readonly [string, number]>([
-    // As the service sent it, even where it is not that of the answer.
-    ['404', 404],
-    ['422', 422],
-    ['422.0', 422],
-    // Whatever is no HTTP status: that of the answer.
-    ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
-  ])('%s: %i', (told, expected) => {
-    expect(parseServiceError(body(told), 400)?.status).toBe(expected);
-  });
-
-  test('missing: that of the answer', () => {
-    expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
-  });
+test.each<readonly [string, number]>([
+  // As the service sent it, even where it is not that of the answer.
+  ['404', 404],
+  ['422', 422],
+  ['422.0', 422],
+  // Whatever is no HTTP status: that of the answer.
+  ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
+])('the status %s in an Error body: %i', (told, expected) => {
+  expect(parseServiceError(body(told), 400)?.status).toBe(expected);
 });
 
-test('an Error body without a word leaves the words to us', () => {
+test('an Error body without a status has that of the answer; one without a word leaves the words to us', () => {
+  expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
   expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service answered 400', service: { code: 'c' } });
 });

@@ -1,28 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { listening } from '../support/answering.ts';
 
-/** A request as it came over the wire. */
-export interface Received {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 export type Answerer = (response: ServerResponse) => void;
 
-export interface TestServer {
-  readonly origin: string;
-  /** The base URL: origin and `/v1`. */
-  readonly url: string;
-  readonly requests: readonly Received[];
-  /** How many connections were opened in all, and how many are open. */
-  readonly connections: { readonly opened: number; readonly open: number };
-}
-
 /** A server that does what the embedded service can't. It answers in turn; the last answer stays. */
-export async function openServer(...answers: readonly Answerer[]): Promise<TestServer> {
-  const requests: Received[] = [];
+export async function openServer(...answers: readonly Answerer[]) {
+  const requests: { method: string; path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const connections = { opened: 0, open: 0 };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -39,17 +22,20 @@ export async function openServer(...answers: readonly Answerer[]): Promise<TestS
     });
   });
   const url = await listening(server);
+  /** `url` ends in `/v1`; `connections` says how many were opened in all, and how many are open. */
   return { origin: new URL(url).origin, url, requests, connections };
 }
-
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export const stock = '[{"petId":7,"quantity":3,"status":"available"}]';
 export const item = '{"petId":7,"quantity":3,"status":"available"}';
 
 /** A whole answer. It carries no Date, so that it goes by the clock of the test. */
 export const answer =
-  (status: number, body: string | Uint8Array = '', headers: AnswerHeaders = {}): Answerer =>
+  (
+    status: number,
+    body: string | Uint8Array = '',
+    headers: Readonly<Record<string, string | readonly string[]>> = {},
+  ): Answerer =>
   (response) => {
     response.sendDate = false;
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) } as never).end(body);

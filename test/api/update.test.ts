@@ -11,29 +11,30 @@ const answered = (status?: number): Facts => ({ status, unsent: false, mayStillA
 const refusal = answer(429, '', { 'retry-after': '5' });
 const ok = answer(200, item);
 
-describe('what became of an update, as far as is certain; it is one request, with a permit or without one', () => {
-  test.each<[string, Answerer, Facts]>([
-    ['a reset', reset, onItsWay],
-    ['nothing but the end', raw(''), onItsWay],
-    ['half a head', raw('HTTP/1.1 200 OK\r\nContent-Le'), onItsWay],
-    ['an answer that is no HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), onItsWay],
-    ['502', answer(502), { ...onItsWay, status: 502 }],
-    ['504', answer(504, '', { 'retry-after': '5' }), { ...onItsWay, status: 504 }],
-    ['408', answer(408), { ...onItsWay, status: 408 }],
-    ['500', answer(500), answered(500)],
-    ['503', answer(503), answered(503)],
-    ['503 with Retry-After', answer(503, '', { 'retry-after': '5' }), answered(503)],
-    ['400', answer(400), answered(400)],
-    ['401', answer(401), answered(401)],
-    ['404', answer(404), answered(404)],
-    ['202', answer(202, item), { ...onItsWay, status: 202 }],
-    ['204', answer(204), answered(204)],
-    ['206', answer(206, item), answered(206)],
-    ['a reset in the body', resetInBody, answered()],
-    ['a body that is cut short', truncated, answered()],
-    ['HTML', answer(200, '<html>'), answered()],
-    ['another shape', answer(200, '{}'), answered()],
-  ])('%s', async (_what, answerer, facts) => {
+test.each<[string, Answerer, Facts]>([
+  ['a reset', reset, onItsWay],
+  ['nothing but the end', raw(''), onItsWay],
+  ['half a head', raw('HTTP/1.1 200 OK\r\nContent-Le'), onItsWay],
+  ['an answer that is no HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), onItsWay],
+  ['502', answer(502), { ...onItsWay, status: 502 }],
+  ['504', answer(504, '', { 'retry-after': '5' }), { ...onItsWay, status: 504 }],
+  ['408', answer(408), { ...onItsWay, status: 408 }],
+  ['500', answer(500), answered(500)],
+  ['503', answer(503), answered(503)],
+  ['503 with Retry-After', answer(503, '', { 'retry-after': '5' }), answered(503)],
+  ['400', answer(400), answered(400)],
+  ['401', answer(401), answered(401)],
+  ['404', answer(404), answered(404)],
+  ['202', answer(202, item), { ...onItsWay, status: 202 }],
+  ['204', answer(204), answered(204)],
+  ['206', answer(206, item), answered(206)],
+  ['a reset in the body', resetInBody, answered()],
+  ['a body that is cut short', truncated, answered()],
+  ['HTML', answer(200, '<html>'), answered()],
+  ['another shape', answer(200, '{}'), answered()],
+])(
+  'an update is one request, with a permit or without one, and what is certain of it: %s',
+  async (_what, answerer, facts) => {
     for (const hasPermit of [false, true]) {
       const { server, client, clock, permit } = await openClient([answerer, ok]);
       const options = hasPermit ? { permit: await permit() } : {};
@@ -41,8 +42,8 @@ describe('what became of an update, as far as is certain; it is one request, wit
       expect(server.requests).toHaveLength(1);
       expect(clock.sleeps).toEqual([]);
     }
-  });
-});
+  },
+);
 
 describe('an update without a permit', () => {
   test('is tried again where it could not be sent', async () => {

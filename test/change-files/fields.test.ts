@@ -1,31 +1,29 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fields, nearestField } from '../../src/change-files/field-names.ts';
 import { faultsOf } from './reading.ts';
 
-describe('nearestField', () => {
-  test.each([
-    ['expectd', 'expected'],
-    ['Exepcted', 'expected'],
-    ['quanity', 'quantity'],
-    ['qtty', 'quantity'],
-    ['petid2', 'petId'],
-    ['resaon', 'reason'],
-    ['stock', 'quantity'],
-    ['Pet', 'petId'],
-    ['Reference', 'ref'],
-    ['ids', 'petId'],
-    ['colour', undefined],
-    ['x', undefined],
-    ['x'.repeat(1_000_000), undefined],
-  ])('%s', (name, field) => expect(nearestField(name)).toBe(field));
+test.each([
+  ['expectd', 'expected'],
+  ['Exepcted', 'expected'],
+  ['quanity', 'quantity'],
+  ['qtty', 'quantity'],
+  ['petid2', 'petId'],
+  ['resaon', 'reason'],
+  ['stock', 'quantity'],
+  ['Pet', 'petId'],
+  ['Reference', 'ref'],
+  ['ids', 'petId'],
+  ['colour', undefined],
+  ['x', undefined],
+  ['x'.repeat(1_000_000), undefined],
+])('the field nearest to %.20s', (name, field) => expect(nearestField(name)).toBe(field));
 
-  it('leaves no field with a letter less alone', () => {
-    for (const field of fields.filter((name) => name.length > 4)) {
-      for (let at = 1; at < field.length; at += 1) {
-        expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
-      }
+test('no field with a letter less is left alone', () => {
+  for (const field of fields.filter((name) => name.length > 4)) {
+    for (let at = 1; at < field.length; at += 1) {
+      expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
     }
-  });
+  }
 });
 
 describe('a file that names its columns in its own way', () => {

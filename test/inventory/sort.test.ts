@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { batchSize } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { compareStatuses, type SortKey, sortItems, sortKeys } from '../../src/inventory/sort.ts';
@@ -25,41 +25,39 @@ function plainly(items: readonly InventoryItem[], key: SortKey, descending: bool
   return items.toSorted((left, right) => (descending ? compare(right, left) : compare(left, right)));
 }
 
-describe('sortItems', () => {
-  test.each([
-    ['status', false, [-1n, 10n, 9007199254740993n, 9223372036854775807n, 9007199254740992n]],
-    ['status', true, [9007199254740992n, 9223372036854775807n, 9007199254740993n, 10n, -1n]],
-  ] as const)('by %s, descending: %s', async (key, descending, ids) => {
-    const sorted = await itemsOf(sortItems(batchesOf(list, 2), { key, descending }));
-    expect(sorted.map(({ petId }) => petId)).toEqual(ids);
-  });
+test.each([
+  ['status', false, [-1n, 10n, 9007199254740993n, 9223372036854775807n, 9007199254740992n]],
+  ['status', true, [9007199254740992n, 9223372036854775807n, 9007199254740993n, 10n, -1n]],
+] as const)('sorts by %s, descending: %s', async (key, descending, ids) => {
+  const sorted = await itemsOf(sortItems(batchesOf(list, 2), { key, descending }));
+  expect(sorted.map(({ petId }) => petId)).toEqual(ids);
+});
 
-  const options = fc.record({
-    key: fc.constantFrom(...sortKeys),
-    descending: fc.boolean(),
-    limit: fc.option(fc.nat(35), { nil: undefined }),
-  });
+const options = fc.record({
+  key: fc.constantFrom(...sortKeys),
+  descending: fc.boolean(),
+  limit: fc.option(fc.nat(35), { nil: undefined }),
+});
 
-  property(
-    'is a stable sort, and cuts',
-    [itemLists, options, fc.integer({ min: 1, max: 8 })],
-    async (items, sort, size) => {
-      const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
-      expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
-    },
-  );
+property(
+  'the sort is stable, and cuts',
+  [itemLists, options, fc.integer({ min: 1, max: 8 })],
+  async (items, sort, size) => {
+    const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
+    expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
+  },
+);
 
-  test.each([undefined, 0, 3, 5000])('more items than are kept for the first %s', async (limit) => {
-    const items = Array.from({ length: 12 * batchSize }, (_, index) => ({
-      petId: BigInt(index),
-      quantity: Math.imul(index, 2_654_435_761) % 1000,
-      status: `s${index % 3000}`,
-    })).map((item) => ({ ...item, quantity: item.quantity + 0 }));
-    for (const key of ['quantity', 'status'] as const) {
-      const sorted = await itemsOf(sortItems(batchesOf(items, batchSize), { key, descending: true, limit }));
-      // As one text: to compare so many values one by one takes seconds.
-      const ids = (some: typeof items) => some.map(({ petId }) => petId).join();
-      expect(ids(sorted) === ids(plainly(items, key, true).slice(0, limit))).toBe(true);
-    }
-  });
+test.each([undefined, 0, 3, 5000])('sorts more items than are kept for the first %s', async (limit) => {
+  const items = Array.from({ length: 12 * batchSize }, (_, index) => ({
+    petId: BigInt(index),
+    quantity: Math.imul(index, 2_654_435_761) % 1000,
+    status: `s${index % 3000}`,
+  })).map((item) => ({ ...item, quantity: item.quantity + 0 }));
+  for (const key of ['quantity', 'status'] as const) {
+    const sorted = await itemsOf(sortItems(batchesOf(items, batchSize), { key, descending: true, limit }));
+    // As one text: to compare so many values one by one takes seconds.
+    const ids = (some: typeof items) => some.map(({ petId }) => petId).join();
+    expect(ids(sorted) === ids(plainly(items, key, true).slice(0, limit))).toBe(true);
+  }
 });

@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { FaultSpecError, generateKey, inspectDatabase, openStore } from '../../src/service/index.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
-import { outcome, outcomes, rate, start, temporaryFile, test } from './support.ts';
+import { outcome, outcomes, rate, start, test } from './support.ts';
 
 test('the IPv6 loopback address can be listened at', async () => {
   expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
@@ -43,19 +43,13 @@ test('the file is its owner’s alone', async ({ file }) => {
   for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
 });
 
-test('a file that is no database is neither served nor changed', async () => {
-  const file = temporaryFile('notes.txt');
+test('a file that is no database, or cannot be created, is neither served nor changed', async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
-  await expect(start({ file })).rejects.toMatchObject({ name: 'StorageError' });
-  expect(() => inspectDatabase(file)).toThrow('not a database');
-  expect(statSync(file).size).toBe(1_500);
-});
-
-test('a file that cannot be created or opened is a StorageError', async ({ file }) => {
-  writeFileSync(file, '');
-  for (const unusable of [join(file, 'below-a-file.db'), dirname(file)]) {
+  for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
   }
+  expect(() => inspectDatabase(file)).toThrow('not a database');
+  expect(statSync(file).size).toBe(1_500);
 });
 
 test('a fault that cannot be read keeps the service from starting, and leaves no file', async ({ file }) => {
@@ -124,4 +118,32 @@ test('a fresh stock waits for whoever is writing the file, as `sandbox reset` pu
   const store = await openStore({ file, clock: Date });
   await store.replace(seededStock({}), { forgetsUsage: true }).finally(() => store.close());
   expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
+});
+
+test('the opening stock has every status, empty shelves and low ones, and ids above 2^53', async () => {
+  const { text, json } = await (await start()).get('/inventory');
+  const items = json as { quantity: number; status: string }[];
+  expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']));
+  expect(items.some(({ quantity }) => quantity === 0)).toBe(true);
+  expect(items.some(({ quantity }) => quantity > 0 && quantity < 4)).toBe(true);
+  expect(text).toContain('"petId":9007199254740993,');
+  expect(text).toContain('"petId":9223372036854775807,');
+});
+
+test('the same seed gives the same stock, another seed another one', async () => {
+  const [one, same, other] = await Promise.all([start({ seed: 5 }), start({ seed: 5 }), start({ seed: 6 })]);
+  const texts = await Promise.all([one, same, other].map(async (service) => (await service.get('/inventory')).text));
+  expect(texts[1]).toBe(texts[0]);
+  expect(texts[2]).not.toBe(texts[0]);
+});
+
+test.each([
+  [0, 'large', []],
+  [1, 'large', ['1']],
+  [2, 'large', ['1', '9007199254740993']],
+  [5, 'large', ['1', '2', '9007199254740992', '9007199254740993', '9223372036854775807']],
+  [30, 'small', Array.from({ length: 30 }, (_, at) => `${at + 1}`)],
+] as const)('%i pets with %s ids have the ids %j', async (pets, kind, ids) => {
+  const { text } = await (await start({ pets, ids: kind })).get('/inventory');
+  expect([...text.matchAll(/"petId":(\d+)/g)].map(([, id]) => id)).toEqual(ids);
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SeenPets } from '../../../src/inventory/seen-pets.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
-import { oddList } from './odd-lists.ts';
 import { copy, inventoryDecoder, linesOf, outcome, parse, scan } from './readings.ts';
-import { inPieces, spelledList } from './spellings.ts';
+import { inPieces, oddList, spelledList } from './spellings.ts';
 
 /** Lists in all three: `PETSTOCK_RUNS=1000000 PETSTOCK_SEED=1 npx vitest run --project unit test/api/scanner/any-list.test.ts` */
 const numRuns = Math.ceil(Number(process.env.PETSTOCK_RUNS ?? 600) / 3);
