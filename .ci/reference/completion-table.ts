@@ -5,43 +5,29 @@ import { methods } from '../../src/cli/commands/api.ts';
 import { topicNames } from '../../src/cli/commands/help.ts';
 import { rowResults } from '../../src/cli/commands/history/show-runs.ts';
 import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
-import {
-  shellNames,
-  type TableCommand,
-  type TableOption,
-  type ValueKind,
-  type Word,
-} from '../../src/cli/completion/command-table.ts';
+import type { TableCommand, TableOption, ValueKind, Word } from '../../src/cli/completion/command-table.ts';
+import { shellNames } from '../../src/cli/completion/command-table.ts';
 import { petStatuses } from '../../src/inventory/items.ts';
 import { runStates } from '../../src/inventory/run-records.ts';
 import { sortKeys } from '../../src/inventory/sort.ts';
 import { runFields } from '../../src/output/history-list-view.ts';
 import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
 import { namedFields } from '../../src/output/inventory-view.ts';
-import {
-  definitionOf,
-  environmentNames,
-  remoteEnvironmentNames,
-  settingDefinitions,
-  settingNames,
-} from '../../src/settings/settings.ts';
+import { definitionOf, environmentNames, remoteEnvironmentNames, settingNames } from '../../src/settings/settings.ts';
 import { allCommands, pathOf, termOf } from './reference.ts';
 
 /** The table for completion, of the commands as they are. @throws Error for a value that `byPlace` and `byPlaceholder` do not know */
 export async function completionTable(): Promise<TableCommand> {
-  const [program] = await allCommands();
-  return tableCommand(program);
+  return tableCommand((await allCommands())[0]);
 }
 
 function tableCommand(command: Command): TableCommand {
   const path = pathOf(command);
+  const options = command.createHelp().visibleOptions(command);
   return {
     name: command.parent === null ? '' : command.name(),
     about: command.summary(),
-    options: command
-      .createHelp()
-      .visibleOptions(command)
-      .map((option) => tableOption(path, option)),
+    options: options.map((option) => tableOption(path, option)),
     operands: command.registeredArguments.map((operand) => ({
       value: valueKindOf(path, [operand.name()], termOf(operand)),
       ...(operand.variadic && { isVariadic: true }),
@@ -64,7 +50,7 @@ function tableOption(path: string, { flags, short, long, variadic, parseArg, des
 }
 
 /** A page (`html`) is of some commands alone, which is no reason to hide it. */
-const outputs = [...settingDefinitions.output.values.split('|'), 'html'];
+const outputs = [...definitionOf('output').values.split('|'), 'html'];
 
 /** Of files that hold a list. */
 const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];
@@ -93,13 +79,14 @@ const freePlaceholders: ReadonlySet<string> = new Set([
   ...['address', 'cidr', 'origin', 'spec', 'cursor', 'role', 'token', 'value', 'quantity', 'delta', 'id'],
 ]);
 
-/** Those of one option or operand of a command; the global ones have no command. They go before those by placeholder. */
+/** Those of one option or operand, of one command or of all that have it. They go before those by placeholder. */
 const byPlace: Readonly<Record<string, ValueKind>> = {
   '--env': words(environmentNames),
   '--store': { kind: 'stores' },
   '--output': words(outputs),
   '--color': words(['auto', 'always', 'never']),
-  'inventory list --status': words(petStatuses, 'list'),
+  '--status': words(petStatuses, 'list'),
+  '--ids': words(['large', 'small']),
   'inventory list --sort': words(sortKeys),
   'inventory list --fields': words(namedFields, 'list'),
   'inventory apply file': files(changeFileEndings),
@@ -107,7 +94,6 @@ const byPlace: Readonly<Record<string, ValueKind>> = {
   'inventory apply --column': words(rowFields.map((field) => `${field}=`)),
   'inventory apply --resume': { kind: 'incomplete-runs' },
   'inventory diff --only': words(['quantity', 'status']),
-  'inventory watch --status': words(petStatuses, 'list'),
   'inventory count --codes': files(['.csv']),
   'inventory count --to': files(['.csv']),
   'history list --state': words(runStates),
@@ -120,9 +106,7 @@ const byPlace: Readonly<Record<string, ValueKind>> = {
   'config set value': settingValues(),
   'config get name': { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] },
   'config unset name': { kind: 'words', words: [...settingWords(), ...remoteWords('url')] },
-  'sandbox serve --ids': words(['large', 'small']),
   'sandbox serve --import': files(['.csv', '.json']),
-  'sandbox reset --ids': words(['large', 'small']),
   'sandbox import file': files(['.csv', '.json']),
   'sandbox export --format': words(['csv', 'json']),
 };
@@ -135,12 +119,11 @@ const byPlace: Readonly<Record<string, ValueKind>> = {
  */
 function valueKindOf(path: string, names: readonly string[], placeholder: string): ValueKind {
   const bare = placeholder.replace(/^[<[]|(\.\.\.)?[>\]]$/g, '');
-  const own = names.map((name) => byPlace[`${path} ${name}`.trim()]).find((kind) => kind !== undefined);
+  const own = names.map((name) => byPlace[`${path} ${name}`] ?? byPlace[name]).find((kind) => kind !== undefined);
   const kind = own ?? (freePlaceholders.has(bare) ? free : byPlaceholder[bare]);
   if (kind !== undefined) return kind;
-  throw new Error(
-    `petstock ${path} ${names.join()} ${placeholder}: say in .ci/reference/completion-table.ts what it stands for`,
-  );
+  const value = `petstock ${path} ${names.join()} ${placeholder}`;
+  throw new Error(`${value}: say in .ci/reference/completion-table.ts what it stands for`);
 }
 
 function words(names: readonly string[], list?: 'list'): ValueKind {

@@ -17,13 +17,8 @@ export async function manPage(date: Date): Promise<string> {
   const [program, ...commands] = await allCommands();
   const lines = [
     `.TH PETSTOCK 1 ${date.toISOString().slice(0, 10)} "petstock ${version}" "petstock"`,
-    '.SH NAME',
-    'petstock \\- look at and adjust the stock of a pet store',
-    '.SH SYNOPSIS',
-    '.B petstock',
-    '.RI [ options ]',
-    '.I command',
-    '.RI [ arguments ]',
+    ...['.SH NAME', 'petstock \\- look at and adjust the stock of a pet store'],
+    ...['.SH SYNOPSIS', '.B petstock', '.RI [ options ]', '.I command', '.RI [ arguments ]'],
     '.SH DESCRIPTION',
     ...prose(program.description()),
     '.SH GLOBAL OPTIONS',
