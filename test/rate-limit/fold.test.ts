@@ -187,6 +187,11 @@ test.each<[string, LimitRecord[], object]>([
     { foreignRate: 0 },
   ],
   [
+    'what overtook the first answer of a window with an answer of another one is taken off',
+    [...both, answer('b', 300, { remaining: 8 }), answer('a', 310, ofDay)],
+    { day: { left: 8 } },
+  ],
+  [
     'a limit that is lowered is no sign of others',
     [...probed, ...asked('a', 1000, { limit: 12, remaining: 1 })],
     { foreignRate: 0, minute: { left: 1, limit: 12 } },

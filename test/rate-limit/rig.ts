@@ -37,17 +37,6 @@ export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIden
   return { host: 'till', namespace: 'pid:[1]', boot: 'test', pid: nextPid++, startedAt: '7', ...changes };
 }
 
-/** Returns a store that calls the one key by a name of its own, which no other simulation has. */
-export function named(limits: LimitsStore, name: string): LimitsStore {
-  return {
-    fold: (_scope, records) => limits.fold(name, records),
-    ...(limits.look && { look: async () => (await limits.look?.(name)) ?? limits.peek(name) }),
-    peek: () => limits.peek(name),
-    list: () => limits.list(),
-    clear: () => limits.clear(name),
-  };
-}
-
 export function createRig<Time extends Clock = TestClock>({
   clock = createTestClock() as Clock as Time,
   store = new MemoryLimits(),

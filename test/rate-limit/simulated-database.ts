@@ -1,10 +1,7 @@
-import pg, { type Submittable } from 'pg';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from '../../src/shared/database-url.ts';
-import { configOf, type DatabaseServer } from '../../src/state/postgres/client-config.ts';
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
-import { Pipeline, type Protocol } from '../../src/state/postgres/pipeline.ts';
 import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
 import { PostgresStore } from '../../src/state/postgres/postgres-store.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
@@ -20,23 +17,13 @@ const longestIdle = 2000;
 /** For what the tests themselves ask of it, in milliseconds. */
 const longest = 60_000;
 
-/** Limits, the time, and the settings that come before. */
-const onlyReads = /^SELECT (version,|\(extract|pg_catalog\.set_config)/;
-
-/** A connection to the database, which serves one process after the other. */
-interface Line {
-  readonly wire: Pick<Wire, 'ask' | 'close'>;
-  /** Whose it is. */
-  session: Session | undefined;
+/** A connection of a process to the database. */
+interface Session {
+  readonly wire: Wire;
+  /** Called with each notice that its process is to hear, in its own time. */
+  readonly tell: () => void;
   /** Called with each notice. */
   onNotice(): void;
-}
-
-/** What a process has of a line: over when the line serves others again. */
-interface Session {
-  readonly line: Line;
-  /** What was read since the last write, by what was asked: it would be the same once more. */
-  readonly read: Map<string, Answers>;
   isOver: boolean;
 }
 
@@ -54,7 +41,6 @@ export interface DatabaseClient {
  */
 export class SimulatedDatabase {
   readonly #address: DatabaseAddress;
-  readonly #lines: Line[] = [];
   /** Of nobody's. */
   readonly #own: Wire;
 
@@ -90,30 +76,26 @@ export class SimulatedDatabase {
   /** Connects a process. */
   async limits(simulation: Simulation, client: DatabaseClient): Promise<LimitsStore> {
     const connection = await this.#connect(client.clock, async (server, onNotice) => {
-      const line = this.#lines.find(isFree) ?? (await client.timeline.standStill(() => newLine(server)));
-      if (!this.#lines.includes(line)) this.#lines.push(line);
-      return simulation.serve(line, client, onNotice);
+      const session: Session = await client.timeline.standStill(async () => {
+        const wire = await openWire(server, () => session.onNotice());
+        const tell = () => void client.clock.deadline(client.trip / 2.5, onNotice);
+        return { wire, tell, onNotice: () => {}, isOver: false };
+      });
+      return simulation.serve(session, client);
     });
     const limits = new PostgresLimits(connection, new PostgresStore(connection, client.clock, undefined), client.clock);
     connection.onNotice = () => limits.heard();
     return limits;
   }
 
-  async close(): Promise<void> {
-    for (const { wire } of this.#lines) await wire.close();
-    await this.#own.close();
+  close(): Promise<void> {
+    return this.#own.close();
   }
 
   #connect(clock: Clock, open: OpenWire): Promise<PostgresConnection> {
     const prepare = (ask: Parameters<typeof makeTables>[0]) => makeTables(ask, this.#address.shown);
     return PostgresConnection.open({ address: this.#address, clock, openWire: open, prepare });
   }
-}
-
-async function newLine(server: DatabaseServer): Promise<Line> {
-  const wire = await openPreparing(server, () => line.onNotice());
-  const line: Line = { wire, session: undefined, onNotice: () => {} };
-  return line;
 }
 
 /** A transaction that goes on for several round trips. */
@@ -128,9 +110,9 @@ export class Simulation {
   readonly #own: Wire;
   readonly #now: () => number;
   readonly #mayCrash: boolean;
+  readonly #opened: Session[] = [];
   readonly #sessions = new Set<Session>();
-  /** Called with a notice, which each process hears in its own time. */
-  readonly #listeners = new Map<Session, () => void>();
+  readonly #listeners = new Set<Session>();
   /** Nobody else writes meanwhile. */
   #transaction: Transaction | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -143,21 +125,17 @@ export class Simulation {
   }
 
   /** Returns a connection as its process sees it. */
-  serve(line: Line, { clock, timeline, trip }: DatabaseClient, onNotice: () => void): Wire {
-    // Of a killed process that connects after the end nobody would take its line again.
-    if (this.#isOver) throw new Error('the simulation is over');
-    const session: Session = { line, read: new Map(), isOver: false };
-    line.session = session;
+  serve(session: Session, { clock, timeline, trip }: DatabaseClient): Wire {
+    this.#opened.push(session);
     this.#sessions.add(session);
-    this.#listeners.set(session, () => void clock.deadline(trip / 2.5, onNotice));
     let stillHere = () => {};
-    const ask: Wire['ask'] = async (statements, within) => {
+    const ask: Wire['ask'] = async (statements) => {
       // What was sent arrives, whatever becomes of its sender.
       if (trip > 0) await new Promise<void>((resolve) => void timeline.schedule(timeline.passed + trip / 2, resolve));
       stillHere();
       await this.#lock(session, statements);
       try {
-        return await timeline.standStill(() => this.#inTurn(() => this.#run(session, statements, within)));
+        return await timeline.standStill(() => this.#inTurn(() => this.#run(session, statements)));
       } finally {
         if (/^(COMMIT|ROLLBACK)$/.test(statements.at(-1)?.sql ?? '')) this.#unlock(session);
         else if (this.#transaction?.session === session) {
@@ -181,13 +159,14 @@ export class Simulation {
     this.#isOver = true;
     for (const session of this.#sessions) this.#hangUp(session);
     await this.#turn;
+    await Promise.all(this.#opened.map(({ wire }) => wire.close()));
   }
 
   /** The server is killed, and runs again: what no commit has waited for is gone. */
   async crash(timeline: Timeline): Promise<void> {
     await timeline.standStill(() =>
       this.#inTurn(async () => {
-        if (this.#transaction !== undefined) await rollBack(this.#transaction.session.line);
+        if (this.#transaction !== undefined) await rollBack(this.#transaction.session);
         for (const session of this.#sessions) this.#end(session);
         const restored = statement('INSERT INTO petstock.limits TABLE kept');
         await this.#own.ask([...['petstock.epoch', 'petstock.limits'].map(emptied), restored], longest);
@@ -215,14 +194,13 @@ export class Simulation {
 
   /** The server ends what the process has begun, before anything else is asked of it. */
   #hangUp(session: Session): void {
-    if (this.#transaction?.session === session) this.#turn = this.#turn.then(() => rollBack(session.line));
+    if (this.#transaction?.session === session) this.#turn = this.#turn.then(() => rollBack(session));
     this.#end(session);
   }
 
   /** The process has to connect again. */
   #end(session: Session): void {
     session.isOver = true;
-    if (session.line.session === session) session.line.session = undefined;
     this.#sessions.delete(session);
     this.#listeners.delete(session);
     this.#unlock(session);
@@ -234,42 +212,24 @@ export class Simulation {
     });
   }
 
-  async #run(session: Session, statements: readonly Statement[], within: number): Promise<Answers> {
+  async #run(session: Session, statements: readonly Statement[]): Promise<Answers> {
     if (session.isOver) throw new Error('Connection terminated');
-    const answers = await this.#answers(session, statements, within);
+    const answers = await this.#tellAll(statements, () => session.wire.ask(statements, longest));
+    if (statements.some(({ sql }) => sql.startsWith('LISTEN'))) this.#listeners.add(session);
     if (this.#mayCrash && statements.some(({ sql }) => sql.includes('pg_logical_emit_message'))) {
       await this.#own.ask([emptied('kept'), statement('INSERT INTO kept TABLE petstock.limits')], longest);
     }
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.#now()) }] : rows));
   }
 
-  async #answers(
-    { line: { wire }, read }: Session,
-    statements: readonly Statement[],
-    within: number,
-  ): Promise<Answers> {
-    if (!statements.every(({ sql }) => onlyReads.test(sql))) {
-      for (const session of this.#sessions) session.read.clear();
-      return this.#tellAll(statements, () => wire.ask(statements, within));
-    }
-    const asked = String(statements.at(-1)?.values);
-    const answers = read.get(asked) ?? (await wire.ask(statements, within));
-    read.set(asked, answers);
-    return answers;
-  }
-
   /** Whoever listens has been told when it returns. */
   async #tellAll(statements: readonly Statement[], ask: () => Promise<Answers>): Promise<Answers> {
     if (!statements.some(({ sql }) => sql.includes('pg_notify'))) return ask();
-    const told = [...this.#listeners].map(([{ line }, tell]) => nextNotice(line).then(tell));
+    const told = [...this.#listeners].map((session) => nextNotice(session).then(session.tell));
     const answers = await ask();
     await Promise.all(told);
     return answers;
   }
-}
-
-function isFree({ session }: Line): boolean {
-  return session === undefined;
 }
 
 /** Not TRUNCATE, which makes a new file. */
@@ -277,51 +237,12 @@ function emptied(table: string): Statement {
   return statement(`DELETE FROM ${table}`);
 }
 
-async function rollBack({ wire }: Line): Promise<void> {
+async function rollBack({ wire }: Session): Promise<void> {
   await wire.ask([statement('ROLLBACK')], longest);
 }
 
-function nextNotice(line: Line): Promise<void> {
+function nextNotice(session: Session): Promise<void> {
   return new Promise((resolve) => {
-    line.onNotice = resolve;
+    session.onNotice = resolve;
   });
-}
-
-/** As `openWire`, but what was parsed once is kept by the server: parsing took most of the time of a simulation. */
-async function openPreparing(server: DatabaseServer, onNotice: () => void): Promise<Line['wire']> {
-  const client = new pg.Client(configOf(server, false));
-  client.on('notification', onNotice);
-  await client.connect();
-  const names = new Map<string, string>();
-  return {
-    ask: (statements) =>
-      new Promise((resolve, reject) => {
-        const pipeline = new Pipeline(statements, (error, rows = []) =>
-          error === null ? resolve(rows) : reject(error),
-        );
-        const submit = (protocol: Protocol) => Pipeline.prototype.submit.call(pipeline, preparing(protocol, names));
-        client.query(Object.assign(pipeline, { submit }) as unknown as Submittable);
-      }),
-    close: () => client.end(),
-  };
-}
-
-/** @param names of what the server has parsed, by its text */
-function preparing(protocol: Protocol, names: Map<string, string>): Protocol {
-  const { stream } = protocol;
-  let name = '';
-  return {
-    stream,
-    parse: ({ text, types }) => {
-      const known = names.get(text);
-      name = known ?? `statement ${names.size}`;
-      if (known === undefined) protocol.parse({ text, name, types });
-      names.set(text, name);
-    },
-    describe: ({ type }) => protocol.describe({ type, name }),
-    bind: (message) => protocol.bind({ ...message, statement: name }),
-    execute: (message) => protocol.execute(message),
-    sync: () => protocol.sync(),
-    on: (event, listener) => protocol.on(event, listener),
-  };
 }

@@ -1,20 +1,18 @@
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteLimits } from '../../src/state/sqlite/sqlite-limits.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
-import { named } from './rig.ts';
+import { noon } from './scenario.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
 
-/** Where the processes of one simulation after the other keep what they know of limits. */
-export interface SimulatedStores {
-  /** Hands stores in which nothing is known yet to one simulation, which may go on beside others. */
-  with<Result>(simulation: (open: OpenStore) => Promise<Result>): Promise<Result>;
-  close(): Promise<void>;
-}
+/** Hands stores in which nothing is known yet to one simulation, which may go on beside others. */
+export type SimulatedStores = <Result>(simulation: (open: OpenStore) => Promise<Result>) => Promise<Result>;
 
 /** Returns the one of each machine, made when it is first asked for. */
 function perMachine<Store>(make: () => Store): (machine: number) => Store {
@@ -26,69 +24,60 @@ function perMachine<Store>(make: () => Store): (machine: number) => Store {
   };
 }
 
-/** Returns names of 32 digits, each another one. */
-export function names(): () => string {
-  let count = 0;
-  return () => `${++count}`.padStart(32, '0');
-}
-
 /** The processes of a machine share a store in memory. */
-export function inMemory(): SimulatedStores {
-  return { with: (simulation) => simulation(perMachine(() => new MemoryLimits())), close: async () => {} };
-}
+export const inMemory: SimulatedStores = (simulation) => simulation(perMachine(() => new MemoryLimits()));
 
 /**
- * Each process has its own limits in the one SQLite, with what was known of them when it last looked; what a simulation knows has a
- * name of its own there. It lies in memory and has one connection: what a file and its locks cost would be most of the time.
+ * Each process has its own limits in the SQLite of its machine, with what was known of them when it last looked. That lies in
+ * memory and has one connection: what a file and its locks cost would be most of the time.
  */
-export function inSqlite(): SimulatedStores {
-  let opened: Promise<Connection> | undefined;
-  const newName = names();
-  return {
-    with: async (simulation) => {
-      opened ??= openInMemory();
-      const connection = await opened;
-      const nameOf = perMachine(newName);
-      return simulation((machine, clock) =>
-        named(new SqliteLimits(new SqliteStore(connection, clock, () => false)), nameOf(machine)),
-      );
-    },
-    close: async () => (await opened)?.close(),
-  };
-}
-
-async function openInMemory(): Promise<Connection> {
+export const inSqlite: SimulatedStores = async (simulation) => {
   const { DatabaseSync } = await loadEngine();
   const inMemory = class extends DatabaseSync {
     constructor() {
       super(':memory:');
     }
   };
-  const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
-  makeTables(connection);
-  return connection;
-}
-
-/** What the clock of the database says when a simulation begins: a version of limits is made of it, and none is 0. */
-const noon = Date.UTC(2026, 0, 15, 12);
+  const connections: Connection[] = [];
+  const connectionOf = perMachine(() => {
+    const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
+    connections.push(connection);
+    makeTables(connection);
+    return connection;
+  });
+  const open: OpenStore = (machine, clock) =>
+    new SqliteLimits(new SqliteStore(connectionOf(machine), clock, () => false));
+  return simulation(open).finally(() => {
+    for (const connection of connections) connection.close();
+  });
+};
 
 /** Each process is a client of the one database; what the machines know has names of their own there. */
 export function inDatabase(): SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
-  const newName = names();
+  let count = 0;
+  afterAll(async () => (await opened)?.close());
+  return async (simulation) => {
+    opened ??= SimulatedDatabase.open();
+    const database = await opened;
+    let passed = () => 0;
+    const seen = database.begin(() => noon + passed());
+    const nameOf = perMachine(() => `${++count}`.padStart(32, '0'));
+    const open: OpenStore = async (machine, clock, timeline) => {
+      passed = () => timeline.passed;
+      return named(await database.limits(seen, { clock, timeline, trip: 0 }), nameOf(machine));
+    };
+    return simulation(open).finally(() => seen.end());
+  };
+}
+
+/** Returns a store that calls the one key by a name of its own, which no other simulation has. */
+function named(limits: LimitsStore, name: string): LimitsStore {
   return {
-    with: async (simulation) => {
-      opened ??= SimulatedDatabase.open();
-      const database = await opened;
-      let passed = () => 0;
-      const seen = database.begin(() => noon + passed());
-      const nameOf = perMachine(newName);
-      const open: OpenStore = async (machine, clock, timeline) => {
-        passed = () => timeline.passed;
-        return named(await database.limits(seen, { clock, timeline, trip: 0 }), nameOf(machine));
-      };
-      return simulation(open).finally(() => seen.end());
-    },
-    close: async () => (await opened)?.close(),
+    fold: (_scope, records) => limits.fold(name, records),
+    ...(limits.look && { look: async () => (await limits.look?.(name)) ?? limits.peek(name) }),
+    peek: () => limits.peek(name),
+    list: () => limits.list(),
+    clear: () => limits.clear(name),
   };
 }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs, type Scenario } from './scenario.ts';
@@ -152,8 +152,6 @@ interface Checked {
 
 /** Defines the tests of limits that are kept in these stores. @param usual how many cases of each; `PETSTOCK_RUNS=3600` for more */
 export function testLimits(stores: SimulatedStores, usual: number): void {
-  afterAll(() => stores.close());
-
   const check = (
     title: string,
     scenarios: fc.Arbitrary<Scenario>,
@@ -173,7 +171,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
 
   /** Everything that is asked is answered or refused. */
   async function run(scenario: Scenario) {
-    const outcome = await stores.with((open) => simulate(scenario, open));
+    const outcome = await stores((open) => simulate(scenario, open));
     const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
     const sum = asked.reduce((total, { requests }) => total + requests, 0);
     expect(outcome.answered + outcome.limited).toBeGreaterThanOrEqual(sum);

@@ -8,9 +8,9 @@ import {
   type Wanted,
 } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
-import { KnownRefusals, type StoredRefusals } from './known-refusals.ts';
 import { processWith, scope } from './rig.ts';
 import type { Outcome, ProcessPlan, Scenario } from './scenario.ts';
 import { seeded } from './seeded.ts';
@@ -25,7 +25,7 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
  * @throws where that never happens
  */
 export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
-  if (openStore === undefined) return inMemory().with((open) => simulate(scenario, open));
+  if (openStore === undefined) return inMemory((open) => simulate(scenario, open));
   return new Simulation(scenario, openStore).run();
 }
 
@@ -48,6 +48,38 @@ function listOf(lists: Map<number, Refusal[]>, machine: number): Refusal[] {
   return list;
 }
 
+/** What one process can know of the 429s: its own from their answers on, those of the others once the store has them. */
+class KnownRefusals {
+  /** The 429s of its machine that the store has, and with that each process of the machine. */
+  readonly #stored: Refusal[];
+  readonly #own: Refusal[] = [];
+  /** Answered and not yet in the store, in their order, with the times of their answers. */
+  readonly #onTheWay: { readonly refusal: Refusal; readonly at: number }[] = [];
+
+  constructor(stored: Refusal[]) {
+    this.#stored = stored;
+  }
+
+  /** This process has been answered with a 429. */
+  answered(refusal: Refusal, at: number): void {
+    this.#own.push(refusal);
+    this.#onTheWay.push({ refusal, at });
+  }
+
+  /** The store has taken these records of this process. @returns for how long the longest of their 429s was on its way */
+  stored(records: readonly LimitRecord[], at: number): number {
+    const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
+    const arrived = this.#onTheWay.splice(0, count);
+    this.#stored.push(...arrived.map(({ refusal }) => refusal));
+    return Math.max(0, ...arrived.map((one) => at - one.at));
+  }
+
+  /** Whether this process knows by now that nothing may arrive at that time. */
+  forbids(arrivesAt: number): boolean {
+    return [...this.#own, ...this.#stored].some(({ until }) => arrivesAt < until);
+  }
+}
+
 /** A process, as its requests see it. */
 interface Sender {
   readonly governor: Governor;
@@ -66,7 +98,7 @@ class Simulation {
   readonly #random: () => number;
   /** The 429s that came to each machine, and those of them that its store has. */
   readonly #answered = new Map<number, Refusal[]>();
-  readonly #stored = new Map<number, StoredRefusals>();
+  readonly #stored = new Map<number, Refusal[]>();
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
   /** Of this simulation alone: killed processes leave their listeners at it for ever. */
