@@ -19,7 +19,7 @@ const numRuns = Number(process.env.PETSTOCK_RUNS ?? 2000);
 const time = fc.integer({ min: 0, max: 20 });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const result = fc.constantFrom(...recordedResults);
-const outcome = fc.constantFrom<Outcome['result'][]>(
+const results: readonly Outcome['result'][] = [
   'applied',
   'unchanged',
   'failed',
@@ -27,7 +27,8 @@ const outcome = fc.constantFrom<Outcome['result'][]>(
   'differs',
   'unknown',
   'void',
-);
+];
+const outcome = fc.constantFrom(...results);
 const identity = { host: 'till', namespace: 'pid:[1]', boot: 'b', pid: 1, startedAt: '1' };
 
 const lease: fc.Arbitrary<Lease> = fc.record({
@@ -76,11 +77,8 @@ property(
       (became === 'unknown' && (arrives ?? 0) > at);
     expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
     // Knowing more never makes a write go through.
-    const more = [
-      ...writers,
-      { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const,
-    ];
-    expect(overtakenBy(more, pruned, { sequence, at })).toEqual(overtaken);
+    const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const;
+    expect(overtakenBy([...writers, failed], pruned, { sequence, at })).toEqual(overtaken);
   },
 );
 
@@ -137,32 +135,19 @@ property(
   },
 );
 
-const written = (changes: Partial<Writer>): Writer => ({
-  ...{ run: 'a', command: 'inventory set', result: 'applied', touched: 5, arrives: undefined },
-  ...changes,
-});
 const mark = { sequence: 4, at: 100 };
+const written = (run: string, touched: number, changes: Partial<Writer> = {}): Writer => ({
+  ...{ run, command: 'inventory set', result: 'applied', touched, arrives: undefined, ...changes },
+});
+const lost = (arrives: number) => written('a', 4, { result: 'unknown', arrives });
+const by = (run: string) => ({ run, command: 'inventory set' });
+const byPrune = { run: undefined, command: 'history prune' };
 
 test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof overtakenBy>]>([
-  [
-    'the newest of several',
-    [written({}), written({ run: 'b', touched: 7 }), written({ run: 'c', touched: 6 })],
-    9,
-    { run: 'b', command: 'inventory set' },
-  ],
-  [
-    'one that arrives at the mark has been seen',
-    [written({ result: 'unknown', touched: 4, arrives: 100 })],
-    undefined,
-    undefined,
-  ],
-  [
-    'one that arrives behind it has not',
-    [written({ result: 'unknown', touched: 4, arrives: 101 })],
-    undefined,
-    { run: 'a', command: 'inventory set' },
-  ],
-  ['one whose row was removed', [], 5, { run: undefined, command: 'history prune' }],
+  ['the newest of several', [written('a', 5), written('b', 7), written('c', 6)], 9, by('b')],
+  ['one that arrives at the mark has been seen', [lost(100)], undefined, undefined],
+  ['one that arrives behind it has not', [lost(101)], undefined, by('a')],
+  ['one whose row was removed', [], 5, byPrune],
   ['one that was removed and seen', [], 4, undefined],
 ])('a write is overtaken by %s', (_what, writers, pruned, expected) => {
   expect(overtakenBy(writers, pruned, mark)).toEqual(expected);
@@ -188,20 +173,21 @@ test.each<[number, number, number | undefined, boolean]>([
   expect(hasForgotten(last, seen, sequence === undefined ? undefined : { sequence, at: 0 })).toBe(expected);
 });
 
-test('what may be removed is removed: a done run, its undo once it goes too, and all that is not newer than what stays', () => {
-  const run = (name: string, began: number, more: Partial<PrunableRun> = {}): PrunableRun => ({
-    ...{ run: name, state: 'done', began, touched: began + 1 },
-    ...more,
-  });
-  const done = [run('undo', 4, { undoes: 'old' }), run('old', 2), run('first', 0)];
-  const all = new Set(['undo', 'old', 'first', 'open']);
-  expect(removableRuns(done, all)).toEqual(['undo', 'old', 'first']);
-  expect(removableRuns(done, new Set(['undo']))).toEqual([]);
-  expect(removableRuns(done.slice(0, 1), all)).toEqual(['undo']);
-  expect(removableRuns([...done, run('open', 3, { state: 'running' })], all)).toEqual(['old', 'first']);
-  const incomplete = [...done, run('open', 3, { state: 'incomplete' })];
-  expect(removableRuns(incomplete, new Set(['undo', 'old', 'first']))).toEqual(['old', 'first']);
-  expect(removableRuns(incomplete, all)).toEqual(['undo', 'old', 'first', 'open']);
-  // What an undo that is over has undone keeps nothing.
-  expect(removableRuns([...done, run('open', 9, { state: 'running' })], all)).toEqual(['undo', 'old', 'first']);
+const run = (name: string, began: number, more: Partial<PrunableRun> = {}): PrunableRun => ({
+  ...{ run: name, state: 'done', began, touched: began + 1, ...more },
+});
+const undo = run('undo', 4, { undoes: 'old' });
+const done = [undo, run('old', 2), run('first', 0)];
+const open = (state: PrunableRun['state'], began = 3) => run('open', began, { state });
+
+test.each<[string, PrunableRun[], string, string]>([
+  ['done runs, and an undo once what it undoes goes too', done, 'undo old first', 'undo old first'],
+  ['no undo of what stays', done, 'undo', ''],
+  ['an undo of what is gone', [undo], 'undo old first', 'undo'],
+  ['nothing newer than what is running', [...done, open('running')], 'undo old first open', 'old first'],
+  ['nothing newer than what may be resumed', [...done, open('incomplete')], 'undo old first', 'old first'],
+  ['what may be resumed itself', [...done, open('incomplete')], 'undo old first open', 'undo old first open'],
+  ['what an undo that is over has undone', [...done, open('running', 9)], 'undo old first open', 'undo old first'],
+])('removes %s', (_what, all, wanted, removed) => {
+  expect(removableRuns(all, new Set(wanted.split(' '))).join(' ')).toBe(removed);
 });

@@ -13,86 +13,88 @@ import { createStateClock, FakeProcesses, headOf, markOf, rowFor, type StateCloc
 const pet = 7n;
 const timeout = 1000;
 
-/** One process that reads the pet and writes it one more, in steps that a test can put in any order. */
-interface Writer {
-  readonly pid: number;
+/** The service: its stock, and how often a request was carried out that relied on another stock than it found. */
+class Stock {
+  quantity = 0;
+  overwritten = 0;
+
+  carryOut(quantity: number, seen: number): void {
+    if (this.quantity !== seen) this.overwritten += 1;
+    this.quantity = quantity;
+  }
+}
+
+/** One process of a world. */
+interface Opened {
   readonly state: State;
   readonly clock: StateClock;
-  readonly isBulk: boolean;
-  place: Place | undefined;
-  mark: Mark | undefined;
-  seen: number;
-  log: RunLog | undefined;
+}
+
+/** One process that reads the pet and writes it one more, in steps that a test can put in any order. */
+class Writer {
+  readonly pid: number;
+  readonly clock: StateClock;
+  readonly state: State;
+  stage: 'idle' | 'inLine' | 'entered' | 'read' | 'granted' | 'dead' = 'idle';
+  seen = 0;
   /** What it has sent and the service has not carried out yet. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
-  stage: 'idle' | 'inLine' | 'entered' | 'read' | 'granted' | 'dead';
-}
+  #place: Place | undefined;
+  #mark: Mark | undefined;
+  #log: RunLog | undefined;
 
-/** The service: its stock, and how often a request was carried out that relied on another stock than it found. */
-interface Stock {
-  quantity: number;
-  overwritten: number;
-}
+  constructor(pid: number, { state, clock }: Opened) {
+    this.pid = pid;
+    this.state = state;
+    this.clock = clock;
+  }
 
-async function step(writer: Writer, stock: Stock): Promise<void> {
-  switch (writer.stage) {
-    case 'idle':
-      // A bulk run reads without a place in the line.
-      if (writer.isBulk) {
-        writer.stage = 'entered';
+  async step(stock: Stock): Promise<void> {
+    switch (this.stage) {
+      case 'idle':
+        // The third is a bulk run, which reads without a place in the line.
+        if (this.pid !== 3) this.#place = this.state.pets.place(service, pet);
+        this.stage = this.pid === 3 ? 'entered' : 'inLine';
         return;
-      }
-      writer.place = writer.state.pets.place(service, pet);
-      writer.stage = 'inLine';
-      return;
-    case 'inLine':
-      if ((await writer.place?.enter()) === undefined) writer.stage = 'entered';
-      return;
-    case 'entered':
-      writer.mark = await markOf(writer.state);
-      writer.seen = stock.quantity;
-      writer.stage = 'read';
-      return;
-    case 'read':
-      await intend(writer);
-      return;
-    case 'granted':
-      await arrive(writer, stock);
+      case 'inLine':
+        if ((await this.#place?.enter()) === undefined) this.stage = 'entered';
+        return;
+      case 'entered':
+        this.#mark = await markOf(this.state);
+        this.seen = stock.quantity;
+        this.stage = 'read';
+        return;
+      case 'read':
+        return this.#intend();
+      case 'granted':
+        return this.#arrive(stock);
+    }
   }
-}
 
-async function intend(writer: Writer): Promise<void> {
-  const { state, seen, mark, place, clock } = writer;
-  const log = await state.history.begin(headOf(), [rowFor(pet, { before: seen, after: seen + 1 })]);
-  const expires = clock.monotonic() + timeout;
-  const [grant] = await log.intend([{ row: 1, petId: pet, expires }], mark, place);
-  if (grant?.kind !== 'granted') {
-    await log.end();
-    await place?.leave();
-    writer.stage = 'idle';
-    return;
+  async #intend(): Promise<void> {
+    const quantity = this.seen + 1;
+    this.#log = await this.state.history.begin(headOf(), [rowFor(pet, { before: this.seen, after: quantity })]);
+    const expires = this.clock.monotonic() + timeout;
+    const [grant] = await this.#log.intend([{ row: 1, petId: pet, expires }], this.#mark, this.#place);
+    if (grant?.kind !== 'granted') return this.#end();
+    this.request = { quantity, expires };
+    this.stage = 'granted';
   }
-  writer.log = log;
-  writer.request = { quantity: seen + 1, expires };
-  writer.stage = 'granted';
-}
 
-/** The request leaves only if its process may still rely on its lease, and arrives at once. */
-async function arrive(writer: Writer, stock: Stock): Promise<void> {
-  const { request, state, log, place, seen } = writer;
-  if (request === undefined || log === undefined) return;
-  const leaves = state.presence.isCurrent;
-  if (leaves) carryOut(stock, request.quantity, seen);
-  writer.request = undefined;
-  await log.settle([{ row: 1, petId: pet, result: leaves ? 'applied' : 'void', quantity: stock.quantity }]);
-  await log.end();
-  await place?.leave();
-  writer.stage = 'idle';
-}
+  /** The request leaves only if its process may still rely on its lease, and arrives at once. */
+  async #arrive(stock: Stock): Promise<void> {
+    const leaves = this.state.presence.isCurrent;
+    if (leaves) stock.carryOut(this.request?.quantity ?? 0, this.seen);
+    this.request = undefined;
+    await this.#log?.settle([{ row: 1, petId: pet, result: leaves ? 'applied' : 'void', quantity: stock.quantity }]);
+    await this.#end();
+  }
 
-function carryOut(stock: Stock, quantity: number, seen: number): void {
-  if (stock.quantity !== seen) stock.overwritten += 1;
-  stock.quantity = quantity;
+  async #end(): Promise<void> {
+    await this.#log?.end();
+    await this.#place?.leave();
+    this.stage = 'idle';
+  }
 }
 
 /** A process gets on by some steps, or dies after them; or time goes by, with everything standing still or not. */
@@ -113,12 +115,6 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** One process of a world. */
-interface Opened {
-  readonly state: State;
-  readonly clock: StateClock;
-}
-
 /** What the processes of a world share. */
 interface Store {
   open(pid: number): Promise<Opened>;
@@ -131,7 +127,7 @@ interface Store {
 
 /** Three processes, the service, and the requests of the dead that have not arrived yet. */
 class World {
-  readonly stock: Stock = { quantity: 0, overwritten: 0 };
+  readonly stock = new Stock();
   readonly #store: Store;
   readonly #writers: Writer[] = [];
   #late: { readonly at: number; readonly quantity: number; readonly seen: number }[] = [];
@@ -141,9 +137,7 @@ class World {
   }
 
   async open(pid: number): Promise<void> {
-    const opened = await this.#store.open(pid);
-    const nothing = { place: undefined, mark: undefined, log: undefined, request: undefined } as const;
-    this.#writers.push({ pid, ...opened, isBulk: pid === 3, seen: 0, stage: 'idle', ...nothing });
+    this.#writers.push(new Writer(pid, await this.#store.open(pid)));
   }
 
   async act(act: Action): Promise<void> {
@@ -166,7 +160,7 @@ class World {
 
   async #actOf(act: Extract<Action, { readonly who: number }>, writer: Writer | undefined): Promise<void> {
     if (writer === undefined || writer.stage === 'dead') return;
-    for (let time = 0; time < act.times; time += 1) await step(writer, this.stock);
+    for (let time = 0; time < act.times; time += 1) await writer.step(this.stock);
     if (act.kind === 'step') return;
     // What a killed process has sent may still arrive, until its time-out.
     const { request, seen, pid, clock } = writer;
@@ -179,7 +173,7 @@ class World {
 
   #letArrive(): void {
     const now = this.#store.clock.monotonic();
-    for (const { at, quantity, seen } of this.#late) if (at <= now) carryOut(this.stock, quantity, seen);
+    for (const { at, quantity, seen } of this.#late) if (at <= now) this.stock.carryOut(quantity, seen);
     this.#late = this.#late.filter(({ at }) => at > now);
   }
 }
