@@ -4,15 +4,15 @@ import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listening } from '../support/answering.ts';
-import { errorJson, openShop, sent } from '../support/shop.ts';
+import { errorJson, openShop, type ShopRunOptions, sent } from '../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const MiB = 1024 * 1024;
 
 /** A service whose every answer is written by the test. @returns its base URL */
-async function served(write: (response: ServerResponse, method: string) => void, options = {}): Promise<string> {
-  const server = createServer(options, (request, response) => {
+async function served(write: (response: ServerResponse, method: string) => void): Promise<string> {
+  const server = createServer((request, response) => {
     request.resume();
     response.on('error', () => {});
     write(response, request.method ?? '');
@@ -20,51 +20,66 @@ async function served(write: (response: ServerResponse, method: string) => void,
   return listening(server);
 }
 
-/** What it begins with, and then one letter without end. */
-function endless(beginning: string) {
-  return (response: ServerResponse) => {
-    const letters = Buffer.alloc(64 * 1024, 'x');
-    async function* bytes() {
-      yield Buffer.from(beginning);
-      for (;;) yield letters;
-    }
-    Readable.from(bytes())
-      .on('error', () => {})
-      .pipe(response);
-  };
+/** A service that answers with what comes of these, however much. */
+function streamed(chunks: () => Iterable<string | Buffer>): Promise<string> {
+  return served((response) => flow(chunks, response));
 }
 
-async function run(command: string, url: string, terminal?: number) {
+function flow(chunks: () => Iterable<string | Buffer>, to: NodeJS.WritableStream): void {
+  Readable.from(chunks())
+    .on('error', () => {})
+    .pipe(to);
+}
+
+/** What it begins with, and then one letter without end. */
+function endless(beginning: string): Promise<string> {
+  const letters = Buffer.alloc(64 * 1024, 'x');
+  return streamed(function* () {
+    yield beginning;
+    for (;;) yield letters;
+  });
+}
+
+/** So many items, with a status of its own each, of so many KiB. */
+function manyItems(count: number, kibibytes: number, hasNote = false): Promise<string> {
+  const long = 'x'.repeat(kibibytes * 1024);
+  return streamed(function* () {
+    for (let id = 0; id < count; id += 1)
+      yield `${id === 0 ? '[' : ','}{"petId":${id},"quantity":1,"note":"${hasNote ? long : ''}","status":"${id}${long}"}`;
+    yield ']';
+  });
+}
+
+async function run(command: string, url: string, options: ShopRunOptions = {}) {
   const shop = await openShop();
-  return shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, terminal });
+  return shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, ...options });
+}
+
+/** Runs a command. @returns its result, and by how many bytes the memory of this process has grown */
+async function measured(...args: Parameters<typeof run>) {
+  const before = process.memoryUsage().rss;
+  const result = await run(...args);
+  return { result, grown: process.memoryUsage().rss - before };
 }
 
 describe('an answer without end is an error at its bound', () => {
+  const item = (number: number) => `Item ${number} of the answer to GET /inventory is longer than 1 MiB`;
+
   test.each([
     ['orders list', '["', 'The answer to GET /store/orders is longer than 16 MiB'],
     ['pets get 1', '{"name":"', 'The answer to GET /pets/1 is longer than 16 MiB'],
-    [
-      'inventory list',
-      '[{"petId":1,"quantity":2,"status":"',
-      'Item 1 of the answer to GET /inventory is longer than 1 MiB',
-    ],
-    [
-      'inventory list',
-      '[{"petId":1,"quantity":2,"status":"a"},{"n',
-      'Item 2 of the answer to GET /inventory is longer than 1 MiB',
-    ],
-    ['inventory get 1', '[{"note":"', 'Item 1 of the answer to GET /inventory is longer than 1 MiB'],
+    ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
+    ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
+    ['inventory get 1', '[{"note":"', item(1)],
   ])('%s after %s', async (command, beginning, message) => {
-    const before = process.memoryUsage().rss;
-    const result = await run(`${command} --json`, await served(endless(beginning)));
-    expect(result).toMatchObject({ code: 1 });
+    const { result, grown } = await measured(`${command} --json`, await endless(beginning));
+    expect(result).toMatchObject({ code: 1, requests: [expect.anything()] });
     expect(errorJson(result.stderr).error.message).toContain(message);
-    expect(result.requests).toHaveLength(1);
-    expect(process.memoryUsage().rss - before).toBeLessThan(300 * MiB);
+    expect(grown).toBeLessThan(300 * MiB);
   });
 
   test('api on a terminal, where it is held', async () => {
-    const result = await run('api GET /x', await served(endless('"')), 80);
+    const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
   });
@@ -76,17 +91,13 @@ describe('a bomb is an error before it is unpacked', () => {
     ['gzip', gzipSync(bomb)],
     ['deflate', deflateSync(bomb)],
     ['br', brotliCompressSync(bomb)],
-  ])(
-    '%s',
-    async (encoding, packed) => {
-      const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
-      const before = process.memoryUsage().rss;
-      expect((await run('orders list', url)).code).toBe(1);
-      expect((await run('inventory set 1 5', url)).code).not.toBe(0);
-      expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
-    },
-    60_000,
-  );
+  ])('%s', async (encoding, packed) => {
+    const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
+    const before = process.memoryUsage().rss;
+    expect((await run('orders list', url)).code).toBe(1);
+    expect((await run('inventory set 1 5', url)).code).not.toBe(0);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
+  });
 
   test('in the body of an error, whose status is known', async () => {
     const packed = gzipSync(bomb);
@@ -104,9 +115,7 @@ test('a write whose answer is too long is read back', async () => {
     quantities.push(5);
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(8 * MiB, ' ')));
   });
-  const shop = await openShop();
-  const file = { stdin: 'petId,quantity\n1,5\n', env: { PETSTOCK_URL_STAGING: url } };
-  const result = await shop.run('inventory apply - --yes --json', file);
+  const result = await run('inventory apply - --yes --json', url, { stdin: 'petId,quantity\n1,5\n' });
   expect(sent(result).map((line) => line.split(' ')[0])).toEqual(['GET', 'PATCH', 'GET']);
   expect(result.code).toBe(0);
   expect(JSON.parse(result.stdout).counts).toMatchObject({ applied: 1, unknown: 0 });
@@ -123,37 +132,16 @@ test('a head of 60 KiB is read, one of 70 KiB is an error at once', async () => 
 });
 
 test('a list has no bound, whatever its statuses', async () => {
-  const note = 'x'.repeat(500 * 1024);
-  const url = await served((response) => {
-    async function* items() {
-      for (let id = 0; id < 60; id += 1) {
-        yield `${id === 0 ? '[' : ','}{"petId":${id},"quantity":1,"note":"${note}","status":"${id}${note}"}`;
-      }
-      yield ']';
-    }
-    Readable.from(items()).pipe(response);
-  });
-  const before = process.memoryUsage().rss;
-  expect(await run('inventory list --summary --status sold', url)).toMatchObject({ code: 0 });
-  expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
+  const { result, grown } = await measured('inventory list --summary --status sold', await manyItems(60, 500, true));
+  expect(result.code).toBe(0);
+  expect(grown).toBeLessThan(100 * MiB);
 });
 
 test('a table that is measured first does not keep what it cuts', { timeout: 300_000 }, async () => {
-  const note = 'x'.repeat(1000 * 1024);
-  const url = await served((response) => {
-    async function* items() {
-      for (let id = 0; id < 230; id += 1) {
-        yield `${id === 0 ? '[' : ','}{"petId":${id},"quantity":1,"status":"${id}${note}"}`;
-      }
-      yield ']';
-    }
-    Readable.from(items()).pipe(response);
-  });
-  const before = process.memoryUsage().rss;
-  const result = await run('inventory list', url, 80);
+  const { result, grown } = await measured('inventory list', await manyItems(230, 1000), { terminal: 80 });
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n')).toHaveLength(232);
-  expect(process.memoryUsage().rss - before).toBeLessThan(120 * MiB);
+  expect(grown).toBeLessThan(120 * MiB);
 });
 
 test('api streams: the first bytes are out before the last have come', async () => {
@@ -162,10 +150,8 @@ test('api streams: the first bytes are out before the last have come', async () 
     response.write('[1,');
     finish = () => response.end('2]');
   });
-  const shop = await openShop();
   const onStdout = (text: string) => text === '[1,' && finish();
-  const result = await shop.run('api GET /x', { env: { PETSTOCK_URL_STAGING: url }, onStdout });
-  expect(result).toMatchObject({ code: 0, stdout: '[1,2]' });
+  expect(await run('api GET /x', url, { onStdout })).toMatchObject({ code: 0, stdout: '[1,2]' });
 });
 
 describe('a body in tiny chunks is held by its bytes, and not by what came with them', () => {
@@ -173,24 +159,20 @@ describe('a body in tiny chunks is held by its bytes, and not by what came with 
   const extended = (byte: string) => `1;${'e'.repeat(15_000)}\r\n${byte}\r\n`;
   const count = 12_000;
 
-  async function raw(status: string): Promise<string> {
-    const server = createTcpServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => {
-        async function* answer() {
+  const raw = (status: string) =>
+    listening(
+      createTcpServer((socket) => {
+        socket.on('error', () => {});
+        const answer = function* () {
           yield `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
           yield extended('"');
           const some = extended('a').repeat(20);
           for (let sent = 0; sent < count; sent += 20) yield some;
           yield `${extended('"')}0\r\n\r\n`;
-        }
-        Readable.from(answer())
-          .on('error', () => {})
-          .pipe(socket);
-      });
-    });
-    return listening(server);
-  }
+        };
+        socket.once('data', () => flow(answer, socket));
+      }),
+    );
 
   test.each([
     ['orders list', '200 OK', 0, undefined],
@@ -199,7 +181,6 @@ describe('a body in tiny chunks is held by its bytes, and not by what came with 
     ['api GET /x', '400 Bad Request', 10, undefined],
   ])('%s after %s', { timeout: 300_000 }, async (command, status, code, terminal) => {
     const url = await raw(status);
-    const shop = await openShop();
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const look = () => {
@@ -207,8 +188,7 @@ describe('a body in tiny chunks is held by its bytes, and not by what came with 
     };
     const looking = setInterval(look, 20);
     onTestFinished(() => clearInterval(looking));
-    const result = await shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, terminal, onStdout: look });
-    expect(result.code).toBe(code);
+    expect((await run(command, url, { terminal, onStdout: look })).code).toBe(code);
     expect(most).toBeLessThan(150 * MiB);
   });
 });

@@ -1,32 +1,18 @@
 import { expect, test } from 'vitest';
+import { seeded } from '../rate-limit/seeded.ts';
 import { cachesIn, commands, damages, runCached, warmHome } from '../support/code-caches.ts';
-
-/** A sequence that is the same each time (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const runs = Number(process.env.RUNS ?? 1000);
 
 test(`${runs} runs with caches that were damaged end as without one`, { timeout: 1_800_000 }, async () => {
   const { home, printed } = await warmHome();
-  const random = randomNumbers(22);
+  const random = seeded(22);
   const kinds = Object.entries(damages);
   for (let run = 0; run < runs; run += 1) {
     const [what, damage] = kinds[run % kinds.length] ?? [];
     for (const path of cachesIn(home)) damage?.(path, random);
     const command = commands[Math.floor(random() * commands.length)] ?? commands[0];
-    expect({ run, what, ...(await runCached(home, command)) }).toEqual({
-      run,
-      what,
-      ...(printed.get(command) as object),
-    });
+    expect(await runCached(home, command), `run ${run}: ${what}`).toEqual(printed.get(command));
   }
 });
 
@@ -34,11 +20,9 @@ test('32 processes at once make caches, and all that they leave is sound', { tim
   const { home, printed } = await warmHome();
   for (let round = 0; round < 3; round += 1) {
     for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
-    const results = await Promise.all(
-      Array.from({ length: 32 }, (_, index) => runCached(home, commands[index % commands.length] ?? commands[0])),
-    );
-    for (const [index, result] of results.entries())
-      expect(result).toEqual(printed.get(commands[index % commands.length] ?? ''));
+    const begun = Array.from({ length: 32 }, (_, index) => commands[index % commands.length] ?? commands[0]);
+    const results = await Promise.all(begun.map((command) => runCached(home, command)));
+    expect(results).toEqual(begun.map((command) => printed.get(command)));
     expect(cachesIn(home).filter((path) => path.includes('.'))).toEqual([]);
     for (const command of commands) expect(await runCached(home, command)).toEqual(printed.get(command));
   }

@@ -6,7 +6,6 @@ import { serve } from '../support/program.ts';
 import { errorJson } from '../support/shop.ts';
 
 const rows = 600;
-const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
 /** Short, since a resume waits until no request of the run before can be on its way any more. */
 const timeout = ['--timeout', '0.5'];
 
@@ -15,12 +14,18 @@ const limited = (kibibytes: number) => ({
   through: ['bash', '-c', `ulimit -f ${kibibytes}; exec "$@"`, 'bash'],
 });
 
-test('a disk that fills up in the middle of a run: nothing is sent without its intent, and it is gone on with', async () => {
-  const served = await serve(['--pets', `${rows}`, ...noLimit]);
+/** A service with so many pets, and a file that changes the stock of each. */
+async function opened(quantityOf: (index: number) => number) {
+  const served = await serve(['--pets', `${rows}`, '--limit-minute', '10000000', '--limit-day', '100000000']);
   const petstock = petstockAt(served);
-  const sent = async () => (await served.journal()).filter(({ method }) => method === 'PATCH').length;
   const petIds = (await petstock.run('inventory list --fields petId')).stdout.trim().split('\n');
-  const file = petstock.file('changes.csv', ['petId,quantity', ...petIds.map((id, index) => `${id},${index + 1000}`)]);
+  const lines = petIds.map((id, index) => `${id},${quantityOf(index)}`);
+  return { served, petstock, file: petstock.file('changes.csv', ['petId,quantity', ...lines]) };
+}
+
+test('a disk that fills up in the middle of a run: nothing is sent without its intent, and it is gone on with', async () => {
+  const { served, petstock, file } = await opened((index) => index + 1000);
+  const sent = async () => (await served.journal()).filter(({ method }) => method === 'PATCH').length;
 
   const apply = ['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout];
   const full = await petstock.run(apply, limited(400));
@@ -49,19 +54,14 @@ test('a disk that fills up in the middle of a run: nothing is sent without its i
   expect(reportOf(resumed).counts).toMatchObject({ applied: rows });
   expect(await sent()).toBe(rows);
   const stock = await petstock.run('inventory list --fields quantity');
-  expect(stock.stdout).toBe(petIds.map((_, index) => `${index + 1000}\n`).join(''));
+  expect(stock.stdout).toBe(Array.from({ length: rows }, (_, index) => `${index + 1000}\n`).join(''));
 });
 
-test.each([390, 395, 400, 405, 410, 415])(
-  'a disk that is full at %i KiB: the run ends, and says how to go on',
-  async (kibibytes) => {
-    const served = await serve(['--pets', `${rows}`, ...noLimit]);
-    const petstock = petstockAt(served);
-    const petIds = (await petstock.run('inventory list --fields petId')).stdout.trim().split('\n');
-    const file = petstock.file('changes.csv', ['petId,quantity', ...petIds.map((id) => `${id},1000`)]);
-    const apply = petstock.run(`inventory apply ${file} --yes --json --concurrency 4`, limited(kibibytes));
-    const full = await within(20_000, 'apply', apply);
-    expect(full.code).toBe(8);
-    expect(errorJson(full.stderr).error.hint).toContain(`--resume ${reportOf(full).run}`);
-  },
-);
+const sizes = [390, 395, 400, 405, 410, 415];
+test.each(sizes)('a disk that is full at %i KiB: the run ends, and says how to go on', async (kibibytes) => {
+  const { petstock, file } = await opened(() => 1000);
+  const apply = petstock.run(`inventory apply ${file} --yes --json --concurrency 4`, limited(kibibytes));
+  const full = await within(20_000, 'apply', apply);
+  expect(full.code).toBe(8);
+  expect(errorJson(full.stderr).error.hint).toContain(`--resume ${reportOf(full).run}`);
+});

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { petstockAt } from './petstock.ts';
-import { temporaryPostgres } from './postgres.ts';
+import { runSql, temporaryPostgres } from './postgres.ts';
 import { hold, slowly } from './scripted-actions.ts';
 import { type ScriptedService, scriptedService, tenEach, until } from './scripted-service.ts';
 
@@ -66,6 +66,13 @@ export const untilAnswered = (service: ScriptedService, count: number) =>
   until(() =>
     expect(service.seen('PATCH').filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(count),
   );
+
+/** What was sent has its intent on the disk of the database. */
+export async function expectIntended({ seen }: Pick<ScriptedService, 'seen'>, { url }: { readonly url: string }) {
+  const recorded = await runSql(url, "SELECT pet_id::text AS pet FROM petstock.rows WHERE result <> 'pending'");
+  const paths = new Set(recorded.map(({ pet }) => `/inventory/${pet}`));
+  expect(seen('PATCH').filter(({ path }) => !paths.has(path))).toEqual([]);
+}
 
 /** Resumed from another machine, each pet has got its 1, once. */
 export async function expectResumed({ machine, stock, service }: Omit<Setting, 'server'>): Promise<void> {

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildConstants } from '../../../.ci/commands.ts';
 import { debianVersion, notesOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
 import { version } from '../../../package.json';
+import { newFolder } from '../../support/new-folder.ts';
 
 const changelog = `# Changelog
 
@@ -34,12 +34,10 @@ describe('the change log', () => {
     expect(() => notesOf(released)).toThrow('There is nothing under "## Unreleased"');
   });
 
-  test.each(['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'])(
-    '%j has nothing to release',
-    (text) => {
-      expect(() => notesOf(text)).toThrow('Unreleased');
-    },
-  );
+  const empty = ['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'];
+  test.each(empty)('%j has nothing to release', (text) => {
+    expect(() => notesOf(text)).toThrow('Unreleased');
+  });
 
   test('that is ours has something to release, or was just released', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
@@ -62,12 +60,10 @@ describe('a version', () => {
     expect(() => requireNextVersion(next, next)).toThrow('does not come after');
   });
 
-  test.each(['', 'v0.2.0', '0.2', '0.2.0.0', '0.02.0', '1.0.0-', '1.0.0-rc..1', '1.0.0-01', '1.0.0\n', 'patch'])(
-    '%j is none',
-    (text) => {
-      expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
-    },
-  );
+  const none = ['', 'v0.2.0', '0.2', '0.2.0.0', '0.02.0', '1.0.0-', '1.0.0-rc..1', '1.0.0-01', '1.0.0\n', 'patch'];
+  test.each(none)('%j is none', (text) => {
+    expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
+  });
 });
 
 test.each([
@@ -79,18 +75,15 @@ test.each([
   ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
   ['of a tag that is not there', ['0.1.0', '--tagged'], () => {}, 'has no tag v0.1.0'],
   ['of a tag of another version', ['0.2.0', '--tagged'], () => {}, 'is 0.1.0, not 0.2.0'],
-])('a release is refused: %s, and changes nothing', { timeout: 60_000 }, (_what, args, prepare, message) => {
+])('a release is refused: %s, and changes nothing', (_what, args, prepare, message) => {
   const { folder, run } = repository();
   prepare(run, folder);
   const before = run('for-each-ref') + run('status', '--porcelain');
   const script = fileURLToPath(new URL('../../../.ci/release/release.ts', import.meta.url));
   const tsx = pathToFileURL(fileURLToPath(new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url))).href;
-  const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', tsx, script, ...args, '--dry-run'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(message);
+  const command = ['--import', tsx, script, ...args, '--dry-run'];
+  const result = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' });
+  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
   expect(run('for-each-ref') + run('status', '--porcelain')).toBe(before);
 });
 
@@ -107,8 +100,7 @@ function emptied(run: Git, folder: string): void {
 
 /** A repository with one commit. */
 function repository(): { readonly folder: string; readonly run: Git } {
-  const folder = mkdtempSync(join(tmpdir(), 'petstock-release-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const settings = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
   const run: Git = (...args) => execFileSync('git', [...settings, ...args], { cwd: folder, encoding: 'utf8' });
   run('init', '--quiet');

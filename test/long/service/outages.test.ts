@@ -23,30 +23,32 @@ async function start(database: string, options: Partial<ServiceOptions> = {}): P
   return service;
 }
 
-interface Seen {
-  /** `200`, `503 storage_unavailable` */
-  readonly outcome: string;
-  readonly retryAfter: string | null;
-  readonly text: string;
+/** A service whose database can be frozen, killed and restarted, and whose connections to it can be watched. */
+async function startWithProxy() {
+  const server = await temporaryPostgres();
+  const proxy = await postgresProxy(server);
+  return { server, proxy, service: await start(proxy.url) };
 }
 
-async function ask(url: string, token: string, method = 'GET', body?: unknown): Promise<Seen> {
+async function ask(url: string, token: string, method = 'GET', body?: unknown) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const text = await answer.text();
   const code = /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
   const isError = answer.status >= 400 && code !== undefined;
-  return {
-    outcome: `${answer.status}${isError ? ` ${code}` : ''}`,
-    retryAfter: answer.headers.get('retry-after'),
-    text,
-  };
+  /** `200`, `503 storage_unavailable` */
+  const outcome = `${answer.status}${isError ? ` ${code}` : ''}`;
+  return { outcome, retryAfter: answer.headers.get('retry-after'), text };
 }
 
 const list = ({ url, key }: RunningService) => ask(`${url}/inventory`, key);
 const set = ({ url, key }: RunningService, quantity: number, petId = 1) =>
   ask(`${url}/inventory/${petId}`, key, 'PATCH', { quantity });
 const admin = ({ adminUrl }: RunningService, path: string) => ask(`${adminUrl}${path}`, TOKEN);
+const expectSet = async (service: RunningService, quantity: number) =>
+  expect((await set(service, quantity)).outcome).toBe('200');
+const expectReady = async (service: RunningService, outcome = '200') =>
+  expect((await admin(service, '/readyz')).outcome).toBe(outcome);
 
 /** Asks again until it does not fail, for as long as a busy machine may take. */
 function eventually<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -62,6 +64,8 @@ async function quantity(service: RunningService): Promise<number> {
 }
 
 const UNAVAILABLE = { outcome: '503 storage_unavailable', retryAfter: '2' };
+const UNKNOWN = { outcome: '503 outcome_unknown', retryAfter: '2' };
+const NOT_READY = '503 store_unavailable';
 
 describe('a database that is frozen', () => {
   test('probes, metrics and requests are answered meanwhile; once it goes on, so does all', async () => {
@@ -71,23 +75,19 @@ describe('a database that is frozen', () => {
     server.freeze();
     // What watches the service has its answer before a client of the store has: it gives up sooner.
     const order: string[] = [];
-    const noted = async (name: string, asked: Promise<Seen>) => {
-      const seen = await asked;
-      order.push(name);
-      return seen;
-    };
+    const noted = <Seen>(name: string, asked: Promise<Seen>) => asked.finally(() => order.push(name));
     const patched = noted('request', set(service, 4));
     const watched = [noted('ready', admin(service, '/readyz')), noted('metrics', admin(service, '/metrics'))] as const;
     expect((await admin(service, '/healthz')).outcome).toBe('200');
     const [ready, metrics] = await Promise.all(watched);
-    expect(ready.outcome).toBe('503 store_unavailable');
+    expect(ready.outcome).toBe(NOT_READY);
     expect(metrics.text).toMatch(/^petstock_store_up 0$/m);
     expect(await patched).toMatchObject(UNAVAILABLE);
     expect(order.at(-1)).toBe('request');
     server.thaw();
     expect(await quantity(service)).toBe(3);
-    expect((await admin(service, '/readyz')).outcome).toBe('200');
-    expect((await set(service, 5)).outcome).toBe('200');
+    await expectReady(service);
+    await expectSet(service, 5);
   });
 
   test('however many ask for /readyz, clients have the connections once it goes on', async () => {
@@ -95,7 +95,7 @@ describe('a database that is frozen', () => {
     const service = await start(server.url);
     server.freeze();
     const probes = await Promise.all(Array.from({ length: 50 }, () => admin(service, '/readyz')));
-    expect(new Set(probes.map(({ outcome }) => outcome))).toEqual(new Set(['503 store_unavailable']));
+    expect(new Set(probes.map(({ outcome }) => outcome))).toEqual(new Set([NOT_READY]));
     server.thaw();
     const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE application_name = 'petstock service'`;
     const [row] = await runSql(server.url, open);
@@ -103,15 +103,13 @@ describe('a database that is frozen', () => {
   });
 
   test('a change that lay before it is not made after its client was answered, and overwrites nothing', async () => {
-    const server = await temporaryPostgres();
-    const proxy = await postgresProxy(server);
-    const service = await start(proxy.url);
+    const { server, proxy, service } = await startWithProxy();
     const other = await start(server.url, { key: service.key });
     await set(service, 3);
     const frozen = proxy.before('UPDATE petstock_service.pets', () => server.freeze());
     const changed = set(service, 4);
     await frozen;
-    expect(await changed).toMatchObject({ outcome: '503 outcome_unknown', retryAfter: '2' });
+    expect(await changed).toMatchObject(UNKNOWN);
     server.thaw();
     // The connection of the change has ended: what lay in it has been read.
     await eventually(async () => {
@@ -122,9 +120,7 @@ describe('a database that is frozen', () => {
   });
 
   test('the service can be stopped nevertheless', async () => {
-    const server = await temporaryPostgres();
-    const proxy = await postgresProxy(server);
-    const service = await start(proxy.url);
+    const { server, proxy, service } = await startWithProxy();
     const frozen = proxy.before('FOR NO KEY UPDATE', () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
     await frozen;
@@ -137,14 +133,12 @@ describe('a database that is frozen', () => {
 
 describe('a database that goes away', () => {
   test('connections that lead nowhere any more are given up together: the next request has a new one', async () => {
-    const server = await temporaryPostgres();
-    const proxy = await postgresProxy(server);
-    const service = await start(proxy.url);
+    const { proxy, service } = await startWithProxy();
     await Promise.all([set(service, 3), list(service), admin(service, '/readyz'), admin(service, '/metrics')]);
     expect(proxy.open()).toBeGreaterThan(1);
     proxy.swallow();
     expect(await list(service)).toMatchObject(UNAVAILABLE);
-    expect((await set(service, 4)).outcome).toBe('200');
+    await expectSet(service, 4);
   });
 
   test('one that has become read-only, as after a failover, is left for the one that is behind its address now', async () => {
@@ -154,11 +148,11 @@ describe('a database that goes away', () => {
     await start(promoted.url, { key: service.key });
     await set(service, 3);
     await runSql(old.url, 'ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
-    await eventually(async () => expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable'));
+    await eventually(() => expectReady(service, NOT_READY));
     expect(await set(service, 4)).toMatchObject(UNAVAILABLE);
     proxy.lead(promoted);
-    expect((await set(service, 5)).outcome).toBe('200');
-    expect((await admin(service, '/readyz')).outcome).toBe('200');
+    await expectSet(service, 5);
+    await expectReady(service);
     expect(await runSql(promoted.url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1')).toEqual([
       { quantity: 5 },
     ]);
@@ -171,11 +165,11 @@ describe('a database that goes away', () => {
     const service = await start(server.url);
     const others = await fill(server.url, 8);
     expect(await set(service, 4)).toMatchObject(UNAVAILABLE);
-    expect((await admin(service, '/readyz')).outcome).toBe('503 store_unavailable');
+    await expectReady(service, NOT_READY);
     expect((await admin(service, '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
     await Promise.all(others.map((other) => other.end()));
-    await eventually(async () => expect((await admin(service, '/readyz')).outcome).toBe('200'));
-    expect((await set(service, 5)).outcome).toBe('200');
+    await eventually(() => expectReady(service));
+    await expectSet(service, 5);
   });
 
   test('of a change whose answer is lost it is said that it may have been made; it is on the disk of the database', async () => {
@@ -186,10 +180,10 @@ describe('a database that goes away', () => {
     const isSent = proxy.unanswered('UPDATE petstock_service.pets');
     const changed = set(service, 4);
     await isSent;
-    expect(await changed).toMatchObject({ outcome: '503 outcome_unknown', retryAfter: '2' });
+    expect(await changed).toMatchObject(UNKNOWN);
     expect(await quantity(service)).toBe(4);
     // Whatever was answered with 200 is there after a crash, though this server would not wait for its disk.
-    expect((await set(service, 5)).outcome).toBe('200');
+    await expectSet(service, 5);
     await server.kill();
     await server.restart();
     expect(await quantity(service)).toBe(5);
@@ -250,13 +244,13 @@ test('several servers: the one that takes writes is used, and another one once t
   const primary = await temporaryPostgres();
   const standby = await temporaryPostgres({ following: primary });
   const service = await start('', { database: [standby.url, primary.url] });
-  expect(await set(service, 5)).toMatchObject({ outcome: '200' });
+  await expectSet(service, 5);
   const isBehind = 'SELECT 1 FROM pg_stat_replication WHERE replay_lsn < pg_current_wal_lsn()';
   await eventually(async () => expect(await runSql(primary.url, isBehind)).toEqual([]));
   await primary.kill();
   expect((await set(service, 6)).outcome).toMatch(/^503 /);
   await runSql(standby.url, 'SELECT pg_promote()');
   expect(await quantity(service)).toBe(5);
-  expect(await set(service, 7)).toMatchObject({ outcome: '200' });
+  await expectSet(service, 7);
   expect(await quantity(service)).toBe(7);
 });

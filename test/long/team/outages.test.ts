@@ -1,34 +1,35 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { expectResumed, moments, rows, setting, untilAnswered } from '../../support/interrupted-run.ts';
+import {
+  expectIntended,
+  expectResumed,
+  moments,
+  oneMoment,
+  rows,
+  setting,
+  untilAnswered,
+} from '../../support/interrupted-run.ts';
 import { within } from '../../support/petstock.ts';
-import { runSql, temporaryPostgres } from '../../support/postgres.ts';
+import { temporaryPostgres } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
 
-test.each(moments)(
-  'kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled',
-  async (count) => {
-    const given = await setting();
-    const program = given.begin();
-    await untilAnswered(given.service, count);
-    await given.server.kill();
-    given.release();
-    const { code, stderr } = await program.result;
-    expect([5, 8]).toContain(code);
-    expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
-    const sent = given.service.seen('PATCH');
-    await given.server.restart();
-    // What was sent has its intent on the disk of the database.
-    const recorded = await runSql(
-      given.server.url,
-      "SELECT pet_id::text AS pet FROM petstock.rows WHERE result <> 'pending'",
-    );
-    const pets = new Set(recorded.map(({ pet }) => pet));
-    expect(sent.filter(({ path }) => !pets.has(path.replace(/.*\//, '')))).toEqual([]);
-    await expectResumed(given);
-  },
-  300_000,
-);
+vi.setConfig({ testTimeout: 300_000 });
+
+const resumable = /Hint: petstock inventory apply --resume \S+ --env staging/;
+
+test.each(moments)('kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled', async (count) => {
+  const given = await setting();
+  const program = given.begin();
+  await untilAnswered(given.service, count);
+  await given.server.kill();
+  given.release();
+  const { code, stderr } = await program.result;
+  expect([5, 8]).toContain(code);
+  expect(stderr).toMatch(resumable);
+  await given.server.restart();
+  await expectIntended(given.service, given.server);
+  await expectResumed(given);
+});
 
 test('kill -9 of PostgreSQL right after a 429: no machine sends anything before its time has come', async () => {
   // What a commit does not wait for is lost with the server: it is written only by the next commit that waits, or so much later.
@@ -45,7 +46,7 @@ test('kill -9 of PostgreSQL right after a 429: no machine sends anything before 
       expect(await run(command)).toMatchObject({ code: 6, requests: [] });
     }
   }
-}, 300_000);
+});
 
 test('a PostgreSQL that goes away before the last answer: all is written, and a resume completes the history', async () => {
   const given = await setting();
@@ -65,7 +66,7 @@ test('a PostgreSQL that goes away before the last answer: all is written, and a 
   });
   expect(await other.newest()).toMatchObject({ state: 'done', counts: { applied: 1 } });
   expect(given.service.seen('PATCH')).toHaveLength(1);
-}, 300_000);
+});
 
 test('a PostgreSQL that comes back at once, as after a failover, is waited for', async () => {
   const given = await setting();
@@ -83,7 +84,7 @@ test('a PostgreSQL that comes back at once, as after a failover, is waited for',
   const whole = { state: 'done', counts: { applied: rows } };
   if (code === 0) expect(await given.machine().newest()).toMatchObject(whole);
   await expectResumed(given);
-}, 300_000);
+});
 
 test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and another machine goes on', async () => {
   const given = await setting();
@@ -94,11 +95,11 @@ test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and
   const { code, stderr } = await program.result;
   expect([5, 8]).toContain(code);
   expect(stderr).toMatch(/does not answer|takes no connection in time/);
-  expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
+  expect(stderr).toMatch(resumable);
   expect(given.service.requests.filter(({ status }) => status === undefined)).toEqual([]);
   given.server.thaw();
   await expectResumed(given);
-}, 300_000);
+});
 
 test('a PostgreSQL that is slow: after its time-out nothing more is sent, and another machine goes on', async () => {
   const given = await setting();
@@ -112,21 +113,43 @@ test('a PostgreSQL that is slow: after its time-out nothing more is sent, and an
   const { code, stderr } = await within(120_000, 'the end of a run whose database is slow', program.result);
   expect([5, 8]).toContain(code);
   expect(stderr).toContain('is too busy');
-  expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
+  expect(stderr).toMatch(resumable);
   await holder.query('ROLLBACK');
   await expectResumed(given);
-}, 300_000);
+});
 
-test.each(moments)(
-  'kill -9 of a machine once %i rows are answered: another one goes on',
+test.each(moments)('kill -9 of a machine once %i rows are answered: another one goes on', async (count) => {
+  const given = await setting();
+  const program = given.begin();
+  await untilAnswered(given.service, count);
+  program.kill('SIGKILL');
+  await program.result;
+  given.release();
+  await expectResumed(given);
+});
+
+test.each(oneMoment)(
+  'a machine that stands still once %i rows are answered sends nothing when it goes on',
   async (count) => {
     const given = await setting();
     const program = given.begin();
     await untilAnswered(given.service, count);
-    program.kill('SIGKILL');
-    await program.result;
+    program.kill('SIGSTOP');
     given.release();
+    // Another machine takes over once the lease is over: 15 s.
     await expectResumed(given);
+    const third = given.machine();
+    expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
+    const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
+    program.kill('SIGCONT');
+    const { code, stderr } = await program.result;
+    expect(given.service.seen('PATCH')).toHaveLength(sent);
+    expect([5, 7, 8]).toContain(code);
+    expect(stderr).toMatch(/was taken over by|does not answer/);
+    expect(given.stock()).toEqual(stock);
+    expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
+    const [, resumed] = await third.history();
+    expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
+    expect(await third.run('state check')).toMatchObject({ code: 0 });
   },
-  300_000,
 );
