@@ -10,6 +10,12 @@ import { StockReader } from './stock-reader.ts';
 
 type UndoHistory = Pick<History, 'pages' | 'lastKnownQuantities' | 'writesAfter'>;
 
+/** For the history. */
+export interface UndoNote {
+  readonly reason?: string | undefined;
+  readonly ref?: string | undefined;
+}
+
 /** The part of a run that can be taken back. */
 export interface Undoable {
   /** Of the rows that can be taken back. */
@@ -55,9 +61,17 @@ export async function requireUndoable(history: UndoHistory, run: RunRecord): Pro
 /**
  * Plans what undoes a run, given the stock now. A row of which it is not known what was there before is left out. The rows of the
  * run are read once more, so that they need not be held while the stock is read.
+ * @param note its reason is that of each row, its ref that of rows without one
  */
-export async function planUndo(site: RunSite, run: RunRecord, { petIds }: Undoable): Promise<RunPlan> {
+export async function planUndo(
+  site: RunSite,
+  run: RunRecord,
+  { petIds }: Undoable,
+  note: UndoNote = {},
+): Promise<RunPlan> {
   const { history } = site.state;
+  const toBefore = `undo of ${run.run}`;
+  const toLastKnown = `${toBefore}, to the last stock in the history`;
   const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
   const planned: BulkRow[] = [];
   for await (const rows of undoableRows(history, run)) {
@@ -66,7 +80,9 @@ export async function planUndo(site: RunSite, run: RunRecord, { petIds }: Undoab
     for (const [index, recorded] of rows.entries()) {
       const target = targets[index];
       if (target === undefined) continue;
-      planned.push(undoRow(run.run, recorded, { stock: quantities, laterWrites: later[index] ?? [], target }));
+      const reason = note.reason ?? (recorded.before === undefined ? toLastKnown : toBefore);
+      const facts = { stock: quantities, laterWrites: later[index] ?? [], target, reason, ref: note.ref };
+      planned.push(undoRow(recorded, facts));
     }
   }
   return { subject: { command: 'undo', undoes: run.run }, rows: planned, stock: { mark, readAt } };
@@ -93,7 +109,7 @@ async function targetsOf(
 }
 
 /** The facts about a row that is to be undone. */
-export interface UndoFacts extends Pick<OpenRow, 'stock' | 'laterWrites'> {
+export interface UndoFacts extends Pick<OpenRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row. */
   readonly target: number;
 }
@@ -102,14 +118,13 @@ export interface UndoFacts extends Pick<OpenRow, 'stock' | 'laterWrites'> {
  * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has changed it since. The
  * `line` is the number of the row in the run. A conflict that an increment would settle has it as its `delta`.
  */
-export function undoRow(run: string, recorded: RecordedRow, facts: UndoFacts): BulkRow {
-  const { row: line, petId, before, ref } = recorded;
-  const { target, laterWrites } = facts;
+export function undoRow(recorded: RecordedRow, facts: UndoFacts): BulkRow {
+  const { row: line, petId, ref = facts.ref } = recorded;
+  const { target, laterWrites, reason } = facts;
   const stock = facts.stock.get(petId);
   const message = conflictOf(recorded, facts);
   const result = message !== undefined ? 'conflict' : stock === target ? 'unchanged' : 'planned';
   const error = message === undefined ? undefined : { code: 'conflict', message };
-  const reason = before === undefined ? `undo of ${run}, to the last stock in the history` : `undo of ${run}`;
   const isSettled = result === 'conflict' && recorded.result === 'applied' && stock !== undefined;
   const isOwed = isSettled && recorded.delta !== undefined && laterWrites.every((write) => write.delta !== undefined);
   const delta = isOwed ? -(recorded.delta ?? 0) : undefined;

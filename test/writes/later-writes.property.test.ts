@@ -67,7 +67,7 @@ property(
     fc.pre(isCommitted || !isKnown);
     const { known, stock } = carryOut(isCommitted ? after : before, later);
     const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
-    const row = undoRow('ours', recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
+    const row = undoRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
     if (row.result === 'planned') expect(later.filter(({ isCommitted }) => isCommitted)).toEqual([]);
   },
 );

@@ -1,7 +1,7 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
-import { notUndoable, planUndo, requireUndoable, undoable } from '../../runs/plan-undo.ts';
+import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { plainName } from '../../shared/sanitize.ts';
@@ -9,7 +9,7 @@ import { shellWord, type Where, whereName, whereOptions } from '../../shared/whe
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
-import { type PlanOptions, performPlan } from '../runs/perform.ts';
+import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
 import {
   openRunAccess,
   type RunAccess,
@@ -51,11 +51,7 @@ export const defineUndo = define({
   },
 });
 
-interface UndoOptions extends PlanOptions {
-  /** For rows that have none of their own. */
-  readonly reason: string | undefined;
-  readonly ref: string | undefined;
-}
+interface UndoOptions extends PlanOptions, UndoNote {}
 
 /** So many runs that were passed over are named, and so many pets in a hint. */
 const mostNamed = 5;
@@ -114,7 +110,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   await withWayOn(`${command} ${whereOptions(run)}`, async () => {
     const access = await openRunAccess(invocation);
     requireSameService(run, access.connection, command);
-    await undo(access, run, options);
+    await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
   });
 }
 
@@ -124,15 +120,13 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   const found = await requireUndoable(connection.state.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
-  const plan = await planUndo(connection, run, found);
-  const { reason, ref } = options;
-  const rows = plan.rows.map((row) => ({ ...row, reason: reason ?? row.reason, ref: row.ref ?? ref }));
+  const plan = await planUndo(connection, run, found, options);
   const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   try {
-    await performPlan(access, { ...plan, rows, look, intention: { verb: 'Take back', facts } }, options);
+    await performPlan(access, { ...plan, look, intention: { verb: 'Take back', facts } }, options);
   } catch (error) {
-    throw withAdjust(error, rows, run);
+    throw withAdjust(error, plan.rows, run);
   }
 }
 

@@ -7,6 +7,7 @@ import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
+import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
 import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
@@ -35,16 +36,27 @@ export interface PlanOptions extends RunOptions {
 /** A run of so many takes minutes, and needs memory for what is in flight as long. */
 const manyRows = 20_000;
 
+/** Does the work of so many rows with less memory, if they are many. */
+export async function savingMemory<T>(
+  { saveMemory }: Pick<Context, 'saveMemory'>,
+  rows: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (rows < manyRows || saveMemory === undefined) return work();
+  saveMemory(true);
+  return work().finally(() => saveMemory(false));
+}
+
 /** Shows a plan, asks, has it carried out, and reports. Returns the run that was begun. @throws whatever it ends with */
-export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
+export function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
+  return savingMemory(access.invocation.context, job.rows.length, () => perform(access, job, options));
+}
+
+async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, connection } = access;
-  const { context } = invocation;
   const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(access, { ...job, names }, options);
-  const saveMemory = job.rows.length < manyRows ? undefined : context.saveMemory;
-  saveMemory?.(true);
-  const executing = execute(connection, job, options, audience).finally(() => saveMemory?.(false));
-  const { report, progression, error } = await executing;
+  const { report, progression, error } = await execute(connection, job, options, audience);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     const hasChanges = report.rows.some(({ result }) => result === 'planned');
