@@ -58,15 +58,11 @@ export class Calls {
 
   /** May be called again. */
   close(release: () => Promise<void>): Promise<void> {
-    this.#closing ??= this.#idle().then(release);
-    return this.#closing;
-  }
-
-  #idle(): Promise<void> {
-    if (this.#running === 0) return Promise.resolve();
-    return new Promise((resolve) => {
+    this.#closing ??= new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-    });
+      if (this.#running === 0) resolve();
+    }).then(release);
+    return this.#closing;
   }
 }
 
