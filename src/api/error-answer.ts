@@ -10,6 +10,7 @@ import {
 } from '../shared/errors.ts';
 import { statusMeaning } from '../shared/http-status.ts';
 import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
+import { isBlank } from '../shared/sanitize.ts';
 import type { Answer } from './exchange.ts';
 
 /** In characters: a message is a line for a person. */
@@ -56,7 +57,7 @@ export function errorOfAnswer(
   const service = parseServiceError(text, status, redact);
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
   const details = { status, service, retryAfterSeconds, mayStillArrive: statusMeaning(status) === 'undecided' };
-  const words = service?.message || undefined;
+  const words = service === undefined || isBlank(service.message) ? undefined : service.message;
   const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;
   if (status === 401) {
     const refused = 'The service did not accept the key';

@@ -1,6 +1,6 @@
 import type { PetstockError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
-import { singleLine } from '../shared/sanitize.ts';
+import { isBlank, singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
@@ -54,9 +54,7 @@ export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 
 /** Returns the text, and what is left of it without its last lines: behind the words may stand what was written. */
 function beginningsOf(text: string): string[] {
   const lines = text.split('\n');
-  return lines
-    .map((_line, index) => lines.slice(0, lines.length - index).join('\n'))
-    .filter((each) => each.trim() !== '');
+  return lines.map((_line, index) => lines.slice(0, lines.length - index).join('\n')).filter((each) => !isBlank(each));
 }
 
 /** Returns how a message may spell words of the service: with a capital, or as JSON does. */
@@ -70,8 +68,8 @@ function spellingsOf(said: string): string[] {
 function positionOf(quote: string, text: string): number {
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {
     const [before, after] = [text.slice(0, at), text.slice(at + quote.length)];
-    const ends = /^(?:$|[.…)"!?;,]| \()/.test(after) || (/[.!?…]$/.test(quote) && after.startsWith(' '));
-    if (ends && /(?:^|: |\("?|")$/.test(before)) return at;
+    const ends = /^\s*(?:$|[.…)"!?;,])|^\s+\(/.test(after) || (/[.!?…]$/.test(quote) && after.startsWith(' '));
+    if (ends && /(?:^|:\s+|\("?|")$/.test(before)) return at;
   }
   return -1;
 }
@@ -80,7 +78,7 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
   const before = text.slice(0, at).replace(/[\s:("]+$/, '');
   const after = text.slice(at + quote.length).replace(/^[\s.…)"!?;,]+/, '');
   if (before === '')
-    return [`The service answered ${status}.`, after.replace(`(${status})`, '').replace(/^\.$/, '')].join(' ').trim();
+    return [`The service answered ${status}.`, after.replace(`(${status})`, '').replace(/^\.\s*/, '')].join(' ').trim();
   return sentence(after.startsWith('(') ? `${before} ${after}` : [sentence(before), after].join(' ').trimEnd());
 }
 

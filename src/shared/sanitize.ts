@@ -32,6 +32,11 @@ export function singleLine(text: string): string {
   return stripControls(text.replace(/[\t\n\v\f\r\x85\u2028\u2029][\s\x85]*/g, ' '));
 }
 
+/** Reports whether a text has nothing that can be seen. */
+export function isBlank(text: string): boolean {
+  return singleLine(text).trim() === '';
+}
+
 /** In characters. */
 const longestName = 100;
 /** Returns a name that somebody else has chosen for a sentence of ours: at most 100 characters, what no name has as `�`. */

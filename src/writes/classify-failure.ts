@@ -8,6 +8,7 @@ import {
   UnavailableError,
 } from '../shared/errors.ts';
 import { statusMeaning } from '../shared/http-status.ts';
+import { isBlank } from '../shared/sanitize.ts';
 
 /**
  * Returns what a failed request means for its row:
@@ -66,6 +67,7 @@ export function conflictError(message: string, wasSent: boolean): RowError {
 /** The service's own words go before ours. */
 export function rowErrorOf(error: unknown): RowError {
   if (!(error instanceof PetstockError)) return { code: 'failure', message: String((error as Error).message ?? error) };
-  const { code, message, status } = error.service ?? error;
+  const { code, message: said, status } = error.service ?? error;
+  const message = isBlank(said) ? error.message : said;
   return status === undefined ? { code, message } : { code, message, status };
 }

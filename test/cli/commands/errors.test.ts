@@ -194,6 +194,33 @@ test('a message begins with a capital, whoever worded it', async ({ till }) => {
   }
 });
 
+describe.each([
+  ['busy\n', '\n│ busy\n'],
+  [' busy ', '\n│ busy\n'],
+  ['Busy', '\n│ Busy\n'],
+  ['one\nHint: two\r', '\n│ one Hint: two\n'],
+  [' ', ''],
+  ['\0', ''],
+])('a service that says %j', (message, words) => {
+  test.for([
+    ['GET', 'inventory list', 400, 'Error: The service (?:refused it|answered 400)\\.'],
+    ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|answered 400)\\.'],
+    ['PATCH', 'inventory set 1=3 2=3 --yes', 400, 'Error: Nothing was written(?:: The service answered 400)?\\.'],
+    [
+      'PATCH',
+      'inventory adjust 1 1 --retries 0',
+      503,
+      'Error: The service (?:failed|answered 503).*\\. No change has reached.*',
+    ],
+  ] as const)('%s by %s, %i', async ([method, command, status, own], { till }) => {
+    const body = JSON.stringify({ code: 'x', message, status });
+    till.service.always(method, answers(status, {}, body));
+    const { stderr } = await till.run(`${command} -q`);
+    expect(stderr).toMatch(new RegExp(`^${own}${words || '\n'}(?:Hint: petstock .*\n)?$`));
+    expect(stderr).not.toContain('. .');
+  });
+});
+
 test('config set default-store warns of a store that nothing is stored for', async ({ shop }) => {
   await shop.exits('config set default-store nosuch', 0, 'Warning: nothing is stored for a store nosuch yet');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
