@@ -6,12 +6,12 @@ import { InterruptedError } from '../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../support/capabilities.ts';
 import { answers, commitThenDrop } from '../../support/scripted-actions.ts';
 import type { Action } from '../../support/scripted-service.ts';
-import { changeFile, errorJson, sent } from '../../support/shop.ts';
+import { changeFile, errorJson } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 test('prints the body as it came; -i the status and the headers before it, never the key', async ({ shop }) => {
   const plain = await shop.exits('api GET /inventory', 0);
-  expect(sent(plain)).toEqual(['GET /v1/inventory']);
+  expect(plain.sent).toEqual(['GET /v1/inventory']);
   expect(plain.stdout).toContain('{"petId":9223372036854775807,"quantity":');
   const { stdout } = await shop.exits('api GET /inventory -i', 0);
   const [head = '', body = ''] = stdout.split('\n\n');
@@ -27,7 +27,7 @@ test('a write has the banner, the body as it was given, and its answer', async (
   const command = ['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }'];
   const result = await shop.exits(command, 0, `▸ staging · ${shop.service.url}\n`);
   expect(result.stdout).toBe('{"petId":9007199254740993,"quantity":3,"status":"sold"}');
-  expect(sent(result)).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
+  expect(result.sent).toEqual(['PATCH /v1/inventory/9007199254740993 { "quantity": 3 }']);
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
@@ -103,7 +103,7 @@ test.for([
   const result = await shop.run(`api PATCH /inventory/4 --data ${named}`, { stdin });
   // The service takes bodies of up to 16 KiB.
   expect(result.code).toBe(stdin.length > 16_384 ? 10 : 0);
-  expect(sent(result)).toEqual([`PATCH /v1/inventory/4 ${stdin}`]);
+  expect(result.sent).toEqual([`PATCH /v1/inventory/4 ${stdin}`]);
 });
 
 test.for([
@@ -135,7 +135,7 @@ test.for<[string, Action, boolean]>([
 test('pets get prints what comes, and says that it is deprecated and until when', async ({ shop }) => {
   const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and goes away on .+ GMT\n/;
   const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
-  expect(sent(result)).toEqual(['GET /v1/pets/9007199254740993']);
+  expect(result.sent).toEqual(['GET /v1/pets/9007199254740993']);
   expect(result.stdout).toMatch(/^\{.*9007199254740993.*\}\n$/);
   await shop.exits('pets get 4242', 9, 'Error: There is no pet 4242 in staging.\n');
 });
@@ -143,5 +143,5 @@ test('pets get prints what comes, and says that it is deprecated and until when'
 test('orders list prints what comes', async ({ shop }) => {
   const result = await shop.run('orders list --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
-  expect(sent(result)).toEqual(['GET /v1/store/orders']);
+  expect(result.sent).toEqual(['GET /v1/store/orders']);
 });

@@ -1,5 +1,5 @@
 import { expect, test as plain } from 'vitest';
-import { changeFile, confirming, openShop, type Shop, sent, stockOf, test } from '../../support/shop.ts';
+import { changeFile, confirming, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
 
 async function carefulShop(): Promise<Shop> {
   const shop = await openShop();
@@ -38,7 +38,7 @@ plain('a plain set shows the stock that the history knows', async () => {
   const { asked, prompts } = confirming(true);
   const result = await shop.run('inventory set 4 12 --no-read-first', { terminal: 80, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 20 → 12 (-8), as the history of this machine knows it. Write it?']);
-  expect(sent(result)).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
+  expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
 /** Applies a file to production, where these words are typed in turn. @returns the questions, and what was written */
@@ -49,7 +49,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
   const file = changeFile(shop, `petId,quantity\n4,${quantity}\n`, `${quantity}.csv`);
   const command = ['inventory', 'apply', file, '-e', 'production'];
   const result = await shop.exits(command, code, [], { env, terminal: 80, prompts: { text } });
-  return { asked, written: sent(result).filter((request) => !request.startsWith('GET ')) };
+  return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
 }
 
 test('a mistyped name is asked for once more', async ({ shop }) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type ExitCodeName, exitCodes } from '../../../src/shared/errors.ts';
 import { answers } from '../../support/scripted-actions.ts';
-import { errorJson, openShop, sent, withEnv } from '../../support/shop.ts';
+import { errorJson, openShop, withEnv } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
@@ -158,7 +158,7 @@ test("the sandbox's key is made private again, with a warning", async ({ shop })
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
   const said = `Warning: ${file} could be read by others; it is now private (0600)\n`;
-  expect(sent(await shop.exits('--env sandbox inventory get 1', 0, said))).toHaveLength(1);
+  expect((await shop.exits('--env sandbox inventory get 1', 0, said)).sent).toHaveLength(1);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 

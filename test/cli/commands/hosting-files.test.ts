@@ -16,7 +16,9 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 type Variables = Readonly<Record<string, string>>;
 const variablesOf = (text: string): Variables =>
-  Object.fromEntries([...text.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
+  Object.fromEntries(
+    [...text.matchAll(/(PETSTOCK_SERVE_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
 /** The variables that the image sets. */
 const image = variablesOf(/^ENV ((?:.*\\\n)*.*)$/m.exec(read('Dockerfile'))?.[1] ?? '');
 
@@ -24,12 +26,7 @@ interface Service {
   readonly environment: Variables;
   readonly ports?: readonly string[];
   readonly secrets: readonly string[];
-  readonly depends_on?: Readonly<Record<string, unknown>>;
-}
-
-interface Compose {
-  readonly services: Readonly<Record<string, Service>>;
-  readonly secrets: Readonly<Record<string, unknown>>;
+  readonly depends_on?: object;
 }
 
 function valuesOf(env: Variables) {
@@ -66,7 +63,8 @@ test.each([false, true])('its health check looks where the service is; over TLS:
 });
 
 test('with what compose sets on top, both replicas serve one database with one key', () => {
-  const { services, secrets } = parse(read('compose.yaml'), { merge: true }) as Compose;
+  const compose: { services: Record<string, Service>; secrets: object } = parse(read('compose.yaml'), { merge: true });
+  const { services, secrets } = compose;
   const replicas = Object.entries(services).filter(([name]) => name.startsWith('service-'));
   expect(replicas).toHaveLength(2);
   for (const [, { environment, ports = [], secrets: used, depends_on }] of replicas) {
@@ -89,13 +87,7 @@ test('with what compose sets on top, both replicas serve one database with one k
 
 test('each option that a document, the unit or the manifests name is one, and has a value that it takes', () => {
   const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
-  const unit = variablesOf(
-    (
-      read('petstock.service')
-        .replace(/^#.*$/gm, '')
-        .match(/PETSTOCK_SERVE_\S+/g) ?? []
-    ).join(' '),
-  );
+  const unit = variablesOf(read('petstock.service').replace(/^#.*$/gm, ''));
   const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [
     name,
     value ?? (name.endsWith('DATABASE') ? 'postgres://db.example/staging' : 'x'.repeat(20)),

@@ -9,7 +9,6 @@ import {
   openShopAnswering,
   type Shop,
   type ShopOptions,
-  sent,
 } from '../../support/shop.ts';
 import { openTill, test } from '../../support/till.ts';
 
@@ -30,7 +29,7 @@ test('waits for the end of a spent window, says so, and meets no 429; or is exit
     'Rate limited: continuing in 41 s (07:01:00). Ctrl-C stops; nothing is lost.\n' +
       'Rate limit: 1 of 2 left, resets in 60 s\n',
   );
-  expect(sent(result)).toHaveLength(1);
+  expect(result.sent).toHaveLength(1);
   expect(shop.service.journal().map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
@@ -38,7 +37,7 @@ describe('a 429', () => {
   test('is waited for, at least as long as Retry-After says', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=30'] });
     const before = shop.clock.now();
-    expect(sent(await shop.exits('inventory get 1', 0))).toHaveLength(2);
+    expect((await shop.exits('inventory get 1', 0)).sent).toHaveLength(2);
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
@@ -48,7 +47,7 @@ describe('a 429', () => {
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
     // Another key is another matter.
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_somebody' };
-    expect(sent(await shop.exits('inventory get 1', 4, [], { env }))).toHaveLength(1);
+    expect((await shop.exits('inventory get 1', 4, [], { env })).sent).toHaveLength(1);
     shop.clock.advance(3700_000);
     await shop.exits('inventory get 1', 0);
   });
@@ -98,7 +97,7 @@ describe('a 429', () => {
 
   test('three in a row end the command with exit 6', async () => {
     const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
-    expect(sent(await shop.exits('inventory get 1', 6))).toHaveLength(3);
+    expect((await shop.exits('inventory get 1', 6)).sent).toHaveLength(3);
   });
 
   test('of two backends whose clocks are 4 s apart is never met, though the one that is ahead answers before each wait', async () => {
@@ -186,7 +185,7 @@ describe('limits', () => {
 
   test('--refresh spends one request', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
-    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect(result.sent).toEqual(['GET /v1/inventory']);
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { version } from '../../../src/shared/version.ts';
 import { answering, listening } from '../../support/answering.ts';
-import { changeFile, sent, test } from '../../support/shop.ts';
+import { changeFile, test } from '../../support/shop.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
 test('tells environment, address, key, and that the service accepts it', async ({ shop }) => {
   const result = await shop.run('status --json');
   expect(result.code).toBe(0);
-  expect(sent(result)).toEqual(['GET /v1/inventory']);
+  expect(result.sent).toEqual(['GET /v1/inventory']);
   expect(JSON.parse(result.stdout)).toEqual({
     ...{ store: null, storeSource: null, env: 'staging', envSource: 'default' },
     ...{ url: shop.service.url, urlSource: 'PETSTOCK_URL_STAGING', proxy: null, proxySource: null },
@@ -91,7 +91,7 @@ describe('--verbose says what a report of a fault needs', () => {
     await shop.run('inventory set 1 5');
     const env = { LANG: 'de_DE.UTF-8', PETSTOCK_PAGER: 'less' };
     const result = await shop.exits('status --verbose -o tsv', 0, [], { env });
-    expect(sent(result)).toEqual(['GET /v1/inventory']);
+    expect(result.sent).toEqual(['GET /v1/inventory']);
     for (const fact of [
       /^runtime\tnode \d+\.\d+\.\d+\tlinux /m,
       /^state folder\tread and write, 0700, .* GB free\t/m,

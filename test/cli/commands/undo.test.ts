@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
-import { apply, confirming, sent, stockOf, withReport } from '../../support/shop.ts';
+import { apply, confirming, stockOf, withReport } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
@@ -10,7 +10,7 @@ test('takes back what a run has written, and is a run of its own', async ({ shop
   const { report } = await apply(shop, csv);
   const undone = withReport(await shop.run(['undo', report.run, '--yes', '--json']));
   expect(undone.code).toBe(0);
-  expect(sent(undone)).toEqual([
+  expect(undone.sent).toEqual([
     'GET /v1/inventory',
     'PATCH /v1/inventory/4 {"quantity":39}',
     'PATCH /v1/inventory/5 {"quantity":1}',
