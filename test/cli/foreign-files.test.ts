@@ -83,23 +83,20 @@ test('what petstock wrote is known to nobody else', async ({ shop }) => {
   expect(fs.statSync(join(shop.folders.state, 'written-files.json')).mode & 0o777).toBe(0o600);
 });
 
-test.for(['group-writable', 'a symbolic link'])(
-  'a state that is not ours alone is refused: %s',
-  async (kind, { shop }) => {
-    await shop.run('inventory set 1 5');
-    const file = join(shop.folders.state, 'state.db');
-    const folders = { ...shop.folders };
-    if (kind === 'group-writable') fs.chmodSync(file, 0o660);
-    else {
-      folders.state = join(shop.folders.state, 'linked');
-      fs.mkdirSync(folders.state, { mode: 0o700 });
-      fs.symlinkSync(file, join(folders.state, 'state.db'));
-    }
-    for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
-      expect((await shop.exits(command, 1, [], { folders })).requests).toEqual([]);
-    }
-  },
-);
+test.for(['group-writable', 'a symbolic link'])('a state that is %s is refused', async (kind, { shop }) => {
+  await shop.run('inventory set 1 5');
+  const file = join(shop.folders.state, 'state.db');
+  const folders = { ...shop.folders };
+  if (kind === 'group-writable') fs.chmodSync(file, 0o660);
+  else {
+    folders.state = join(shop.folders.state, 'linked');
+    fs.mkdirSync(folders.state, { mode: 0o700 });
+    fs.symlinkSync(file, join(folders.state, 'state.db'));
+  }
+  for (const command of ['inventory set 1 6', 'inventory list', 'history list']) {
+    expect((await shop.exits(command, 1, [], { folders })).requests).toEqual([]);
+  }
+});
 
 test('the key of the sandbox is refused too', async ({ shop }) => {
   await shop.run('sandbox info');

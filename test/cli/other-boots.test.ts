@@ -18,9 +18,7 @@ test('containers that each have a boot of their own add up on one pet', async ({
   expect((await stockOf(shop)).get('4')).toBe(39 + 5);
 });
 
-test('a run of another boot is running while its lease is renewed, and waited for once it is killed', async ({
-  shop,
-}) => {
+test('a run of another boot runs while its lease is renewed, and is waited for once it is killed', async ({ shop }) => {
   const { host, clock } = container(shop);
   let sentAt = 0;
   await useState(shop, async ({ history }) => {

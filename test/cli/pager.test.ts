@@ -88,15 +88,12 @@ test.each([
   ['in the end', undefined, /^▸ staging\nRate limit: /],
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
-] as const)(
-  'without a pager, which is seen %s: all is shown; one that was named (%s) is warned about',
-  async (...row) => {
-    const [isMissing, PAGER, said] = row;
-    const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
-    expect(stdout).toBe(plain);
-    expect(stderr).toMatch(said);
-  },
-);
+] as const)('a pager is missing, seen %s: all is shown; one that was named (%s) is warned about', async (...row) => {
+  const [isMissing, PAGER, said] = row;
+  const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
+  expect(stdout).toBe(plain);
+  expect(stderr).toMatch(said);
+});
 
 test('a long list that a missing pager has not read is shown whole', async () => {
   const whole = await longList(10_000, { rows: undefined });

@@ -23,9 +23,7 @@ const test = shopTest.extend('shared', () => openSharedShop());
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
-test('the URL is a secret: readable by its owner alone, shown without its password', async ({
-  shop: { run, exits, folders },
-}) => {
+test('the URL is a secret: for its owner alone, without its password', async ({ shop: { run, exits, folders } }) => {
   const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
   expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('postgresql://ann:***@127.0.0.1:1/pets') });
   const file = join(folders.config, 'config.json');
@@ -50,9 +48,7 @@ test('a database that can’t be reached: nothing is written, and reads say what
   expect((await away.run('history list --env sandbox')).stdout).toContain('inventory adjust');
 });
 
-test('a database is begun by the first command that needs it; one of another version is left alone', async ({
-  shared,
-}) => {
+test('the first command that needs a database begins it; that of another version is left alone', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   shared.service.setFaults(['PATCH /inventory/6:status=401']);
   expect((await shared.exits('state info --json', 0)).stdout).toContain('"engine":null');
@@ -76,9 +72,7 @@ test('a database is begun by the first command that needs it; one of another ver
   }
 });
 
-test('processes that begin a new database at once all find it whole; state info names the server, whose clock is off, and what weakens a promise', async ({
-  shared,
-}) => {
+test('processes that begin a database at once find it whole; state info says what weakens it', async ({ shared }) => {
   await Promise.all([1, 2, 3, 4, 5].map(() => shared.exits('inventory get 4', 0)));
   await shared.run('inventory set 4 2');
   const info = await shared.json('state info --json');
@@ -128,18 +122,14 @@ test('sslmode means what libpq means by it', async ({ shop }) => {
   }
 });
 
-test('a database with settings of its own, which would cut the digits off times: it is written as everywhere', async ({
-  shared,
-}) => {
+test('a database whose settings would cut the digits off times is written as everywhere', async ({ shared }) => {
   const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
   const statement = `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`;
   await runSql(shared.env.PETSTOCK_STATE_URL ?? '', statement);
   await shared.exits('inventory adjust 4 +1', 0);
 });
 
-test('roles: one that may not make the schema, or not use it, is said as such; one that is granted the other does all', async ({
-  shop,
-}) => {
+test('roles: one that lacks a right is told which; one that is granted the other does all', async ({ shop }) => {
   const server = await temporaryPostgres();
   const roles = ['ann', 'ben', 'guest'].map((name) => `CREATE ROLE ${name} LOGIN`);
   await runSql(server.url, ...roles, 'CREATE DATABASE pets OWNER ann');
@@ -188,7 +178,7 @@ test('a server that has all of its connections is waited for, and left after 5 s
   });
 });
 
-test('a watch that began without the database goes by gates of others once it is back', async ({
+test('a watch begun without its database goes by gates once it is back', async ({
   shop: { exits, service, clock },
 }) => {
   const database = await temporaryDatabase();

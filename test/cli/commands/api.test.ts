@@ -37,12 +37,17 @@ test('-H adds headers, several of one name as a list', async ({ shop }) => {
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 
-test.for(['Authorization: Bearer psk_other', 'content-length: 3', 'no colon', ': empty', 'a: b\r\nc: d', 'ä: b'])(
-  '-H %j is refused, not repeated, and nothing is sent',
-  async (header, { shop }) => {
-    expect(await shop.refused(['api', 'GET', '/inventory', '-H', header])).not.toContain('psk_other');
-  },
-);
+test('-H with what is no header, or is ours, is refused, not repeated, and nothing is sent', async ({ shop }) => {
+  for (const header of [
+    'Authorization: Bearer psk_other',
+    'content-length: 3',
+    'no colon',
+    ': empty',
+    'a: b\r\nc: d',
+    'ä: b',
+  ])
+    expect(await shop.refused(['api', 'GET', '/inventory', '-H', header]), header).not.toContain('psk_other');
+});
 
 test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes to', async ({ shop }) => {
   const pipe = join(shop.folders.state, '..', 'pipe');

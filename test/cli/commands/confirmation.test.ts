@@ -61,10 +61,8 @@ test('a mistyped name is asked for once more', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no" is not production/);
 });
 
-test.for(['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])(
-  'only the name itself writes to production: %j',
-  async (word, { shop }) => {
-    expect((await applyTyping(shop, 12, 2, word, word)).written).toEqual([]);
-    expect((await stockOf(shop)).get('4')).toBe(39);
-  },
-);
+test('only the name itself writes to production', async ({ shop }) => {
+  for (const word of ['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])
+    expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
+  expect((await stockOf(shop)).get('4')).toBe(39);
+});

@@ -150,9 +150,7 @@ test('no words, or those of a noun alone, show help', async ({ shop }) => {
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test('--version is the version alone, and -V as the value of an option is not taken for the question', async ({
-  shop,
-}) => {
+test('--version is the version alone; -V as the value of an option is not the question', async ({ shop }) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   await shop.refused('inventory set 4 7 --reason -V');
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });

@@ -14,9 +14,7 @@ const pending = (petId: bigint, ref?: string) => ({ petId, before: 1, after: 2, 
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
 describe('history list', () => {
-  test('has every run, the latest first, with what became of it, and show each row; nothing is sent', async ({
-    shop,
-  }) => {
+  test('has every run, the latest first, and shows each row with its outcome; nothing is sent', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [
       { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
@@ -156,9 +154,7 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is a line for each row that has its outcome, as they were settled; JSON, CSV or TSV if asked for, no table', async ({
-    shop,
-  }) => {
+  test('is a line for each row with an outcome, as they were settled; JSON, CSV or TSV, no table', async ({ shop }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);

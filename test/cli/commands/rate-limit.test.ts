@@ -143,13 +143,10 @@ test.for([
   ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service answered 503, trying again \(1 of \d\)\.$/m],
   ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service answered 503 \(".+"\); .+\.$/m],
   ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service answered 503 \("\S.*…; reading its stock/],
-] as const)(
-  'a retry of %s says of what, and why: inventory %s at %s columns',
-  async ([request, command, terminal, said]) => {
-    const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
-    await shop.exits(`inventory ${command}`, 0, said, { terminal });
-  },
-);
+] as const)('a retry of %s says why: inventory %s at %s columns', async ([request, command, terminal, said]) => {
+  const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
+  await shop.exits(`inventory ${command}`, 0, said, { terminal });
+});
 
 /** A shop that has asked once. */
 async function asked(options: ShopOptions = twoAMinute): Promise<Shop> {

@@ -89,20 +89,17 @@ describe('a stock of one’s own', () => {
     ['{}', 'this is not a stock'],
     ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
     ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
-  ])(
-    '%j: every fault is named, no line is repeated, and nothing is imported',
-    async ([text = '', ...faults], { shop }) => {
-      const file = join(folderOf(shop), 'secrets');
-      writeFileSync(file, text);
-      const before = (await shop.run('sandbox export')).stdout;
-      for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
-        const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
-        for (const fault of faults) expect(stderr).toContain(fault);
-        expect(stderr).not.toMatch(/h7Qk/);
-      }
-      expect((await shop.run('sandbox export')).stdout).toBe(before);
-    },
-  );
+  ])('%j: each fault is named, no line repeated, nothing imported', async ([text = '', ...faults], { shop }) => {
+    const file = join(folderOf(shop), 'secrets');
+    writeFileSync(file, text);
+    const before = (await shop.run('sandbox export')).stdout;
+    for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
+      const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
+      for (const fault of faults) expect(stderr).toContain(fault);
+      expect(stderr).not.toMatch(/h7Qk/);
+    }
+    expect((await shop.run('sandbox export')).stdout).toBe(before);
+  });
 
   test('what is no stock empties no store, and the export of an empty one can be imported', async ({ shop }) => {
     const database = await temporaryDatabase();

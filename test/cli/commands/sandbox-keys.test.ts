@@ -50,9 +50,7 @@ describe('sandbox keys', () => {
     expect(code).toBe(0);
   });
 
-  test("another file gets no key of the caller, whatever is asked of it; the sandbox's own key can't be revoked", async ({
-    shop,
-  }) => {
+  test("another file gets no key of the caller; the sandbox's own key can't be revoked", async ({ shop }) => {
     await shop.run('-e sandbox inventory get 1');
     const [own] = await printed(shop, 'sandbox keys list');
     expect(await shop.refused(`sandbox keys revoke ${own.id}`)).toContain("This is the sandbox's own key");

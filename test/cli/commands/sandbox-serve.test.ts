@@ -28,9 +28,7 @@ test('sandbox info makes the sandbox on first use, and says where it is', async 
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('sandbox serve says where it listens, serves any client, logs nothing unasked, and ends with exit 0', async ({
-  shop,
-}) => {
+test('sandbox serve says where it listens, serves any client, logs nothing, ends with exit 0', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
@@ -101,14 +99,11 @@ test.for([
   });
 });
 
-test.for(['--host localhost', '--host 127.0.0.2', '--host 0.0.0.0 --expose'])(
-  '%s is served',
-  async (options, { shop }) => {
-    await served(shop, `--file :memory: ${options}`, async ({ url, key }) => {
-      expect((await get(url.replace('0.0.0.0', '127.0.0.1'), key, '/store/orders')).status).toBe(200);
-    });
-  },
-);
+test.for(['localhost', '127.0.0.2', '0.0.0.0 --expose'])('--host %s is served', async (host, { shop }) => {
+  await served(shop, `--file :memory: --host ${host}`, async ({ url, key }) => {
+    expect((await get(url.replace('0.0.0.0', '127.0.0.1'), key, '/store/orders')).status).toBe(200);
+  });
+});
 
 test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option, { shop }) => {
   const port = await portOf(createServer());
@@ -121,9 +116,7 @@ test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do
 describe('the key', () => {
   const token = 'sixteen-or-more-letters';
 
-  test('is a constant one with --key, as the token is; both are in no log, which is JSON from the first line', async ({
-    shop,
-  }) => {
+  test('is constant with --key, as is the token; both are in no log, which is JSON throughout', async ({ shop }) => {
     const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
     const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
       expect([key, adminToken]).toEqual([given, token]);

@@ -66,9 +66,7 @@ test('where nothing was written, or for another environment than the default, it
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
-test('undo --last shows which run it is, and passes over undos, and over runs that were taken back', async ({
-  shop,
-}) => {
+test('undo --last shows its run, and passes over undos and runs that were taken back', async ({ shop }) => {
   const first = await apply(shop, 'petId,quantity\n4,12\n');
   const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
   const last = withReport(await shop.exits('undo --last --yes --json', 0, `Run ${report.run}: inventory apply`));
@@ -103,18 +101,14 @@ test('a row that a resumed run found as it was wanted counts', async ({ till }) 
   expect(service.stockOf(2)).toBe(6);
 });
 
-test('a row that a run left to another, or to a conflict, counts with the stock that it was planned on', async ({
-  till,
-}) => {
+test('a row that a run left to another, or to a conflict, counts with its planned stock', async ({ till }) => {
   await till.run('inventory apply - --yes --json', { stdin: 'petId,quantity,expected\n1,5,10\n2,6,11\n' });
   await till.run('inventory set 2 3');
   await till.exits('undo --last --yes --json', 0);
   expect(till.service.stockOf(2)).toBe(10);
 });
 
-test('a row that needed no change when the run was planned is counted and not kept, and what get shows is no history', async ({
-  till,
-}) => {
+test('a row that needed no change is counted and not kept, and what get shows is no history', async ({ till }) => {
   await till.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,5\n2,10\n' });
   await till.run('inventory get 2');
   await till.run('inventory set 2 3');
