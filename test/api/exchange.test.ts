@@ -132,52 +132,46 @@ describe('an interruption rejects with its reason', () => {
   });
 });
 
-test.each([true, false])(
-  'a request that is given up while its connection is opened anew leaves none: begun %s',
-  async (isBegun) => {
-    const seen = { requests: 0 };
-    const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
-      seen.requests += 1;
-      if (seen.requests === 1) response.end('{}');
-    });
-    const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
-    const transport = createUndiciTransport({ ca: [pem('authority')] });
-    const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
-    const [first, second] = [new AbortController(), new AbortController()];
-    for await (const _chunk of (await send(first.signal)).body);
-    const hanging = send(first.signal);
-    await until(() => seen.requests === 2);
-    first.abort(new Error('no answer'));
-    await expect(hanging).rejects.toThrow('no answer');
-    const next = send(second.signal).catch(({ message }) => message);
-    if (isBegun) await until(() => silent.opened === 1);
-    second.abort(new Error('given up'));
-    expect(await next).toBe('given up');
-    await turns(100);
-    await until(() => silent.open === 0);
-  },
-);
+test.each([true, false])('a request given up while it connects anew leaves no socket, begun: %s', async (isBegun) => {
+  const seen = { requests: 0 };
+  const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
+    seen.requests += 1;
+    if (seen.requests === 1) response.end('{}');
+  });
+  const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
+  const transport = createUndiciTransport({ ca: [pem('authority')] });
+  const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
+  const [first, second] = [new AbortController(), new AbortController()];
+  for await (const _chunk of (await send(first.signal)).body);
+  const hanging = send(first.signal);
+  await until(() => seen.requests === 2);
+  first.abort(new Error('no answer'));
+  await expect(hanging).rejects.toThrow('no answer');
+  const next = send(second.signal).catch(({ message }) => message);
+  if (isBegun) await until(() => silent.opened === 1);
+  second.abort(new Error('given up'));
+  expect(await next).toBe('given up');
+  await turns(100);
+  await until(() => silent.open === 0);
+});
 
 /**
  * Takes connections and says nothing, so that the TLS handshake of the client hangs.
  * @param serveFirst takes the first connection, which is not counted
  */
-async function openSilentServer(serveFirst?: (socket: Socket) => void) {
+async function openSilentServer(serveFirst?: (socket: Socket) => unknown) {
   const silent = { opened: 0, open: 0 };
-  let isFirst = serveFirst !== undefined;
+  let connections = 0;
   const server = createServer((socket) => {
-    if (isFirst) {
-      isFirst = false;
-      serveFirst?.(socket);
-      return;
-    }
+    connections += 1;
+    if (serveFirst !== undefined && connections === 1) return serveFirst(socket);
     silent.opened += 1;
     silent.open += 1;
     socket.on('error', () => {});
     socket.on('close', () => {
       silent.open -= 1;
     });
-    socket.resume();
+    return socket.resume();
   });
   return { url: `https://127.0.0.1:${await portOf(server)}/v1`, silent };
 }

@@ -32,18 +32,15 @@ test.each<[string, Answerer, Facts]>([
   ['a body that is cut short', truncated, answered()],
   ['HTML', answer(200, '<html>'), answered()],
   ['another shape', answer(200, '{}'), answered()],
-])(
-  'an update is one request, with a permit or without one, and what is certain of it: %s',
-  async (_what, answerer, facts) => {
-    for (const hasPermit of [false, true]) {
-      const { server, client, clock, permit } = await openClient([answerer, ok]);
-      const options = hasPermit ? { permit: await permit() } : {};
-      await expect(client.updateInventory(7n, 3, options)).rejects.toMatchObject(facts);
-      expect(server.requests).toHaveLength(1);
-      expect(clock.sleeps).toEqual([]);
-    }
-  },
-);
+])('one request, with a permit or without, and what is certain of it: %s', async (_what, answerer, facts) => {
+  for (const hasPermit of [false, true]) {
+    const { server, client, clock, permit } = await openClient([answerer, ok]);
+    const options = hasPermit ? { permit: await permit() } : {};
+    await expect(client.updateInventory(7n, 3, options)).rejects.toMatchObject(facts);
+    expect(server.requests).toHaveLength(1);
+    expect(clock.sleeps).toEqual([]);
+  }
+});
 
 describe('an update without a permit', () => {
   test('is tried again where it could not be sent', async () => {

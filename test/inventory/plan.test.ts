@@ -82,38 +82,30 @@ const stocks = fc.dictionary(fc.integer({ min: 0, max: 9 }).map(String), quantit
 const stocked = (all: readonly Change[], levels: Record<string, number>, skipUnknown: boolean) =>
   planChanges(all, { get: (petId) => levels[`${petId}`] }, { skipUnknown, env: 'staging' });
 
-property(
-  'any changes are each a row or a fault, in their order',
-  [changes, stocks, fc.boolean()],
-  (all, levels, skips) => {
-    const { rows, faults } = stocked(all, levels, skips);
-    const lines = rows.map(({ line }) => line);
-    const faulty = faults.map(({ line }) => line);
-    expect(lines).toEqual(lines.toSorted((a, b) => a - b));
-    expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
-    expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
-    for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
-  },
-);
+property('each change is a row or a fault, in their order', [changes, stocks, fc.boolean()], (all, levels, skips) => {
+  const { rows, faults } = stocked(all, levels, skips);
+  const lines = rows.map(({ line }) => line);
+  const faulty = faults.map(({ line }) => line);
+  expect(lines).toEqual(lines.toSorted((a, b) => a - b));
+  expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
+  expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
+  for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
+});
 
-property(
-  'any changes are written only where the stock differs, to what was wanted',
-  [changes, stocks],
-  (all, levels) => {
-    const { rows, faults } = stocked(all, levels, true);
-    for (const { line, petId, before, after, result, error } of rows) {
-      const level = levels[`${petId}`];
-      const wish = wished(all[line - 2] ?? blank, level);
-      expect([before, result]).toEqual([level, typeof wish === 'bigint' ? resultOf(wish, level) : wish]);
-      expect(error !== undefined).toBe(result === 'conflict');
-      if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
-    }
-    for (const { line } of faults) {
-      const change = all[line - 2] ?? blank;
-      expect(Number.isSafeInteger(Number(wished(change, levels[`${change.petId}`])))).toBe(false);
-    }
-  },
-);
+property('changes are written only where the stock differs, as wanted', [changes, stocks], (all, levels) => {
+  const { rows, faults } = stocked(all, levels, true);
+  for (const { line, petId, before, after, result, error } of rows) {
+    const level = levels[`${petId}`];
+    const wish = wished(all[line - 2] ?? blank, level);
+    expect([before, result]).toEqual([level, typeof wish === 'bigint' ? resultOf(wish, level) : wish]);
+    expect(error !== undefined).toBe(result === 'conflict');
+    if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
+  }
+  for (const { line } of faults) {
+    const change = all[line - 2] ?? blank;
+    expect(Number.isSafeInteger(Number(wished(change, levels[`${change.petId}`])))).toBe(false);
+  }
+});
 
 /** What a change wants the stock to be, or why it gets nothing. */
 function wished(
