@@ -4,7 +4,7 @@ import { ClosedPipeError } from '../../shared/errors.ts';
 import type { Context, Pager, PagerCommand } from '../context.ts';
 import type { Messages } from './messages.ts';
 
-interface PagedOutputOptions {
+interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
   readonly pager: PagerCommand;
@@ -15,122 +15,99 @@ interface PagedOutputOptions {
   readonly rows: number;
 }
 
+type Pieces = AsyncIterable<string | Uint8Array>;
+
 /** A program that can't be run has read nothing by the time that so many characters are on their way to it. */
 const mostRepeated = 1024 * 1024;
 
-/** A table on its way to a terminal: held back as long as it may fit the screen, then through a pager, if that can be run. */
-export class PagedOutput {
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** Output that was not shown yet, or may have to be repeated without the pager. */
-  #kept: string[] = [];
-  #keptLength = 0;
-  /** Lines of the terminal that are still free; the last is for the prompt of the shell. */
-  #room: number;
-  #pager: Pager | undefined;
-  /** Resolves once the messages are shown that came while the pager had the terminal. */
-  #released: Promise<void> | undefined;
-  /** Rejects when the person has left the pager, or on Ctrl-C. */
-  #over: Promise<never> = new Promise(() => {});
-  /** Goes straight to the terminal. */
-  #isPlain = false;
-
-  constructor(private readonly options: PagedOutputOptions) {
-    this.#room = options.rows - 1;
-  }
-
-  /** @param chunk whole lines @throws ClosedPipeError once the person has left the pager; the reason of an interruption */
-  async write(chunk: string | Uint8Array): Promise<void> {
-    const { context } = this.options;
-    const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    if (this.#isPlain) return context.stdout.write(text);
-    this.#keep(text);
-    if (this.#pager !== undefined) return this.#page(this.#pager, text);
-    this.#room -= this.#linesOf(text);
-    if (this.#room < 0) await this.#open();
-  }
-
-  /** Shows what was held back, or waits until the person has left the pager. */
-  async close(): Promise<void> {
-    if (this.#pager === undefined) return this.#showPlain();
-    this.#pager.end();
-    const how = await this.#pager.ended;
-    await this.#released;
-    if (how === 'missing') await this.#doWithout();
-  }
-
-  /** The pieces as they come, until the person leaves the pager. @throws ClosedPipeError then */
-  async *whileRead<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {
-    const source = pieces[Symbol.asyncIterator]();
-    for (;;) {
-      const next = source.next();
-      // It may wait for the service, and has its end with the command.
-      next.catch(() => {});
-      const result = await Promise.race([next, this.#over]);
-      if (result.done) return;
-      yield result.value;
+/**
+ * Shows a table on a terminal: held back as long as it may fit the screen, then through a pager, if that can be run.
+ * @param pieces of whole lines
+ * @throws ClosedPipeError once the person has left the pager; the reason of an interruption
+ */
+async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
+  const { context, columns, rows } = output;
+  const texts = decoded(pieces);
+  let held = '';
+  // The last line is for the prompt of the shell.
+  let room = rows - 1;
+  let isWhole = false;
+  try {
+    while (room >= 0) {
+      const { done, value } = await texts.next();
+      isWhole = done === true;
+      if (done) break;
+      held += value;
+      room -= linesOf(value, columns, room);
     }
+  } finally {
+    // Without a keyboard a pager could not be left.
+    if (room >= 0 || !context.stdin.isTerminal) await showPlain(held, output);
   }
-
-  #keep(text: string): void {
-    if (this.#keptLength > mostRepeated) return;
-    this.#keptLength += text.length;
-    if (this.#keptLength > mostRepeated) this.#kept = [];
-    else this.#kept.push(text);
-  }
-
-  /** Looks no further than it takes to know that they do not fit. */
-  #linesOf(text: string): number {
-    let lines = 0;
-    for (let at = 0; at < text.length && lines <= this.#room; ) {
-      const end = text.indexOf('\n', at);
-      const line = text.slice(at, end < 0 ? text.length : end);
-      lines += Math.max(1, Math.ceil(visibleWidth(line) / this.options.columns));
-      at += line.length + 1;
-    }
-    return lines;
-  }
-
-  async #open(): Promise<void> {
-    const { context, messages, pager } = this.options;
-    // Without a keyboard it could not be left.
-    if (!context.stdin.isTerminal) return this.#showPlain();
-    await messages.clear();
-    const opened = context.openPager(pager);
-    this.#released = messages.holdUntil(opened.then(({ ended }) => ended));
-    this.#pager = await opened;
-    this.#over = overOf(this.#pager, context.interrupted);
-    this.#over.catch(() => {});
-    await this.#page(this.#pager, this.#kept.join(''));
-  }
-
-  async #page(pager: Pager, text: string): Promise<void> {
-    try {
-      await Promise.race([pager.write(text), this.#over]);
-    } catch (error) {
-      if (!(error instanceof ClosedPipeError) || (await pager.ended) === 'left') throw error;
-      await this.#doWithout();
-    }
-  }
-
-  async #doWithout(): Promise<void> {
-    const { messages, pager, isChosen } = this.options;
-    this.#pager = undefined;
-    await this.#released;
-    if (isChosen)
-      await messages.warn(`the pager ${JSON.stringify(pager.command)} can't be run; PETSTOCK_PAGER names another`);
-    await this.#showPlain();
-  }
-
-  async #showPlain(): Promise<void> {
-    this.#isPlain = true;
-    const text = this.#kept.splice(0).join('');
-    if (text === '') return;
-    await this.options.messages.clear();
-    await this.options.context.stdout.write(text);
-  }
+  if (isWhole) return;
+  if (context.stdin.isTerminal) await page(texts, held, output);
+  else for await (const text of texts) await context.stdout.write(text);
 }
 
-/** Never resolves. One that is missing is found out by the next write. */
+/** Shows texts through the pager until the person leaves it; what it has not read without it, if it can't be run. */
+async function page(texts: AsyncGenerator<string, void>, held: string, output: PagedOutput): Promise<void> {
+  const { context, messages, pager: command, isChosen } = output;
+  await messages.clear();
+  const opened = context.openPager(command);
+  const released = messages.holdUntil(opened.then(({ ended }) => ended));
+  const pager = await opened;
+  const over = overOf(pager, context.interrupted);
+  over.catch(() => {});
+  let [kept, sent] = [held, held.length];
+  let failure: unknown;
+  try {
+    await Promise.race([pager.write(held), over]);
+    for (;;) {
+      const next = texts.next();
+      // It may wait for the service, and has its end with the command.
+      next.catch(() => {});
+      const { done, value } = await Promise.race([next, over]);
+      if (done) break;
+      sent += value.length;
+      kept = sent > mostRepeated ? '' : kept + value;
+      await Promise.race([pager.write(value), over]);
+    }
+  } catch (error) {
+    failure = error;
+  }
+  pager.end();
+  const how = await pager.ended;
+  await released;
+  if (how === 'missing') {
+    const fault = `the pager ${JSON.stringify(command.command)} can't be run; PETSTOCK_PAGER names another`;
+    if (isChosen) await messages.warn(fault);
+    await showPlain(kept, output);
+    if (failure instanceof ClosedPipeError) {
+      for await (const text of texts) await context.stdout.write(text);
+      return;
+    }
+  }
+  if (failure !== undefined) throw failure;
+}
+
+async function showPlain(text: string, { context, messages }: PagedOutput): Promise<void> {
+  if (text === '') return;
+  await messages.clear();
+  await context.stdout.write(text);
+}
+
+async function* decoded(pieces: Pieces): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+}
+
+/** Returns how many lines of the terminal a text takes, as far as there is room for them. */
+function linesOf(text: string, columns: number, room: number): number {
+  const lines = text.replace(/\n$/, '').split('\n', room + 1);
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
+}
+
+/** Rejects when the person has left the pager, or on Ctrl-C, and never resolves. One that is missing is found out by the next write. */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const stop = () => reject(interrupted.reason);
@@ -142,8 +119,8 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   });
 }
 
-/** The output of a table that may be longer than the terminal; undefined if no pager is wanted. */
-export function openPagedOutput(context: Context, messages: Messages, place: string): PagedOutput | undefined {
+/** Returns what shows a table that may be longer than the terminal; undefined if no pager is wanted. */
+export function pagerFor(context: Context, messages: Messages, place: string) {
   const { env, stdout } = context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
@@ -155,7 +132,8 @@ export function openPagedOutput(context: Context, messages: Messages, place: str
   // What is typed ahead, such as the next command, is no order to save a file or to start a program.
   const lessSecure = env.LESSSECURE ?? '1';
   const pager = { command, env: { ...withoutSecrets(env), LESS: less, LESSSECURE: lessSecure, LV: env.LV ?? '-c' } };
-  return new PagedOutput({ context, messages, pager, isChosen: chosen !== undefined, columns, rows });
+  const output = { context, messages, pager, isChosen: chosen !== undefined, columns, rows };
+  return (pieces: Pieces) => showPaged(pieces, output);
 }
 
 /** The option of less for a prompt that says which store it is and what to press. */

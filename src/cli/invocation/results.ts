@@ -88,13 +88,12 @@ export class Results {
 
   /** @returns whether there was nothing to write */
   async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
-    const { context, globals, paint } = this.options;
+    const { context, globals, messages, place, paint } = this.options;
     const { stdout } = context;
     const { format, header = globals.header } = options;
     const interrupted = options.inSpiteOfInterruption ? undefined : context.interrupted;
-    const paged = interrupted !== undefined && format === 'table' ? await this.#openPaged() : undefined;
     const render = await loadRenderer(format);
-    const pieces = render(view, {
+    const rendered = render(view, {
       header,
       stringIds: globals.stringIds === true,
       raw: globals.raw === true,
@@ -103,34 +102,36 @@ export class Results {
       redact: stdout.isTerminal ? stdout.redact : undefined,
     });
     let isEmpty = true;
-    let writing = Promise.resolve();
-    try {
-      for await (const piece of paged?.whileRead(pieces) ?? pieces) {
+    const pieces = async function* () {
+      for await (const piece of rendered) {
         // Making and writing pieces may never wait for anything: Ctrl-C comes with a turn of the event loop.
         await nextTurn();
         interrupted?.throwIfAborted();
-        await writing;
         isEmpty = false;
-        writing = paged?.write(piece) ?? this.#write(piece);
+        yield piece;
+      }
+    };
+    const isPaged = interrupted !== undefined && format === 'table' && globals.pager !== false && !globals.quiet;
+    const paged = isPaged && stdout.isTerminal ? await import('./paged-output.ts') : undefined;
+    const page = paged?.pagerFor(context, messages, place);
+    await (page?.(pieces()) ?? this.#writeInStep(pieces(), interrupted));
+    return isEmpty;
+  }
+
+  /** Writes pieces, the next of which is made meanwhile. */
+  async #writeInStep(pieces: AsyncIterable<string | Uint8Array>, interrupted: AbortSignal | undefined): Promise<void> {
+    let writing = Promise.resolve();
+    try {
+      for await (const piece of pieces) {
+        await writing;
+        writing = this.#write(piece);
         // Awaited with the next piece: until then Node would treat a failure as unhandled.
         writing.catch(() => {});
       }
     } finally {
-      try {
-        // What was written comes before a message about a failure; but an interruption does not wait for a pipe.
-        if (!interrupted?.aborted) await writing;
-      } finally {
-        await paged?.close();
-      }
+      // What was written comes before a message about a failure; but an interruption does not wait for a pipe.
+      if (!interrupted?.aborted) await writing;
     }
-    return isEmpty;
-  }
-
-  async #openPaged() {
-    const { context, globals, messages, place } = this.options;
-    if (globals.pager === false || globals.quiet === true || !context.stdout.isTerminal) return undefined;
-    const { openPagedOutput } = await import('./paged-output.ts');
-    return openPagedOutput(context, messages, place);
   }
 }
 
