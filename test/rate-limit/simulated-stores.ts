@@ -5,7 +5,7 @@ import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
-import { SqliteLimits } from '../../src/state/sqlite/sqlite-limits.ts';
+import { SqliteLimits } from '../../src/state/sqlite/sqlite-state.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
 import { noon } from './scenario.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
