@@ -13,11 +13,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
 }
 
 /** Clack would wait for ever if its input ends, as on Ctrl-D or on a terminal that went away: that ends the question, too. */
-async function ask(
-  { input, output, signal }: PromptStreams,
-  kind: 'password' | 'text',
-  message: string,
-): Promise<string> {
+async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 'text', message: string) {
   const clack = await import('@clack/prompts');
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -88,6 +84,10 @@ type Answer = Line | 'cancelled' | undefined;
 export function createPlainPrompts(streams: PromptStreams): Prompts {
   const { input, output } = streams;
   const show = (question: string) => output.write(/[?):]$/.test(question) ? `${question} ` : `${question}: `);
+  const text = async (question: string) => {
+    show(question);
+    return answered(streams, firstLine);
+  };
   return {
     password: async (question) => {
       // The terminal would show what is typed.
@@ -100,14 +100,8 @@ export function createPlainPrompts(streams: PromptStreams): Prompts {
         output.write('\n');
       }
     },
-    confirm: async (question) => {
-      show(`${question} (y/N)`);
-      return isYes(await answered(streams, firstLine));
-    },
-    text: async (question) => {
-      show(question);
-      return answered(streams, firstLine);
-    },
+    confirm: async (question) => isYes(await text(`${question} (y/N)`)),
+    text,
   };
 }
 

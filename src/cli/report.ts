@@ -78,10 +78,8 @@ const mostLines = 20;
 function firstOf(lines: readonly string[]): readonly string[] {
   if (lines.length <= mostLines + 1) return lines;
   const more = grouped(lines.length - mostLines);
-  return [
-    ...lines.slice(0, mostLines),
-    `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`,
-  ];
+  const rest = `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`;
+  return [...lines.slice(0, mostLines), rest];
 }
 
 /** Returns where an error was thrown. Its message may be words of the service: a terminal shows it with a bar in front of each line. */

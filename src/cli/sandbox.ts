@@ -45,10 +45,7 @@ interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
  * Returns what a failure of the store means to a user; any other error as it is. Only a sandbox that is damaged can be reset: another
  * file is not ours, and one of a later version has a stock.
  */
-export async function storeError(
-  cause: unknown,
-  { file = '', database, isOwn = false }: FailedStore,
-): Promise<unknown> {
+export async function storeError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {

@@ -114,12 +114,7 @@ export function commandPath(command: Command): string {
  * command that it runs and no other.
  * @param argv makes only the command that it names, if that is certain; undefined: all
  */
-export function addCommands(
-  parent: PetstockCommand,
-  added: readonly Outline[],
-  run: Run,
-  argv?: readonly string[],
-): void {
+export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run, argv?: readonly string[]) {
   parent.outlines = added;
   const named = argv && namedOutline(parent, argv);
   for (const outline of named === undefined ? added : [named]) {

@@ -33,10 +33,8 @@ const limits = define({
       await client.probe();
       return state.limits.list();
     };
-    const keys = nameKeys(
-      invocation,
-      await (refresh ? refreshed() : withExistingState(invocation, listed, { need: 'limits' })),
-    );
+    const found = await (refresh ? refreshed() : withExistingState(invocation, listed, { need: 'limits' }));
+    const keys = nameKeys(invocation, found);
     const now = context.clock.now();
     const known = currentLimits(keys, context.clock).map((limit) => {
       return { ...limit, key: keys.find(({ scope }) => scope === limit.scope)?.key ?? '' };

@@ -26,11 +26,7 @@ export interface ReplacingOptions {
  * such as a pipe, is written to without a question.
  * @throws UsageError if the answer is no, if it can't be asked, and for an input; FailureError for a link that is not ours
  */
-export async function confirmReplacing(
-  invocation: Invocation,
-  file: string,
-  { force, inputs = [] }: ReplacingOptions,
-): Promise<void> {
+export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return;

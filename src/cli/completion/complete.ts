@@ -71,11 +71,7 @@ async function valueWords(table: TableCommand, value: ValueKind | undefined, ask
   return found.flatMap(([word, about]): Word[] => (named.includes(word) ? [] : [[before + word, about]]));
 }
 
-async function wordsOf(
-  value: Extract<ValueKind, { isList?: true }>,
-  typed: string,
-  { knowledge, earlier }: Asked,
-): Promise<readonly Word[]> {
+async function wordsOf(value: Extract<ValueKind, { isList?: true }>, typed: string, { knowledge, earlier }: Asked) {
   const found = value.kind === 'words' ? value.words : await knowledge(value.kind, typed);
   return found.filter(([word]) => !earlier.includes(word));
 }

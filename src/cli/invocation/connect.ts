@@ -184,11 +184,7 @@ async function remoteTarget(
 }
 
 /** Returns the key itself. A command that prints it is run once a command, since a connection is made once. */
-async function keyOf(
-  key: Sourced<string> | PrintedKey,
-  { context, messages }: ConnectOptions,
-  hint: string,
-): Promise<string> {
+async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
   // Late: few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');

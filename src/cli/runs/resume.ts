@@ -48,12 +48,7 @@ export async function resumeRun(
   );
 }
 
-async function goOn(
-  access: RunAccess,
-  run: RunRecord,
-  given: Pick<PlanJob, 'look' | 'onBegun'>,
-  options: PlanOptions,
-): Promise<void> {
+async function goOn(access: RunAccess, run: RunRecord, given: Pick<PlanJob, 'look' | 'onBegun'>, options: PlanOptions) {
   const { invocation, connection } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {

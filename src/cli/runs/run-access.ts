@@ -11,10 +11,8 @@ export interface RunAccess {
   readonly connection: Connection;
 }
 
-export async function openRunAccess(
-  invocation: Invocation,
-  use: ConnectionUse = { bulk: true, writes: true },
-): Promise<RunAccess> {
+/** Returns the access of a bulk run, unless `use` says otherwise. */
+export async function openRunAccess(invocation: Invocation, use: ConnectionUse = { bulk: true, writes: true }) {
   return { invocation, connection: await invocation.service.connect(use) };
 }
 
@@ -22,18 +20,14 @@ export async function openRunAccess(
  * Interrupted before anything was sent, a run says so, and which command starts it again. Once it has sent something its own
  * error says how it is resumed.
  * @param command that does what this one was to do
- * @param nothing what is certain then
+ * @param undone what is certain then
  */
-export async function withWayOn<T>(
-  command: string,
-  run: () => Promise<T>,
-  nothing = 'nothing was written',
-): Promise<T> {
+export async function withWayOn<T>(command: string, run: () => Promise<T>, undone = 'nothing was written'): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
-    throw error.with({ message: `Interrupted; ${nothing}`, hint: command });
+    throw error.with({ message: `Interrupted; ${undone}`, hint: command });
   }
 }
 

@@ -41,7 +41,7 @@ export const defineSet = define({
   ],
   after: '\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.',
   action: async (invocation, _options, text, given?: string) => {
-    const { context, where } = invocation;
+    const { context, messages, where } = invocation;
     const name = settingName(text, where);
     const { isSecret = false, isForAllStores = false, values, variable: source, parse, toStore } = definitionOf(name);
     if (given === undefined && !isSecret) {
@@ -60,12 +60,10 @@ export const defineSet = define({
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     await setSetting(place, name, value);
     const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
-    await invocation.messages.note(
-      `Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`,
-    );
+    await messages.note(`Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`);
     if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
     if (source !== undefined && variable(context.env, source) !== undefined) {
-      await invocation.messages.warn(`${source} is set, so ${name} is not used`);
+      await messages.warn(`${source} is set, so ${name} is not used`);
     }
   },
 });

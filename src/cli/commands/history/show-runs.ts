@@ -18,10 +18,10 @@ import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../de
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
 import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
 
-const shownOnTerminal = 20;
+const mostShown = 20;
 
 const listOptions = optionRows(
-  ['--limit <n>', `at most this many (default: ${shownOnTerminal} on a terminal, else all)`],
+  ['--limit <n>', `at most this many (default: ${mostShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
@@ -52,12 +52,12 @@ export const defineHistoryList = define({
     const filter = filterOf(invocation, options);
     const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
     const chosen = wholeNumberOf('--limit', options.limit);
-    const limit = chosen ?? (context.stdout.isTerminal ? shownOnTerminal : undefined);
+    const limit = chosen ?? (context.stdout.isTerminal ? mostShown : undefined);
     await withExistingState(invocation, async (state) => {
       const history = state?.history;
-      const shown = upTo(history, filter, limit);
+      const { runs, seen } = upTo(history, filter, limit);
       const now = context.clock.now();
-      const view = historyListView(shown.runs, {
+      const view = historyListView(runs, {
         now,
         firstRow: (id) => firstRow(history, id),
         ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
@@ -66,16 +66,14 @@ export const defineHistoryList = define({
         page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
       });
       await results.print(view);
-      const open = shown.firstIncomplete();
+      const open = seen.incomplete;
       if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
         await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
       }
-      if (chosen === undefined && shown.hasMore()) {
-        await messages.note(
-          `These are the latest ${shownOnTerminal} runs. To see more: petstock history list --limit 100`,
-        );
+      if (chosen === undefined && seen.more) {
+        await messages.note(`These are the latest ${mostShown} runs. To see more: petstock history list --limit 100`);
       }
-      if (results.format !== 'table' && results.format !== 'html' && !showsAll && shown.hasMorePets()) {
+      if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets) {
         await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
       }
     });
@@ -104,22 +102,20 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
 
 /** At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and which can be resumed. */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
-  let more = false;
-  let morePets = false;
-  let incomplete: RunRecord | undefined;
+  const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
   async function* runs(): AsyncGenerator<RunRecord> {
     if (history === undefined || limit === 0) return;
     let count = 0;
     for await (const record of history.runs({ ...filter, limit: limit === undefined ? undefined : limit + 1 })) {
       count += 1;
-      more = limit !== undefined && count > limit;
-      if (more) return;
-      if (record.state === 'incomplete') incomplete ??= record;
-      morePets ||= record.changes > record.pets.length;
+      seen.more = limit !== undefined && count > limit;
+      if (seen.more) return;
+      if (record.state === 'incomplete') seen.incomplete ??= record;
+      seen.morePets ||= record.changes > record.pets.length;
       yield record;
     }
   }
-  return { runs, hasMore: () => more, hasMorePets: () => morePets, firstIncomplete: () => incomplete };
+  return { runs, seen };
 }
 
 async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {

@@ -11,7 +11,7 @@ import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { openRunAccess, type RunAccess, withWayOn } from '../../runs/run-access.ts';
+import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { type BulkFlags, bulkOptions, oneOf, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
@@ -66,12 +66,7 @@ export const defineApply = define({
   },
 });
 
-async function resume(
-  invocation: Invocation,
-  run: string,
-  options: ApplyOptions,
-  file: string | undefined,
-): Promise<void> {
+async function resume(invocation: Invocation, run: string, options: ApplyOptions, file: string | undefined) {
   const { format, column, ignoreColumns, skipUnknown, again, reason, ref } = options;
   if ([file, format, column, ignoreColumns, skipUnknown, again, reason, ref].some((given) => given !== undefined)) {
     throw new UsageError(
@@ -106,7 +101,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
   await withWayOn(command, async () => {
-    const { access, job, guard } = await readAndPlan(invocation, { file, command, look }, options, failedOut);
+    const { access, job, guard } = await planFile(invocation, { file, command, look }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
@@ -116,33 +111,25 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   });
 }
 
-/** The content of the file is held no longer than this takes: the rows of a plan are many. */
-async function readAndPlan(
-  invocation: Invocation,
-  applied: Omit<AppliedFile, 'content'>,
-  options: FileOptions,
-  failedOut: Awaited<ReturnType<typeof openFailedOut>>,
-) {
-  const { file, look } = applied;
-  const isKept = options.dryRun || failedOut?.isInput;
-  const content = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
-  if (!options.dryRun) invocation.questions.requireAnswer({ stdinIsTaken: file === '-', look });
-  const access = await openRunAccess(invocation);
-  return { access, ...(await planFile(access, { ...applied, content }, options)) };
-}
-
 interface AppliedFile {
   readonly file: string;
   /** The command as it was given, and one that shows the plan alone. */
   readonly command: string;
   readonly look: string;
-  readonly content: Awaited<ReturnType<typeof read>>;
 }
 
-async function planFile(access: RunAccess, { file, command, look, content }: AppliedFile, options: FileOptions) {
-  const { invocation, connection } = access;
-  const { where } = invocation;
-  const { changes, unit } = content;
+/** The content of the file is held no longer than this takes: the rows of a plan are many. */
+async function planFile(
+  invocation: Invocation,
+  { file, command, look }: AppliedFile,
+  options: FileOptions,
+  failedOut: Awaited<ReturnType<typeof openFailedOut>>,
+) {
+  const { where, questions } = invocation;
+  const isKept = options.dryRun || failedOut?.isInput;
+  const { changes, unit } = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
+  if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
+  const access = await openRunAccess(invocation);
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const contentHash = contentHashOf(changes);
@@ -150,7 +137,7 @@ async function planFile(access: RunAccess, { file, command, look, content }: App
   const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
-  const { quantities, mark, readAt } = await new StockReader(connection).readSettled(petIds);
+  const { quantities, mark, readAt } = await new StockReader(access.connection).readSettled(petIds);
   const noted =
     reason === undefined && ref === undefined
       ? changes
@@ -172,7 +159,7 @@ async function planFile(access: RunAccess, { file, command, look, content }: App
     await guard.check();
     return guard.newest;
   };
-  return { job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin }, guard };
+  return { access, job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin }, guard };
 }
 
 /** Outside of the plan, whose `mayBegin` would hold the stock as long as the run takes. */

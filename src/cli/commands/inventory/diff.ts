@@ -65,11 +65,7 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
 }
 
 /** @throws UsageError for what would be read but not as it was meant */
-function requireSense(
-  { environment, globals }: Invocation,
-  { only, changes }: ParsedOptions,
-  sides: readonly Side[],
-): void {
+function requireSense({ environment, globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
   if (environment.source === '--env') {
     throw new UsageError('diff takes the environments by their names: leave --env out', {
       hint: 'petstock inventory diff staging production',

@@ -39,7 +39,5 @@ export const defineGet = define({
 async function petIdsOfCodes(invocation: Invocation, codes: readonly string[]): Promise<bigint[]> {
   if (codes.length === 0) return [];
   const { petIdOfBarCode } = await import('../../shop-codes.ts');
-  const petIds: bigint[] = [];
-  for (const code of codes) petIds.push(await petIdOfBarCode(invocation, code));
-  return petIds;
+  return Promise.all(codes.map((code) => petIdOfBarCode(invocation, code)));
 }

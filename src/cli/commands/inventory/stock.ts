@@ -1,6 +1,6 @@
 import type { Client } from '../../../api/client.ts';
 import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
-import { createFilter, eachPicked, filtered } from '../../../inventory/filter.ts';
+import { createFilter, eachPicked, type FilterCriteria, filtered } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus, type UnreadableItem } from '../../../inventory/items.ts';
 import { settingDefinitions } from '../../../settings/settings.ts';
@@ -34,18 +34,12 @@ function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Pr
   };
 }
 
-export interface CopyStockOptions {
-  readonly unreadable: UnreadablePets;
-  /** The only statuses; undefined: all. */
-  readonly statuses: ReadonlySet<string> | undefined;
-}
-
 /** Returns the lines of a list that is printed as it is: items are copied if they can be. */
 export async function* copyStock(
   invocation: Invocation,
   client: Client,
   writer: ItemWriter,
-  { unreadable, statuses }: CopyStockOptions,
+  { unreadable, statuses }: Pick<FilterCriteria, 'statuses'> & { readonly unreadable: UnreadablePets },
 ): AsyncGenerator<Uint8Array> {
   const warn = createStatusWarning(invocation);
   const filter = createFilter({ statuses });

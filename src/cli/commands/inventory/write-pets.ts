@@ -84,12 +84,7 @@ const nouns = { set: 'stock', adjust: 'change' };
 const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4=+1 5=-2'] };
 
 /** Runs `set` or `adjust`: one pet as `4 12`, or one or several as `4=12 5=9`, which are a run. */
-async function writePets(
-  invocation: Invocation,
-  verb: Verb,
-  options: WriteFlags,
-  operands: readonly string[],
-): Promise<void> {
+async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags, operands: readonly string[]) {
   const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
   const assignments = parseAssignments(verb, given);
   const [first, ...others] = assignments;
@@ -127,12 +122,7 @@ function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags):
   return readFirst ?? (setting === 'always' || (setting === 'terminal' && isTerminal));
 }
 
-async function withPetOf(
-  invocation: Invocation,
-  verb: Verb,
-  code: string,
-  operands: readonly string[],
-): Promise<readonly string[]> {
+async function withPetOf(invocation: Invocation, verb: Verb, code: string, operands: readonly string[]) {
   const [value] = operands;
   if (value === undefined || operands.length > 1 || value.includes('=')) {
     throw new UsageError(`--code stands for the pet: name the ${nouns[verb]} alone`, {
@@ -176,12 +166,7 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
 }
 
 /** Writes several pets as one run, as `apply` does. @throws UsageError, NotFoundError: nothing was written then */
-async function writeSeveral(
-  invocation: Invocation,
-  verb: Verb,
-  changes: readonly Change[],
-  flags: WriteFlags,
-): Promise<void> {
+async function writeSeveral(invocation: Invocation, verb: Verb, changes: readonly Change[], flags: WriteFlags) {
   const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false };
   const words = changes.map(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,

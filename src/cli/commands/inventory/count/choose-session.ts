@@ -70,12 +70,7 @@ async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean>
   }
 }
 
-function toMerge(
-  invocation: Invocation,
-  sessions: Sessions,
-  texts: readonly string[],
-  options: CountOptions,
-): SessionFacts[] {
+function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[], options: CountOptions) {
   const found = texts.map((text) => sessions.find(text));
   const [first] = found;
   if (first === undefined || new Set(found.map(({ head }) => head.session)).size < Math.max(2, found.length)) {

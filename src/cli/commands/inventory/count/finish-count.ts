@@ -134,12 +134,7 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
 
 type CountPlan = Awaited<ReturnType<typeof planOf>>;
 
-async function writeStock(
-  run: RunAccess,
-  { session }: Counting,
-  { rows, stock }: CountPlan,
-  options: FinishOptions,
-): Promise<void> {
+async function writeStock(run: RunAccess, { session }: Counting, { rows, stock }: CountPlan, options: FinishOptions) {
   const { names } = session.codes;
   const left = rows.flatMap((row) => (isWrong(row) && row.after === undefined ? `${row.petId}` : []));
   const job = {
