@@ -105,10 +105,9 @@ describe('undo --last', () => {
 
   test('gives the reason that it was given', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
-    await shop.run(['undo', '--last', '--yes', '--reason', 'wrong shelf', '--ref', 'X-1']);
-    const [run] = await shop.json('history list --json');
-    const { rows } = await shop.json(`history show ${run.run} --json`);
-    expect(rows).toMatchObject([{ petId: 4, reason: 'wrong shelf', ref: 'N-881' }]);
+    const { run } = await shop.json('undo --last --yes --reason mistake --ref X-1 --json');
+    const { rows } = await shop.json(`history show ${run} --json`);
+    expect(rows).toMatchObject([{ petId: 4, reason: 'mistake', ref: 'N-881' }]);
   });
 });
 
@@ -203,12 +202,8 @@ test('a resume shows what is open, and how much is written', async () => {
   await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
   shop.service.setFaults([]);
   const { asked, options } = person();
-  const { stderr } = await shop.exits(
-    'inventory apply --resume latest',
-    0,
-    /Run \S+ \(inventory apply\): 2 of 3 written\./,
-    options,
-  );
+  const told = /Run \S+ \(inventory apply\): 2 of 3 written\./;
+  const { stderr } = await shop.exits('inventory apply --resume latest', 0, told, options);
   expect(stderr).not.toMatch(/39 →/);
   expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write it?']);
 });

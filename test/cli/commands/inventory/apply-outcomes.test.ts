@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest';
-import { apply, changeFile, errorJson, openShop, sent, stockOf, test, withReport } from '../../../support/shop.ts';
+import { apply, changeFile, errorJson, openShop, type Shop, stockOf, test, withReport } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
 /** Another stock for each of the first 21 pets. */
 const csv = `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 1000}`).join('\n')}\n`;
+
+const resume = async (shop: Shop, run: string, flags = '--yes') =>
+  withReport(await shop.run(`inventory apply --resume ${run} ${flags} --json`));
 
 describe('a row whose outcome is not known is looked at', () => {
   test.each([
@@ -14,18 +17,12 @@ describe('a row whose outcome is not known is looked at', () => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
-    expect(sent(result)).toEqual([
-      'GET /v1/inventory',
-      'PATCH /v1/inventory/5 {"quantity":7}',
-      ...Array(looks).fill('GET /v1/inventory'),
-      'PATCH /v1/inventory/5 {"quantity":7}',
-    ]);
+    const [get, patch] = ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'];
+    expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
   });
 
   test('until the service is plainly down: then the run stops, says how to go on, and is resumed', async () => {
-    const shop = await openShop({
-      faults: ['PATCH /inventory/5:first=6:status=503'],
-    });
+    const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
     expect(down.code).toBe(8);
@@ -33,22 +30,18 @@ describe('a row whose outcome is not known is looked at', () => {
     const error = { code: 'injected_fault', message: 'A fault was asked for here.', status: 503 };
     expect(down.report.rows[1]).toMatchObject({ result: 'failed', error });
     expect(down.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 1, notAttempted: 0 });
+    const { run } = down.report;
     const { hint, message } = errorJson(down.stderr).error;
     expect(message).toContain('1 of 2 changes was written; 1 failed');
-    expect(hint).toBe(`petstock inventory apply --resume ${down.report.run} --env staging`);
-    const recorded = await shop.json(`history show ${down.report.run} --json`);
-    expect(recorded).toMatchObject({
-      state: 'incomplete',
-      rows: [{ result: 'applied' }, { result: 'pending', error }],
-    });
-    const planned = withReport(await shop.run([...hint.split(' ').slice(1), '--dry-run', '--json']));
+    expect(hint).toBe(`petstock inventory apply --resume ${run} --env staging`);
+    const rows = [{ result: 'applied' }, { result: 'pending', error }];
+    expect(await shop.json(`history show ${run} --json`)).toMatchObject({ state: 'incomplete', rows });
+    const planned = await resume(shop, run, '--dry-run');
     expect(planned.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 0 });
     expect(planned.report.rows[1]).toEqual({ line: 3, petId: 5, before: 1, after: 7, result: 'planned' });
-    const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
-    expect(resumed).toMatchObject({
-      ...{ code: 0, report: { run: down.report.run, counts: { applied: 2, unchanged: 1 } } },
-      sent: ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'],
-    });
+    const resumed = await resume(shop, run);
+    expect(resumed).toMatchObject({ code: 0, report: { run, counts: { applied: 2, unchanged: 1 } } });
+    expect(resumed.sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}']);
     expect(resumed.stderr).toContain('2 applied, 1 unchanged.');
   });
 });
@@ -61,7 +54,7 @@ test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was w
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
   const stock = await stockOf(shop);
   for (const petId of petIds) expect(stock.get(`${petId}`)).toBe(petId + 1000);
-  const undone = withReport(await shop.run(['undo', result.report.run, '--yes', '--json']));
+  const undone = withReport(await shop.run(`undo ${result.report.run} --yes --json`));
   expect(undone).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
   expect(await stockOf(shop)).toEqual(await stockOf(await openShop()));
 });
@@ -77,13 +70,13 @@ describe('Ctrl-C', () => {
     expect(applied).toBeGreaterThanOrEqual(9);
     expect(applied + notAttempted).toBe(21);
     expect(notAttempted).toBeGreaterThan(0);
-    const { hint, kind, run } = errorJson(stopped.stderr).error;
-    expect({ kind, run }).toEqual({ kind: 'interrupted', run: stopped.report.run });
-    const resumed = withReport(await shop.run([...hint.split(' ').slice(1), '--yes', '--json']));
+    const { run } = stopped.report;
+    const hint = `petstock inventory apply --resume ${run} --env staging`;
+    expect(errorJson(stopped.stderr).error).toMatchObject({ kind: 'interrupted', run, hint });
+    const resumed = await resume(shop, run);
     expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21, notAttempted: 0 } } });
-    const twice = sent(resumed).filter((request) => sent(stopped).includes(request));
-    expect(twice).toEqual(['GET /v1/inventory']);
-    expect(sent(resumed)).toHaveLength(notAttempted + 1);
+    expect(resumed.sent.filter((request) => stopped.sent.includes(request))).toEqual(['GET /v1/inventory']);
+    expect(resumed.sent).toHaveLength(notAttempted + 1);
   });
 
   test('says at once that it stops, and how to go on', async () => {
@@ -104,8 +97,8 @@ describe('Ctrl-C', () => {
     const stopped = await apply(shop, csv, [], { ctrlCAt: /rate limit/, terminal: 100, terminals: ['stderr'] });
     expect(stopped.code).toBe(130);
     expect(stopped.stderr.indexOf('Stopping after')).toBeLessThan(stopped.stderr.indexOf(' not attempted.'));
-    const shown = await shop.json(['history', 'show', stopped.report.run, '--json']);
-    const states = new Set(shown.rows.map(({ result }: { result: string }) => result));
+    const { rows } = await shop.json(`history show ${stopped.report.run} --json`);
+    const states = new Set(rows.map(({ result }: { result: string }) => result));
     expect(states).toEqual(new Set(['applied', 'pending']));
   });
 });
@@ -116,10 +109,9 @@ test('the rate limit of the day stops the run, which goes on the next day', asyn
   expect(stopped.code).toBe(8);
   expect(stopped.report.counts.applied).toBeGreaterThan(5);
   expect(errorJson(stopped.stderr).error.retryAfterSeconds).toBeGreaterThan(3600);
-  const again = await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes']);
-  expect(again).toMatchObject({ code: 6, requests: [] });
+  expect(await resume(shop, stopped.report.run)).toMatchObject({ code: 6, requests: [] });
   shop.clock.advance(24 * 3600_000);
-  const resumed = withReport(await shop.run(['inventory', 'apply', '--resume', stopped.report.run, '--yes', '--json']));
+  const resumed = await resume(shop, stopped.report.run);
   expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
 });
 
@@ -141,11 +133,11 @@ test('a run that a 401 has ended says why of each row, and how to go on, at its 
 
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
-  const resume = `inventory apply --resume ${report.run} --yes`;
-  expect(await shop.refused(`${resume} --env production`, { env })).toContain('--env staging');
-  await shop.refused(resume, { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' } });
+  const again = `inventory apply --resume ${report.run} --yes`;
+  expect(await shop.refused(`${again} --env production`, { env })).toContain('--env staging');
+  await shop.refused(again, { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' } });
   expect(await shop.run('inventory apply --resume 20200101T000000Z-aaaa --yes')).toMatchObject({ code: 9 });
-  expect(await shop.run(resume)).toMatchObject({ code: 0 });
+  expect(await shop.run(again)).toMatchObject({ code: 0 });
   expect((await shop.run('history list', { terminal: 60 })).stderr).not.toContain('To resume');
   expect((await shop.run(show)).stderr).not.toContain('To resume');
 });
@@ -154,12 +146,12 @@ test('--resume of a run whose only row was refused ends as that did', async () =
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
   expect(code).toBe(10);
-  expect(await shop.run(`inventory apply --resume ${report.run} --yes`)).toMatchObject({ code: 10, requests: [] });
+  expect(await resume(shop, report.run)).toMatchObject({ code: 10, requests: [] });
 });
 
 test('--resume of a run that is done says so, sends no PATCH, and tells its id', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
-  const again = withReport(await shop.run(`inventory apply --resume ${report.run} --yes --json`));
+  const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });
   expect(again.stderr).toContain('All rows of the run had been written already.\n');
   expect(again.stderr).not.toContain('No rows');

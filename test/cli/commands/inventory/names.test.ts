@@ -23,7 +23,7 @@ test('get --code finds a pet by its bar code; an unknown one is exit 9, and noth
   expect((await shop.json('inventory get --code 4006381333931 --json')).petId).toBe(4);
   expect(await shop.json('inventory get 5 --code ]E066 --json')).toHaveLength(2);
   expect(await shop.run('inventory get --code 1')).toMatchObject({ code: 9, requests: [] });
-  expect(await shop.run('inventory get')).toMatchObject({ code: 2, requests: [] });
+  await shop.refused('inventory get');
 });
 
 test('an unknown id that looks like a bar code hints at the command that takes one', async ({ shop }) => {
@@ -110,8 +110,8 @@ test('a narrow list cuts names before the mark of a stock, and set and apply rep
   const set = await shop.run('inventory set 5=3 7=8 --yes', terminal);
   expect(set.stdout).toMatch(/Result +Name\n +1 +5 +0 +3 +applied +Lady .*\n +2 +7 +5 +8 +applied\n/);
   const file = changeFile(shop, 'petId,delta\n5,1\n4,1\n', 'delivery.csv');
-  expect((await shop.run(['inventory', 'apply', file, '--yes'], terminal)).stdout).toMatch(/applied +Lady/);
-  expect((await shop.run(['inventory', 'apply', file, '--yes', '--again', '-o', 'csv'])).stdout).not.toContain('Lady');
+  expect((await shop.run(`inventory apply ${file} --yes`, terminal)).stdout).toMatch(/applied +Lady/);
+  expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
 });
 
 test('a preview, its question, and the history show names', async () => {
