@@ -54,10 +54,11 @@ test.each([
 });
 
 test.each([
-  ['reset', 'read ECONNRESET', false],
-  ['commit-then-drop', 'socket hang up', true],
-])('%s: "%s" in place of an answer, done: %s', async (harm, message, isDone) => {
+  ['reset', /ECONNRESET/, false],
+  ['commit-then-drop', /^socket hang up$/, true],
+])('%s: %s in place of an answer, done: %s', async (harm, told, isDone) => {
   const service = await start({ faults: [`PATCH /inventory/*:first=1:${harm}`] });
+  const message = expect.stringMatching(told);
   await expect(service.patch('/inventory/1', SET)).rejects.toMatchObject({ code: 'ECONNRESET', message });
   expect((await service.get('/inventory')).text.includes('{"petId":1,"quantity":4711,')).toBe(isDone);
   expect(service.journal()[0]).toMatchObject({ method: 'PATCH', status: null, ...(isDone && { body: SET }) });
@@ -76,10 +77,11 @@ describe.each([24, 2_500])('a list of %i pets, which leaves no snapshot behind',
   const open = (harm: string) => start({ file: temporaryFile(), pets, faults: [`GET /inventory:first=1:${harm}`] });
 
   test.each([
-    ['truncate', 'aborted'],
-    ['commit-then-drop', 'socket hang up'],
-  ])('%s: its answer does not come to its end', async (harm, message) => {
+    ['truncate', /^aborted$|ECONNRESET/],
+    ['commit-then-drop', /^socket hang up$/],
+  ])('%s: its answer does not come to its end', async (harm, told) => {
     const service = await open(harm);
+    const message = expect.stringMatching(told);
     await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNRESET', message });
     expect((await service.get('/inventory')).json).toHaveLength(pets);
   });

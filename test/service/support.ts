@@ -10,22 +10,18 @@ export const NOON = Date.UTC(2026, 2, 10, 12);
 
 /** A clock that stands still until the test moves it. */
 export class TestClock {
-  #now: number;
-
-  constructor(now = NOON) {
-    this.#now = now;
-  }
+  constructor(private time = NOON) {}
 
   now(): number {
-    return this.#now;
+    return this.time;
   }
 
   advance(milliseconds: number): void {
-    this.#now += milliseconds;
+    this.time += milliseconds;
   }
 
   set(now: number): void {
-    this.#now = now;
+    this.time = now;
   }
 }
 
