@@ -101,9 +101,15 @@ export interface PetBefore {
   readonly before?: number | undefined;
 }
 
+/** A write whose outcome was found after another run had written its pet: it says nothing of the stock since. */
+const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
+  WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence
+  AND later.sequence > rows.sequence AND later.sequence < rows.touched AND later.result IN (${possibleResults})))`;
+
 const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possibleResults}) LIMIT 1`;
 const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.rows WHERE ${ofPet} AND touched < ?
-  AND (result IN (${possibleResults}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL) ORDER BY touched DESC LIMIT 1`;
+  AND (result IN (${possibleResults}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL)
+  AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT 1`;
 
 /**
  * Returns the stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
@@ -142,7 +148,7 @@ const recentColumns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quant
 
 /** @param since as the column `at` has it */
 export function recentOfPet(service: string, petId: bigint, since: number): Statement {
-  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possibleResults})`;
+  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possibleResults}) AND NOT ${isOvertaken}`;
   return statement(sql, petId, service, since);
 }
 
@@ -153,7 +159,7 @@ export async function recentOfService(store: Asking, service: string, since: num
   const [unknown = []] = await store.ask(statement(unknownSql, service, since));
   // The first condition is that of an index.
   const settledSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result NOT IN ('pending', 'unknown') AND touched < ?
-    AND ${ofService} AND result IN ('applied', 'differs') ORDER BY touched DESC LIMIT ${page}`;
+    AND ${ofService} AND result IN ('applied', 'differs') AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT ${page}`;
   const writes = [...unknown];
   for (let last = longAfter; ; last = Number(writes.at(-1)?.touched)) {
     const [rows = []] = await store.ask(statement(settledSql, last, service));

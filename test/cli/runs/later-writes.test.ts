@@ -37,6 +37,28 @@ describe('--resume asks the history what was written since', () => {
     expect(later.some((one) => row?.error?.message.includes(nameOf(one)))).toBe(true);
   });
 
+  test.for([
+    [0, 'inventory adjust 1 +1', 11],
+    [20_000, 'inventory adjust 1 +1', 11],
+    [0, 'inventory apply all.csv --yes', 11],
+    [0, 'inventory set 1 50; undo --last --yes', 10],
+  ] as const)(
+    'a delta that it finds written came before an adjust back, %i ms ago: %s',
+    async ([ms, commands, stock]) => {
+      const till = await openTill({ stock: tenEach(60) });
+      const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
+      const every = till.file(
+        'all.csv',
+        `petId,delta\n${Array.from({ length: 60 }, (_, pet) => `${pet + 1},1`).join('\n')}\n`,
+      );
+      const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1`);
+      await all(till, 'inventory adjust 1 -5');
+      till.clock.advance(ms);
+      await all(till, `inventory apply --resume ${run} --yes`, ...commands.replace('all.csv', every).split('; '));
+      expect(till.service.stockOf(1)).toBe(stock);
+    },
+  );
+
   test('a plain set whose answer the kill has lost, and a sale: a conflict, and the sale stays', async ({ till }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     till.service.sell(1, 3);
