@@ -47,6 +47,7 @@ describe('backends whose clocks differ by 4 s', () => {
     const disputed = toldBy(toldBy(undefined, 0, 0), 1000, 4000);
     const next = toldBy(toldBy(disputed, 60_000, 4000, true), 61_000, 4000);
     expect(earliestTime(next, 61_000)).toBeCloseTo(date + 61_000, -2);
+    expect(earliestTime(toldBy(next, 62_000, 8000), 62_000)).toBeCloseTo(date + 62_000, -2);
     const last = toldBy(next, 120_000, 4000, true);
     expect(earliestTime(last, 120_000)).toBeCloseTo(date + 124_000, -2);
   });

@@ -77,6 +77,12 @@ export function testState(name: string, newStore: () => Driver): void {
       );
       return log;
     };
+    /** A run of pet 7 whose process has died with its request on its way, and that goes on in theirs. */
+    const takenOver = async () => {
+      const log = await sending(ours, 7n);
+      processes.kill(1);
+      return { log, resumed: await theirs.history.resume(log.run) };
+    };
     const write = async (state: State, petId: bigint, outcome: Partial<Outcome> = {}, head = {}): Promise<RunLog> => {
       const log = await state.history.begin(headOf(head), [rowFor(petId)]);
       await intend(log, [[1, petId]]);
@@ -449,19 +455,14 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('makes who resumes wait for the request of the process before', async () => {
-        const log = await sending(ours, 7n);
-        const until = clock.monotonic() + timeout;
-        processes.kill(1);
-        const resumed = await theirs.history.resume(log.run);
-        expect(await intend(resumed, [[1, 7n]])).toEqual(busyWith(log.run, until));
+        const { log, resumed } = await takenOver();
+        expect(await intend(resumed, [[1, 7n]])).toEqual(busyWith(log.run, clock.monotonic() + timeout));
         await pass(timeout);
         expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
       });
 
       it('does not let the process before change what was settled since', async () => {
-        const log = await sending(ours, 7n);
-        processes.kill(1);
-        const resumed = await theirs.history.resume(log.run);
+        const { log, resumed } = await takenOver();
         await settled(resumed, { row: 1, petId: 7n, result: 'conflict' });
         await settled(log, { row: 1, petId: 7n, result: 'applied' });
         expect((await runOf(log)).counts).toMatchObject({ conflict: 1, applied: 0 });
@@ -473,9 +474,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ['failed', 'unknown'],
         ['applied', 'applied'],
       ] as const)('is still writing a pet that the process before calls %s', async (result, known) => {
-        const log = await sending(ours, 7n);
-        processes.kill(1);
-        const resumed = await theirs.history.resume(log.run);
+        const { log, resumed } = await takenOver();
         await pass(timeout);
         expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
         await settled(log, { row: 1, petId: 7n, result });
