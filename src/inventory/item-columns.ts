@@ -40,13 +40,6 @@ export class ItemColumns {
     return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
   }
 
-  petIdTextAt(index: number): string {
-    const head = this.heads[index] ?? 0;
-    const tail = this.tails[index] ?? 0;
-    const id = head * billion + tail;
-    return Number.isSafeInteger(id) ? `${id}` : head + `${Math.abs(tail)}`.padStart(9, '0');
-  }
-
   statusAt(index: number): string {
     return this.statuses.textOf(this.statusCodes[index] ?? 0);
   }

@@ -1,5 +1,6 @@
 import type { CopySelection, SeenIds } from '../inventory/item-columns.ts';
 import { petStatuses } from '../inventory/items.ts';
+import { type Cell, cellOf, numberRoom, type Piece, write } from './line-bytes.ts';
 import type { InventoryField } from './view.ts';
 
 export interface ItemLineFormat {
@@ -8,25 +9,6 @@ export interface ItemLineFormat {
   /** After the last cell, with the line end. */
   readonly end: string;
   status(status: string): string;
-}
-
-/** In bytes: large enough that a write costs nothing beside its content, small enough for the memory. */
-const pieceSize = 256 * 1024;
-
-/** The bytes of a piece that is being filled. */
-export class Piece {
-  readonly bytes: Buffer;
-  readonly view: DataView;
-  length = 0;
-
-  constructor(readonly capacity = pieceSize) {
-    this.bytes = Buffer.allocUnsafeSlow(capacity);
-    this.view = new DataView(this.bytes.buffer);
-  }
-
-  get room(): number {
-    return this.capacity - this.length;
-  }
 }
 
 /**
@@ -43,8 +25,6 @@ const statusStart = eight(',"status');
 const zeros = 0x30303030;
 const billion = 1_000_000_000;
 const powers = [1, 10, 100, 1000];
-/** The most bytes that a number and what is written past it take. */
-const numberRoom = 28;
 
 /** A status with what stands around it, up to the id of the next item: `,"status":"sold"},{"petId":`, of which these are eight bytes each. */
 interface KnownStatus {
@@ -235,30 +215,4 @@ function leadingDigits(four: number): number {
 function numberOf(four: number): number {
   const pairs = Math.imul(four, 10) + (four >>> 8);
   return (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff);
-}
-
-/** A text as bytes, written eight at a time. */
-interface Cell {
-  /** In bytes. */
-  readonly length: number;
-  readonly first: number;
-  readonly others: Float64Array;
-}
-
-function cellOf(text: string): Cell {
-  const { length } = Buffer.from(text);
-  const whole = Buffer.alloc(8 * Math.max(1, Math.ceil(length / 8)), text);
-  const [first = 0, ...others] = Array.from({ length: whole.length / 8 }, (_, index) => whole.readDoubleLE(8 * index));
-  return { length, first, others: Float64Array.from(others) };
-}
-
-/** Writes it, and up to eight bytes after it that mean nothing. @returns where it ends */
-function write(cell: Cell, out: DataView, at: number): number {
-  out.setFloat64(at, cell.first, true);
-  if (cell.length > 8) writeOthers(cell.others, out, at + 8);
-  return at + cell.length;
-}
-
-function writeOthers(others: Float64Array, out: DataView, at: number): void {
-  for (let index = 0; index < others.length; index += 1) out.setFloat64(at + 8 * index, others[index] as number, true);
 }

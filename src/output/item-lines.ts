@@ -1,12 +1,9 @@
-import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter } from '../inventory/item-columns.ts';
-import { CopiedItems, canCopy, type ItemLineFormat, Piece } from './copied-items.ts';
+import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter, StatusNames } from '../inventory/item-columns.ts';
+import { CopiedItems, canCopy, type ItemLineFormat } from './copied-items.ts';
+import { type Cell, cellOf, numberRoom, Piece, write, writeInteger, writePetId } from './line-bytes.ts';
+import type { InventoryField } from './view.ts';
 
 export type { ItemLineFormat };
-
-/** A code unit takes so many bytes of UTF-8 at most. */
-const longestUnit = 3;
-/** Lines that become bytes together. */
-const linesAtOnce = 512;
 
 /** Pieces that were given away and may be in use, beside the one that is filled: one is being written, and JSON holds one back. */
 const mostInUse = 2;
@@ -25,8 +22,16 @@ export class ItemLines implements ItemWriter {
   /** Those that were given away last, oldest first. */
   readonly #given: Piece[] = [];
   #copied: CopiedItems;
+  readonly #cells: readonly { readonly field: InventoryField; readonly before: Cell }[];
+  readonly #end: Cell;
+  /** Whose texts are known, and these by their code. */
+  #names: StatusNames | undefined;
+  #statuses: Cell[] = [];
+  #longestStatus = 0;
 
   constructor(private readonly format: ItemLineFormat) {
+    this.#cells = format.cells.map(({ field, before }) => ({ field, before: cellOf(before) }));
+    this.#end = cellOf(format.end);
     this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
   }
 
@@ -48,15 +53,42 @@ export class ItemLines implements ItemWriter {
   }
 
   *pieces(batch: ItemColumns): Generator<Uint8Array> {
-    const line = lineWriter(this.format, batch);
-    for (let from = 0; from < batch.length; from += linesAtOnce) {
-      let text = '';
-      for (let index = from; index < Math.min(batch.length, from + linesAtOnce); index += 1) text += line(index);
-      const most = longestUnit * text.length;
-      if (most > this.#piece.room) yield* this.rest();
-      if (most > this.#piece.room) this.#piece = new Piece(most);
-      this.#piece.length += this.#piece.bytes.write(text, this.#piece.length);
+    const longest = this.#learnStatuses(batch.statuses);
+    for (let index = 0; index < batch.length; index += 1) {
+      if (longest > this.#piece.room) yield* this.rest();
+      if (longest > this.#piece.room) this.#piece = new Piece(longest);
+      this.#write(batch, index);
     }
+  }
+
+  /** Appends the line of an item. */
+  #write({ heads, tails, quantities, statusCodes }: ItemColumns, index: number): void {
+    const { view, length } = this.#piece;
+    let to = length;
+    for (const { field, before } of this.#cells) {
+      to = write(before, view, to);
+      if (field === 'petId') to = writePetId(heads[index] as number, tails[index] as number, view, to);
+      else if (field === 'quantity') to = writeInteger(quantities[index] as number, view, to);
+      else to = write(this.#statuses[statusCodes[index] as number] as Cell, view, to);
+    }
+    this.#piece.length = write(this.#end, view, to);
+  }
+
+  /** @returns the most bytes of a line with one of these statuses, and of what is written past it */
+  #learnStatuses(names: StatusNames): number {
+    if (names !== this.#names) {
+      this.#names = names;
+      this.#statuses = [];
+      this.#longestStatus = 0;
+    }
+    while (this.#statuses.length < names.size) {
+      const cell = cellOf(this.format.status(names.textOf(this.#statuses.length)));
+      this.#longestStatus = Math.max(this.#longestStatus, cell.length);
+      this.#statuses.push(cell);
+    }
+    let longest = this.#end.length + numberRoom;
+    for (const { before } of this.#cells) longest += before.length + Math.max(numberRoom, this.#longestStatus);
+    return longest;
   }
 
   /** Returns the lines that have not filled a piece. */
@@ -69,20 +101,4 @@ export class ItemLines implements ItemWriter {
     this.#piece.length = 0;
     yield bytes.subarray(0, length);
   }
-}
-
-/** Returns a function that makes the line of an item by its place in the batch. Of texts of a status there are few. */
-function lineWriter({ cells, end, status }: ItemLineFormat, batch: ItemColumns): (index: number) => string {
-  const { quantities, statuses, statusCodes } = batch;
-  const statusTexts = Array.from({ length: statuses.size }, (_, code) => status(statuses.textOf(code)));
-  const cellWriters = cells.map(({ field, before }): ((index: number) => string) => {
-    if (field === 'status') return (index) => before + statusTexts[statusCodes[index] ?? 0];
-    if (field === 'quantity') return (index) => before + quantities[index];
-    return (index) => before + batch.petIdTextAt(index);
-  });
-  return (index) => {
-    let line = '';
-    for (const write of cellWriters) line += write(index);
-    return line + end;
-  };
 }

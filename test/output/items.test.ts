@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { splitPetId } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { inventoryColumnsView, inventoryListView } from '../../src/output/inventory-view.ts';
+import { writeInteger, writePetId } from '../../src/output/line-bytes.ts';
 import { formats, inventoryFields } from '../../src/output/view.ts';
 import { itemLists } from '../inventory/arbitraries.ts';
 import { batchesOf, columnsOf } from '../inventory/columns.ts';
@@ -74,11 +76,21 @@ const ids = fc.oneof(
   fc.integer({ min: 0, max: 18 }).chain((digits) => fc.constantFrom(10n ** BigInt(digits), 10n ** BigInt(digits) - 1n)),
 );
 
+const inDigits = (write: (out: DataView) => number): string => {
+  const bytes = Buffer.alloc(32);
+  return bytes.toString('latin1', 0, write(new DataView(bytes.buffer)));
+};
+
 property('an int64 in digits', [ids], (petId) => {
-  expect(columnsOf([{ petId, quantity: 0, status: '' }]).petIdTextAt(0)).toBe(`${petId}`);
+  const { head, tail } = splitPetId(petId);
+  expect(inDigits((out) => writePetId(head, tail, out, 0))).toBe(`${petId}`);
 });
 
-test('any quantity in digits', async () => {
+property('any quantity in digits', [fc.maxSafeInteger()], (quantity) => {
+  expect(inDigits((out) => writeInteger(quantity, out, 0))).toBe(`${quantity}`);
+});
+
+test('quantities of any length, in a column of their own', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
   const view = inventoryColumnsView(batchesOf(items, 3), { lowStock, fields: ['quantity'] });
