@@ -95,8 +95,6 @@ test('what the standby does not have is not relied on, though the primary has co
   expect(service.seen('PATCH')).toEqual([]);
 });
 
-const _refusing = ['*:status=429:retry-after=3600'];
-
 /** A till that is about to meet a 429, and an office. */
 async function openRefused({ url }: Pair) {
   const { machine, service } = await openTeam(url);
