@@ -27,11 +27,14 @@ export class ItemLines implements ItemWriter {
   /** Whose texts are known, and these by their code. */
   #names: StatusNames | undefined;
   #statuses: Cell[] = [];
-  #longestStatus = 0;
+  /** The most bytes of a line beside its status, and of what is written past it. */
+  readonly #longest: number;
 
   constructor(private readonly format: ItemLineFormat) {
     this.#cells = format.cells.map(({ field, before }) => ({ field, before: cellOf(before) }));
     this.#end = cellOf(format.end);
+    const roomOf = ({ length }: Cell) => length + numberRoom;
+    this.#longest = this.#cells.reduce((sum, { before }) => sum + roomOf(before), roomOf(this.#end));
     this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
   }
 
@@ -53,42 +56,35 @@ export class ItemLines implements ItemWriter {
   }
 
   *pieces(batch: ItemColumns): Generator<Uint8Array> {
-    const longest = this.#learnStatuses(batch.statuses);
+    this.#learnStatuses(batch.statuses);
     for (let index = 0; index < batch.length; index += 1) {
+      const status = this.#statuses[batch.statusCodes[index] as number] as Cell;
+      const longest = this.#longest + status.length;
       if (longest > this.#piece.room) yield* this.rest();
       if (longest > this.#piece.room) this.#piece = new Piece(longest);
-      this.#write(batch, index);
+      this.#write(batch, index, status);
     }
   }
 
   /** Appends the line of an item. */
-  #write({ heads, tails, quantities, statusCodes }: ItemColumns, index: number): void {
+  #write({ heads, tails, quantities }: ItemColumns, index: number, status: Cell): void {
     const { view, length } = this.#piece;
     let to = length;
     for (const { field, before } of this.#cells) {
       to = write(before, view, to);
       if (field === 'petId') to = writePetId(heads[index] as number, tails[index] as number, view, to);
       else if (field === 'quantity') to = writeInteger(quantities[index] as number, view, to);
-      else to = write(this.#statuses[statusCodes[index] as number] as Cell, view, to);
+      else to = write(status, view, to);
     }
     this.#piece.length = write(this.#end, view, to);
   }
 
-  /** @returns the most bytes of a line with one of these statuses, and of what is written past it */
-  #learnStatuses(names: StatusNames): number {
-    if (names !== this.#names) {
-      this.#names = names;
-      this.#statuses = [];
-      this.#longestStatus = 0;
-    }
+  #learnStatuses(names: StatusNames): void {
+    if (names !== this.#names) this.#statuses = [];
+    this.#names = names;
     while (this.#statuses.length < names.size) {
-      const cell = cellOf(this.format.status(names.textOf(this.#statuses.length)));
-      this.#longestStatus = Math.max(this.#longestStatus, cell.length);
-      this.#statuses.push(cell);
+      this.#statuses.push(cellOf(this.format.status(names.textOf(this.#statuses.length))));
     }
-    let longest = this.#end.length + numberRoom;
-    for (const { before } of this.#cells) longest += before.length + Math.max(numberRoom, this.#longestStatus);
-    return longest;
   }
 
   /** Returns the lines that have not filled a piece. */

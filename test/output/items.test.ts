@@ -58,6 +58,12 @@ describe('pieces', () => {
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
+  test('a status that is longer than a piece leaves the pieces of others large', async () => {
+    const items = [{ petId: -1n, quantity: 1, status: 'x'.repeat(300_000) }, ...plenty(50_000)];
+    const view = inventoryColumnsView(batchesOf(items, 4096), { lowStock, fields: ['petId', 'quantity'] });
+    expect((await renderPieces('tsv', view)).length).toBeLessThan(8);
+  });
+
   test('JSON that breaks off is not closed', async () => {
     async function* broken() {
       yield columnsOf(plenty(50_000));
