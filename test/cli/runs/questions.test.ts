@@ -6,6 +6,7 @@ test.for([
   ['a sale is not overwritten', '', 3, { code: 8, stock: [7, 60] }, 'conflict'],
   ['a stock that somebody else sets as wanted needs nothing', '', -40, { code: 0, stock: [50, 60] }, undefined],
   ['a row of a resume whose stock moves is a conflict, too', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
+  ['an adjust that is taken back is no conflict', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
 ] as const)('while the confirmation stands open: %s', async ([_what, how, units, expected, result], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
   if (how === 'resume') {
@@ -14,6 +15,7 @@ test.for([
   }
   const confirm = async () => {
     till.service.sell(1, units);
+    if (how === 'adjust') for (const change of ['+3', '-3']) await till.run(`inventory adjust 1 ${change}`);
     // A plan is read again if it is older than 5 s.
     till.clock.advance(5500);
     return true;

@@ -48,6 +48,13 @@ test.each([
   expect({ other, code, stderr }).toEqual(ends);
 });
 
+test('applied by another process while the confirmation stands open: nothing counts twice', async () => {
+  const confirm = async () => (await shop.run(apply)).code === 0;
+  const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
+  expect(await added()).toEqual([1, 1, 1]);
+});
+
 test('an edited export that is applied once more is a conflict that names the run which has written it', async () => {
   const file = changeFile(shop, 'petId,expected,quantity\n1,12,30\n2,1,7\n', 'stock.csv');
   await shop.run('inventory set 1=12 2=1 --yes');
