@@ -18,7 +18,7 @@ const flying = (count: number, changes: Partial<InFlight> = {}) => {
   const request = { by: '', sentAt: 0, expires: 31_000, probe: false, overBefore: 0, ...changes };
   return { inFlight: new Map(Array.from({ length: count }, (_, n) => [`r${n}`, request])) };
 };
-const probing = flying(1, { probe: true });
+const probing = flying(1, { probe: true, expires: at + 1 });
 const dead = { expires: at };
 const state = (changes: Partial<KeyState>): KeyState => ({
   ...emptyState(),
