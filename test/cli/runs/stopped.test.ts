@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
 import { commitThenHang } from '../../support/scripted-actions.ts';
@@ -114,8 +114,18 @@ test('a resume that has nothing to write says so if the history lacks what it fo
   const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
   const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
     onStderr: (text) => {
-      if (text.includes('had been written already')) rmSync(join(dirname(till.file('x', '')), 'state', 'state.db'));
+      if (text.includes('had been written already')) rmSync(join(till.folders.state, 'state.db'));
     },
   });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
+});
+
+test('so does a run whose state is removed behind its last answer', async ({ till }) => {
+  const around = async (send: () => Promise<HttpResponse>) => {
+    const answer = await send();
+    if (till.service.seen('PATCH').length === 1) rmSync(join(till.folders.state, 'state.db'), { force: true });
+    return answer;
+  };
+  const { code, stderr } = await till.run('inventory set 1 50 --expect 10', { around });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
 });
