@@ -1,7 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
+import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
 import { retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import {
@@ -109,31 +111,17 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
       const content = (found === undefined ? {} : found.content) as Content;
       const edits = editsFor(configOf(decodeConfig(content, file), place.store));
       const changed = withEdits(content, place.store, name, edits);
-      if (changed !== content) await write(privatePlace(file), changed);
+      if (changed === content) return;
+      const text = JSON.stringify(changed, undefined, '\t');
+      await writeFileAtomically(privatePlace(file), [text], { isPrivate: true });
     });
   } catch (error) {
     if (error instanceof PetstockError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = fileErrorReason(error);
     throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It is as it was before.`, {
       cause: error,
     });
   }
-}
-
-/** conf writes to a new file and renames it, so that neither a reader nor a crash meets half a file. */
-async function write(file: string, content: Content): Promise<void> {
-  const { default: Conf } = await import('conf');
-  const { dir, name, ext } = parse(file);
-  const conf = new Conf<Content>({
-    cwd: dir,
-    configName: name,
-    fileExtension: ext.slice(1),
-    configFileMode: 0o600,
-    // Names are names, not paths.
-    accessPropertiesByDotNotation: false,
-    deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
-  });
-  conf.store = content;
 }
 
 /** @returns the content itself if nothing changes */

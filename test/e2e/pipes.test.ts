@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hasFullDevice } from '../support/capabilities.ts';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
@@ -81,6 +83,23 @@ test.runIf(hasFullDevice).each(commands)('the disk is full: %s', async (command)
   expect(code).toBe(1);
   expect(stderr).toMatch(/^Error: There is no space left on the disk; make room and try again\.$/m);
   expect(stderr).not.toMatch(/defect|\n {4}at /);
+});
+
+test('the disk fills up while a setting is written: the configuration is as it was', async () => {
+  const home = temporaryHome();
+  const file = join(home.config, 'config.json');
+  const urls = Array.from({ length: 40 }, (_, index) => [
+    `store${index}`,
+    { urls: { staging: 'https://x.example/v1' } },
+  ]);
+  const text = JSON.stringify({ keys: { staging: 'psk_abcdefghijkl' }, stores: Object.fromEntries(urls) });
+  mkdirSync(home.config, { mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
+  // No file may grow beyond a KiB: the system takes a part of what is written first.
+  const through = ['bash', '-c', 'ulimit -f 1; exec "$@"', 'bash'];
+  const { code, stderr } = await runProgram('config set low-stock 3', { home, through });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${file} can't be written: `) });
+  expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
 test.runIf(hasFullDevice)('the disk of the log is full: the result is whole', async () => {
