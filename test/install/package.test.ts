@@ -1,0 +1,61 @@
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, inject } from 'vitest';
+import { runOn } from '../support/installation.ts';
+import { hasTypes, test, usesLibrary, usesProgram } from './usage.ts';
+
+const documents =
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/([\w./-]+\.md|(hosting|packaging|pictures)\/[\w.]+))$/;
+const built =
+  /^dist\/(LICENSES\.txt|man\/petstock\.1|index\.d\.ts|[\w-]+\.c?js|sqlite\/index\.cjs|prebuilds\/[\w-]+\/[\w@+.]+\.node)$/;
+
+test('the tarball has the bundle and the documents, and nothing else', async ({ machine }) => {
+  const { stdout } = await runOn(machine, ['tar', '-tvzf', inject('tarball')]);
+  const listed = stdout.matchAll(/^(\S+) .* package\/(\S+)$/gm);
+  const modes = new Map([...listed].map(([, mode, name = '']) => [name, mode]));
+  const names = [...modes.keys()];
+  expect(names.filter((name) => !documents.test(name) && !built.test(name))).toEqual([]);
+  const program = ['petstock.cjs', 'man/petstock.1', 'index.js', 'index.d.ts'].map((name) => `dist/${name}`);
+  expect(names).toEqual(expect.arrayContaining(['README.md', 'LICENSE', ...program]));
+  expect(modes.get('dist/petstock.cjs')).toBe('-rwxr-xr-x');
+  expect(statSync(inject('tarball')).size).toBeLessThan(12_000_000);
+});
+
+test('npm installs the tarball, and nothing else', async ({ machine, project }) => {
+  const { stderr } = await runOn(machine, ['npm', 'install', inject('tarball')], project);
+  // Newer releases of npm run no script of a package that was not asked for, and say so.
+  expect(stderr).not.toMatch(/install-scripts|allow-?scripts|EBADENGINE|deprecated/i);
+  const { stdout } = await runOn(machine, ['npm', 'ls', '--all', '--parseable'], project);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  await usesProgram((...args) => runOn(machine, ['npm', 'exec', '--no', '--', 'petstock', ...args], project));
+  await usesLibrary(machine, project, ['node']);
+  await hasTypes(machine, project);
+});
+
+test('npm installs it for all projects, with its manual, and takes it away again', async ({ machine }) => {
+  const prefix = join(machine.folder, 'prefix');
+  const npm = ['npm', '--global', '--prefix', prefix];
+  await runOn(machine, [...npm, 'install', inject('tarball')]);
+  await usesProgram((...args) => runOn(machine, [join(prefix, 'bin/petstock'), ...args]));
+  const manual = join(prefix, 'share/man/man1/petstock.1');
+  expect(readFileSync(manual, 'utf8')).toMatch(/^\.TH PETSTOCK 1 /);
+  await runOn(machine, [...npm, 'uninstall', 'petstock']);
+  for (const gone of [manual, join(prefix, 'bin/petstock')]) expect(existsSync(gone)).toBe(false);
+});
+
+test('npx runs the tarball as it is', async ({ machine, project }) => {
+  copyFileSync(inject('tarball'), join(project, 'petstock.tgz'));
+  await usesProgram((...args) => runOn(machine, ['npx', '--yes', './petstock.tgz', ...args], project));
+});
+
+test('every type of its signatures is exported: what a program can not name it can not pass on', async ({
+  machine,
+}) => {
+  await runOn(machine, ['tar', '-xzf', inject('tarball')]);
+  const declarations = readFileSync(join(machine.folder, 'package/dist/index.d.ts'), 'utf8');
+  const exported = /^export \{(.*)\};$/m.exec(declarations)?.[1]?.split(',') ?? [];
+  const names = new Set(exported.map((name) => name.trim().replace(/^type /, '')));
+  const declared = [...declarations.matchAll(/^(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm)];
+  expect(declared.length).toBeGreaterThan(20);
+  expect(declared.map(([, name = '']) => name).filter((name) => !names.has(name))).toEqual([]);
+});
