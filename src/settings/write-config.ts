@@ -1,9 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
-import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
 import { retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
 import {
@@ -111,16 +109,40 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
       const content = (found === undefined ? {} : found.content) as Content;
       const edits = editsFor(configOf(decodeConfig(content, file), place.store));
       const changed = withEdits(content, place.store, name, edits);
-      if (changed === content) return;
-      const text = JSON.stringify(changed, undefined, '\t');
-      await writeFileAtomically(privatePlace(file), [text], { isPrivate: true });
+      if (changed !== content) await write(privatePlace(file), changed);
     });
   } catch (error) {
     if (error instanceof PetstockError) throw error;
-    const reason = fileErrorReason(error);
+    const reason = error instanceof Error ? error.message : String(error);
     throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It is as it was before.`, {
       cause: error,
     });
+  }
+}
+
+/**
+ * conf writes a file beside it, which takes its place once all of it is there: neither a reader nor a crash meets half a file. conf does
+ * not look at how much the system took, and a full disk takes a part.
+ */
+async function write(file: string, content: Content): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const written = `${file}.new`;
+  rmSync(written, { force: true });
+  const conf = new Conf<Content>({
+    cwd: dirname(file),
+    configName: basename(written, '.new'),
+    fileExtension: 'new',
+    configFileMode: 0o600,
+    // Names are names, not paths.
+    accessPropertiesByDotNotation: false,
+  });
+  try {
+    conf.store = content;
+    if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('what was read back differs');
+    renameSync(written, file);
+  } catch (error) {
+    rmSync(written, { force: true });
+    throw error instanceof SyntaxError ? new Error('the disk took a part of it only', { cause: error }) : error;
   }
 }
 
