@@ -1,9 +1,7 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
-import { addScans, endSession, type ScanRecord, type SessionEnd, type SessionRow } from './session-tables.ts';
-
-export type SessionContent = Pick<SessionRow, 'head' | 'codes' | 'scans'>;
+import { addScans, endSession, type ScanRecord, type SessionContent, type SessionEnd } from './session-tables.ts';
 
 interface SessionStore {
   readonly connection: Connection;
@@ -18,7 +16,7 @@ const keepAliveEvery = 5000;
 export class OpenSession implements SessionContent {
   readonly head: SessionContent['head'];
   readonly codes: SessionContent['codes'];
-  readonly scans: SessionContent['scans'];
+  readonly scans: ScanRecord[];
   #deadline: Deadline | undefined;
   #isOpen = true;
 
@@ -29,7 +27,7 @@ export class OpenSession implements SessionContent {
   ) {
     this.head = head;
     this.codes = codes;
-    this.scans = scans;
+    this.scans = [...scans];
     this.#keepAlive();
   }
 
@@ -44,6 +42,7 @@ export class OpenSession implements SessionContent {
   /** Adds scans. On disk when it returns. @throws FailureError; ConflictError if another process has taken the session */
   append(scans: readonly ScanRecord[]): void {
     if (scans.length > 0) this.#write((connection) => addScans(connection, this.head.session, scans));
+    for (const scan of scans) this.scans.push(scan);
   }
 
   /** Ends the session for good. On disk when it returns. */

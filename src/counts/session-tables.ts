@@ -1,6 +1,6 @@
 import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import type { ScanLine } from '../inventory/count/scan-line.ts';
-import type { Counted, CountStep, Tally } from '../inventory/count/tally.ts';
+import type { CountStep, Tally } from '../inventory/count/tally.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
@@ -28,62 +28,41 @@ export type SessionEnd =
   | { readonly how: 'merged'; readonly into: string }
   | { readonly how: 'discarded' };
 
-/** One line that was scanned. `pet`: the pet that the code stood for when it was scanned; absent: none was known. */
-export type ScanRecord =
-  | { readonly kind: 'add' | 'set'; readonly units: number; readonly code: string; readonly pet?: bigint | undefined }
-  /** Units that a merged session begins with. */
-  | { readonly kind: 'base'; readonly units: number; readonly code: string; readonly pet?: bigint | undefined }
-  | { readonly kind: 'back' };
-
-export function scanRecord(line: ScanLine, pet: bigint | undefined): ScanRecord | undefined {
-  switch (line.kind) {
-    case 'add':
-    case 'set':
-      return { kind: line.kind, units: line.units, code: line.code, pet };
-    case 'takeBack':
-      return { kind: 'back' };
-    case 'fault':
-      // What can't be read may have been a pet all the same: it is kept apart, not forgotten.
-      return { kind: 'add', units: 1, code: line.code };
-    default:
-      return undefined;
-  }
+/** One line that was scanned. */
+export interface ScanRecord extends Pick<ScanLine, 'code' | 'units'> {
+  /** `base`: units that a merged session begins with. */
+  readonly kind: 'add' | 'set' | 'base' | 'back';
+  /** The pet that the code stood for when it was scanned; undefined: none was known. */
+  readonly pet?: bigint | undefined;
 }
 
 /**
  * Applies a record to a tally.
  * @param petOf returns the pet that a code stands for now, if none was known when it was scanned
- * @returns what has changed; undefined if there was nothing to take back
+ * @returns what has changed; undefined of a base, and if there was nothing to take back
  */
 export function applyRecord(
   tally: Tally,
-  record: ScanRecord,
+  { kind, units, code, pet }: ScanRecord,
   petOf: (code: string) => bigint | undefined,
 ): CountStep | undefined {
-  if (record.kind === 'back') return tally.takeBack();
-  const what: Counted = record.pet ?? petOf(record.code) ?? record.code;
-  if (record.kind === 'base') {
-    tally.base(what, record.units);
-    return undefined;
-  }
-  return record.kind === 'add' ? tally.add(what, record.units) : tally.set(what, record.units);
+  return kind === 'back' ? tally.takeBack() : tally[kind](pet ?? petOf(code) ?? code, units);
 }
 
-export function baseRecords(tally: Tally): ScanRecord[] {
-  const pets = Array.from(tally.counts(), ([pet, units]) => ({ kind: 'base' as const, units, code: `${pet}`, pet }));
-  return [...pets, ...Array.from(tally.unknowns(), ([code, units]) => ({ kind: 'base' as const, units, code }))];
-}
-
-export interface SessionRow {
+export interface SessionContent {
   readonly head: SessionHead;
   readonly codes: BarCodes;
+  readonly scans: readonly ScanRecord[];
+}
+
+/** A session as it is stored. */
+export interface SessionFacts extends SessionContent {
   /** undefined: it is not finished. */
   readonly end: SessionEnd | undefined;
-  /** The process that took it last and has not closed it; it may have exited. */
+  /** The process that counts it: it took it last, has not closed it, and is not known to have exited. */
   readonly holder: ProcessIdentity | undefined;
   /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
   readonly touched: number;
-  readonly scans: readonly ScanRecord[];
 }
 
 /*
@@ -141,7 +120,7 @@ export function makeTables(connection: Connection): void {
  * @param row of the table `counts`
  * @throws DamagedSession
  */
-export function sessionOf(connection: Connection, row: Row): SessionRow {
+export function sessionOf(connection: Connection, row: Row): SessionFacts {
   const { head, codes, ended, holder, touched } = row;
   const session = String(row.session);
   const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
@@ -161,10 +140,10 @@ export function sessionOf(connection: Connection, row: Row): SessionRow {
 }
 
 function scanOf({ kind, units, code, pet }: Row): ScanRecord {
-  if (kind === 'back') return { kind };
-  if (kind !== 'add' && kind !== 'set' && kind !== 'base')
+  if (kind !== 'add' && kind !== 'set' && kind !== 'base' && kind !== 'back') {
     throw new Error(`a scan of the kind ${JSON.stringify(kind)}`);
-  return { kind, units: Number(units), code: String(code), pet: pet === null ? undefined : BigInt(String(pet)) };
+  }
+  return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 
 /** Ends a session for good, within a transaction or in one of its own. */
@@ -177,12 +156,8 @@ export function endSession(connection: Connection, session: string, end: Session
 export function addScans(connection: Connection, session: string, scans: readonly ScanRecord[]): void {
   const last = connection.get('SELECT max(number) AS last FROM count_scans WHERE session = ?', session);
   const sql = 'INSERT INTO count_scans (session, number, kind, units, code, pet) VALUES (?, ?, ?, ?, ?, ?)';
-  for (const [index, scan] of scans.entries()) {
+  for (const [index, { kind, units, code, pet }] of scans.entries()) {
     const number = Number(last?.last ?? 0) + 1 + index;
-    if (scan.kind === 'back') connection.run(sql, session, number, scan.kind, null, null, null);
-    else {
-      const pet = scan.pet === undefined ? null : `${scan.pet}`;
-      connection.run(sql, session, number, scan.kind, scan.units, scan.code, pet);
-    }
+    connection.run(sql, session, number, kind, units, code, pet === undefined ? null : `${pet}`);
   }
 }

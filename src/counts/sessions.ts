@@ -2,20 +2,20 @@ import { type BarCodes, barCodesText, joinBarCodes } from '../inventory/bar-code
 import { Tally } from '../inventory/count/tally.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
-import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import type { Processes } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
 import { OpenSession } from './open-session.ts';
 import {
   addScans,
   applyRecord,
-  baseRecords,
   DamagedSession,
   endSession,
   hasTables,
   makeTables,
   type ScanRecord,
+  type SessionContent,
+  type SessionFacts,
   type SessionHead,
-  type SessionRow,
   sessionOf,
 } from './session-tables.ts';
 
@@ -28,8 +28,10 @@ export interface SessionSystem {
   warn(line: string): void;
 }
 
-/** A session as it is stored. `holder` is the process that counts it. */
-export type SessionFacts = Omit<SessionRow, 'touched'>;
+/** The content of a session that begins. */
+export interface NewSession extends Omit<SessionContent, 'head'> {
+  readonly head: Omit<SessionHead, 'session' | 'at'>;
+}
 
 const hint = 'petstock inventory count --list';
 
@@ -72,23 +74,22 @@ export class Sessions {
     return this.#facts(sessionOf(this.connection, row));
   }
 
-  /** Begins a session with `scans`, and takes it. On disk when it returns. */
-  begin(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[] = []): OpenSession {
-    return this.connection.durable(() => this.#insert(about, codes, scans));
+  /** Begins a session, and takes it. On disk when it returns. */
+  begin(content: NewSession): OpenSession {
+    return this.connection.durable(() => this.#insert(content));
   }
 
   /**
    * Takes a session, so that no other process can count it until it is closed or this process has exited.
-   * @param codes replace those of the session; undefined: it keeps its own
+   * @param codes replace those of the session
    * @throws ConflictError if another process counts it
    */
-  take({ head }: Pick<SessionFacts, 'head'>, codes?: BarCodes): OpenSession {
+  take({ head, codes }: SessionContent): OpenSession {
     return this.connection.durable(() => {
       const found = this.#requireFree(head.session);
-      const text = barCodesText(codes ?? found.codes);
       const sql = 'UPDATE counts SET holder = ?, touched = ?, codes = ? WHERE session = ?';
-      this.connection.run(sql, this.#holder, this.#now(), text, head.session);
-      return this.#open({ ...found, codes: codes ?? found.codes });
+      this.connection.run(sql, this.#holder, this.#now(), barCodesText(codes), head.session);
+      return this.#open({ ...found, codes });
     });
   }
 
@@ -100,8 +101,7 @@ export class Sessions {
   merge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
     return this.connection.durable(() => {
       const found = sources.map(({ head }) => this.#requireFree(head.session));
-      const { about, codes: joined, scans } = mergedOf(found);
-      const into = this.#insert(about, codes ?? joined, scans);
+      const into = this.#insert(mergedOf(found, codes));
       const end = { how: 'merged', into: into.head.session } as const;
       for (const { head } of found) endSession(this.connection, head.session, end);
       return into;
@@ -113,12 +113,12 @@ export class Sessions {
    * @param codes replace those of the other
    * @throws UsageError if there is one already, which names it
    */
-  follow({ head, codes }: Pick<SessionFacts, 'head' | 'codes'>, scans: readonly ScanRecord[]): OpenSession {
+  follow({ head, codes }: SessionContent, scans: readonly ScanRecord[]): OpenSession {
     const merged = [head.session];
     return this.connection.durable(() => {
       const sql = 'SELECT substr(session, -4) AS name FROM counts WHERE instr(head, ?) > 0';
       const follower = this.connection.get(sql, `"merged":${JSON.stringify(merged)}`);
-      if (follower === undefined) return this.#insert({ ...head, merged }, codes, scans);
+      if (follower === undefined) return this.#insert({ head: { ...head, merged }, codes, scans });
       throw new UsageError(`Session ${shortOf({ head })} goes on as session ${follower.name}`, {
         hint: `petstock inventory count ${follower.name}`,
       });
@@ -141,7 +141,7 @@ export class Sessions {
     });
   }
 
-  #insert(about: Omit<SessionHead, 'session' | 'at'>, codes: BarCodes, scans: readonly ScanRecord[]): OpenSession {
+  #insert({ head: about, codes, scans }: NewSession): OpenSession {
     const at = this.#now();
     const head = { ...about, session: this.#newId(at), at };
     const sql = 'INSERT INTO counts (session, at, head, codes, holder, touched) VALUES (?, ?, ?, ?, ?, ?)';
@@ -151,7 +151,7 @@ export class Sessions {
     return this.#open({ head, codes, scans });
   }
 
-  #open(session: Pick<SessionFacts, 'head' | 'codes' | 'scans'>): OpenSession {
+  #open(session: SessionContent): OpenSession {
     const { clock } = this.system;
     return new OpenSession(session, { connection: this.connection, clock, holder: this.#holder });
   }
@@ -168,16 +168,15 @@ export class Sessions {
     throw new ConflictError(`Session ${name} is being counted by process ${holder.pid} on ${holder.host}`, { hint });
   }
 
-  #facts({ touched, ...row }: SessionRow): SessionFacts {
-    const holder = this.#isHeld(row.holder, touched) ? row.holder : undefined;
-    return { ...row, holder };
+  #facts(session: SessionFacts): SessionFacts {
+    return { ...session, holder: this.#isHeld(session) ? session.holder : undefined };
   }
 
   /**
    * Reports whether a process other than this one counts a session. One in another container, or from before a restart, can't be
    * seen: it counts as long as it keeps the session alive.
    */
-  #isHeld(holder: ProcessIdentity | undefined, touched: number): boolean {
+  #isHeld({ holder, touched }: SessionFacts): boolean {
     const { processes, clock } = this.system;
     const { self } = processes;
     if (holder === undefined || JSON.stringify(holder) === this.#holder || processes.isGone(holder)) return false;
@@ -207,7 +206,7 @@ export function damagedSessions(connection: Connection): readonly DamagedSession
 }
 
 function readAll(connection: Connection, which: string) {
-  const sound: SessionRow[] = [];
+  const sound: SessionFacts[] = [];
   const damaged: DamagedSession[] = [];
   for (const row of connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`)) {
     try {
@@ -220,38 +219,27 @@ function readAll(connection: Connection, which: string) {
   return { sound, damaged };
 }
 
-/** Returns a session that begins with what a merge of `sources` would, and keeps nothing. */
-export function trialOfMerge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
-  const { about, codes: joined, scans } = mergedOf(sources);
-  const [first] = sources;
-  return new OpenSession({
-    head: { ...about, session: first?.head.session ?? '', at: 0 },
-    codes: codes ?? joined,
-    scans,
-  });
-}
-
-function mergedOf(sources: readonly SessionFacts[]) {
+/** Returns a session that begins with the sum of what `sources` have counted. @param codes undefined: those of the sources */
+export function mergedOf(sources: readonly SessionFacts[], codes: BarCodes | undefined): SessionContent {
   const [first] = sources;
   if (first === undefined) throw new Error('nothing to merge');
   const tally = new Tally();
   for (const source of sources) {
     const counted = tallyOf(source);
-    for (const [petId, units] of counted.counts()) tally.base(petId, units);
-    for (const [code, units] of counted.unknowns()) tally.base(code, units);
+    for (const [what, units] of [...counted.counts(), ...counted.unknowns()]) tally.base(what, units);
   }
-  const { mode, env, store, service, baseUrl } = first.head;
-  const merged = sources.map(({ head }) => head.session);
   return {
-    about: { mode, env, store, service, baseUrl, merged },
-    codes: joinBarCodes(sources.map(({ codes }) => codes)),
-    scans: baseRecords(tally),
+    head: { ...first.head, merged: sources.map(({ head }) => head.session) },
+    codes: codes ?? joinBarCodes(sources.map((source) => source.codes)),
+    scans: [...tally.counts(), ...tally.unknowns()].map(([what, units]) => {
+      return { kind: 'base', units, code: `${what}`, pet: typeof what === 'bigint' ? what : undefined };
+    }),
   };
 }
 
 /** Returns what a session has counted. @param petOf returns the pet of a code that none was known for */
 export function tallyOf(
-  { scans }: Pick<SessionFacts, 'scans'>,
+  { scans }: Pick<SessionContent, 'scans'>,
   petOf: (code: string) => bigint | undefined = () => undefined,
 ): Tally {
   const tally = new Tally();

@@ -9,7 +9,8 @@ import { createTestClock } from '../support/clock.ts';
 import { temporaryFolders } from '../support/shop.ts';
 
 const service = 'https://shop.example/v1';
-const about = { mode: 'count', env: 'staging', service, baseUrl: service, merged: [] } as const;
+const head = { mode: 'count', env: 'staging', service, baseUrl: service, merged: [] } as const;
+const empty = { head, codes: noBarCodes, scans: [] };
 const add = (pet: bigint, units = 1): ScanRecord => ({ kind: 'add', units, code: `${pet}`, pet });
 const unitsIn = (sessions: Sessions, name: string) => tallyOf(sessions.find(name)).units;
 
@@ -33,7 +34,7 @@ async function machine() {
 test('while one process counts, another can not; once it has exited or left, it can', async () => {
   const { gone, sessionsOf } = await machine();
   const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf(processNumber(2))];
-  const session = one.begin(about, noBarCodes);
+  const session = one.begin(empty);
   session.append([add(4n)]);
   expect(() => two.take(session)).toThrow(/is being counted by process 1 on till/);
   expect(() =>
@@ -56,7 +57,7 @@ test('while one process counts, another can not; once it has exited or left, it 
 test('a process in another container holds its session as long as it keeps it alive', async () => {
   const { clock, sessionsOf } = await machine();
   const [one, two] = [await sessionsOf(processNumber(1, 'box-1')), await sessionsOf(processNumber(1, 'box-2'))];
-  const session = one.begin(about, noBarCodes);
+  const session = one.begin(empty);
   clock.advance(10_000);
   clock.expireDeadlines();
   clock.advance(10_000);
@@ -69,7 +70,7 @@ test('a process in another container holds its session as long as it keeps it al
 
 test('a state that is removed while a session is counted is noticed with the next scan', async () => {
   const { folder, sessionsOf } = await machine();
-  const session = (await sessionsOf(processNumber(1))).begin(about, noBarCodes);
+  const session = (await sessionsOf(processNumber(1))).begin(empty);
   rmSync(folder, { recursive: true });
   expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
 });
@@ -81,9 +82,9 @@ test('every digit of an id, a code as it is, and bar codes are kept', async () =
   const scans: ScanRecord[] = [
     { kind: 'add', units: 2, code: '007', pet: 9223372036854775807n },
     { kind: 'set', units: 0, code: "x'\n", pet: undefined },
-    { kind: 'back' },
+    { kind: 'back', units: 0, code: '' },
   ];
-  const session = sessions.begin(about, codes);
+  const session = sessions.begin({ ...empty, codes });
   session.append(scans);
   session.close();
   expect(sessions.find(shortOf(session))).toMatchObject({ scans, codes, holder: undefined, end: undefined });
@@ -93,7 +94,7 @@ test('a merge is all or nothing, and counts nothing twice', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const sources = [1, 2].map(() => {
-    const session = sessions.begin(about, noBarCodes);
+    const session = sessions.begin(empty);
     session.append([add(4n, 2), { kind: 'add', units: 1, code: 'foo' }]);
     session.close();
     return sessions.find(shortOf(session));
@@ -107,7 +108,7 @@ test('a merge is all or nothing, and counts nothing twice', async () => {
 test('each session has other last characters, and can be found by them', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
-  const names = Array.from({ length: 20 }, () => shortOf(sessions.begin(about, noBarCodes)));
+  const names = Array.from({ length: 20 }, () => shortOf(sessions.begin(empty)));
   expect(new Set(names).size).toBe(20);
   expect(() => sessions.find('zzzz')).toThrow(/There is no session zzzz/);
   expect(shortOf(sessions.find(names[3] ?? ''))).toBe(names[3]);

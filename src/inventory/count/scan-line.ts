@@ -1,22 +1,20 @@
-import { fault, type Parsed, parsed, quoted } from '../../shared/parsed.ts';
+import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../values.ts';
 
-/** The meaning of one line of a count. `code` is a text as it was scanned or typed: a bar code or a pet id. */
-export type ScanLine =
-  /** Counts `units` more, from 1. */
-  | { readonly kind: 'add'; readonly code: string; readonly units: number }
-  /** Says what there is in all, from 0. */
-  | { readonly kind: 'set'; readonly code: string; readonly units: number }
-  | { readonly kind: 'takeBack' }
-  | { readonly kind: 'sum' }
-  | { readonly kind: 'done' }
-  /** Makes no sense; it is kept apart as it stands. */
-  | { readonly kind: 'fault'; readonly code: string; readonly fault: string };
+/** The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back` takes the last back. */
+export interface ScanLine {
+  readonly kind: 'add' | 'set' | 'back' | 'sum' | 'done';
+  /** A text as it was scanned or typed: a bar code or a pet id. Empty if the line has none. */
+  readonly code: string;
+  readonly units: number;
+  /** Why the line makes no sense. It is kept apart as it stands, as one of an unknown code: it may have been a pet all the same. */
+  readonly fault?: string;
+}
 
-/** So that a bar code that is scanned where a number is to be typed is never a number of units: the shortest has 8 digits. */
-const mostAdded = 99_999;
-const mostSet = 9_999_999;
+/** The fewest and most units. A bar code that is scanned where a number is to be typed is none: the shortest has 8 digits. */
+const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const longestCode = 200;
+const nothing = { code: '', units: 0 };
 /** Lines with a meaning of their own: no code can be one of them. */
 const commands = /^(?:-|done|=.*)?$/is;
 
@@ -26,20 +24,19 @@ const commands = /^(?:-|done|=.*)?$/is;
  */
 export function parseScanLine(line: string, isCode: (text: string) => boolean): ScanLine {
   const text = codeText(line);
-  if (text === '') return { kind: 'sum' };
-  if (text === '-') return { kind: 'takeBack' };
-  if (/^done$/i.test(text)) return { kind: 'done' };
+  if (text === '') return { kind: 'sum', ...nothing };
+  if (text === '-') return { kind: 'back', ...nothing };
+  if (/^done$/i.test(text)) return { kind: 'done', ...nothing };
   if (text.length > longestCode) {
     const message = `a code has at most ${longestCode} characters, and this line has more`;
-    return { kind: 'fault', code: `${text.slice(0, longestCode - 1)}…`, fault: message };
+    return faulty(`${text.slice(0, longestCode - 1)}…`, message);
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
   // `blue x large` is a text with an x in it, not a number of blues.
   const [, code = text, factor] = /^(.*\S)(?:\s+[x×]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
   if (factor === undefined) return { kind: 'add', code: text, units: 1 };
-  const units = parseUnits(factor, 1, mostAdded);
-  return units.ok ? { kind: 'add', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
+  return lineOf(text, 'add', code, factor);
 }
 
 /** Reports whether a line is typed to leave a program or to get help. Only a person at a prompt means that by it. */
@@ -98,14 +95,18 @@ export function petIdOfCode(code: string): bigint | undefined {
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
   if (code === undefined || number === undefined) {
-    return { kind: 'fault', code: text, fault: 'write = 42 7 to set pet 42 to 7' };
+    return faulty(text, 'write = 42 7 to set pet 42 to 7');
   }
-  const units = parseUnits(number, 0, mostSet);
-  return units.ok ? { kind: 'set', code, units: units.value } : { kind: 'fault', code: text, fault: units.fault };
+  return lineOf(text, 'set', code, number);
 }
 
-function parseUnits(text: string, least: number, most: number): Parsed<number> {
-  const units = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (units >= least && units <= most) return parsed(units);
-  return fault(`write ${grouped(least)} to ${grouped(most)} units`);
+function lineOf(text: string, kind: 'add' | 'set', code: string, number: string): ScanLine {
+  const [least, most] = bounds[kind];
+  const units = /^\d{1,15}$/.test(number) ? Number(number) : Number.NaN;
+  if (units >= least && units <= most) return { kind, code, units };
+  return faulty(text, `write ${grouped(least)} to ${grouped(most)} units`);
+}
+
+function faulty(code: string, fault: string): ScanLine {
+  return { kind: 'add', code, units: 1, fault };
 }

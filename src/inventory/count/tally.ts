@@ -14,7 +14,8 @@ export class Tally {
   /** Pets that were counted, those with 0 units included. */
   pets = 0;
   readonly #units = new Map<Counted, number>();
-  readonly #steps: (CountStep & { readonly wasThere: boolean })[] = [];
+  /** `was`: the units before, or undefined if nothing of that had been counted. */
+  readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
   /** Lines that count, those that were taken back left out. */
   get scans(): number {
@@ -22,24 +23,25 @@ export class Tally {
   }
 
   add(what: Counted, units: number): CountStep {
-    return this.#step(what, this.unitsOf(what) + units);
+    return this.set(what, this.unitsOf(what) + units);
   }
 
-  set(what: Counted, units: number): CountStep {
-    return this.#step(what, units);
+  set(what: Counted, after: number): CountStep {
+    const step = { what, before: this.unitsOf(what), after, was: this.#units.get(what) };
+    this.#steps.push(step);
+    this.#put(what, after);
+    return step;
   }
 
   /** Begins with units that no `takeBack` reaches: those of sessions that were merged. */
-  base(what: Counted, units: number): void {
+  base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
   }
 
   /** @returns the step that is gone; undefined if there was none */
   takeBack(): CountStep | undefined {
     const step = this.#steps.pop();
-    if (step === undefined) return undefined;
-    if (step.wasThere) this.#put(step.what, step.before);
-    else this.#remove(step.what);
+    if (step !== undefined) this.#put(step.what, step.was);
     return step;
   }
 
@@ -56,28 +58,16 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }
 
-  #step(what: Counted, after: number): CountStep {
-    const step = { what, before: this.unitsOf(what), after, wasThere: this.#units.has(what) };
-    this.#steps.push(step);
-    this.#put(what, after);
-    return step;
-  }
-
-  #put(what: Counted, units: number): void {
-    this.#change(what, units - this.unitsOf(what), this.#units.has(what) ? 0 : 1);
-    this.#units.set(what, units);
-  }
-
-  #remove(what: Counted): void {
-    this.#change(what, -this.unitsOf(what), -1);
-    this.#units.delete(what);
-  }
-
-  #change(what: Counted, units: number, pets: number): void {
-    if (typeof what === 'string') this.unknownUnits += units;
+  /** @param units undefined: nothing of that was counted */
+  #put(what: Counted, units: number | undefined): void {
+    const was = this.#units.get(what);
+    const more = (units ?? 0) - (was ?? 0);
+    if (typeof what === 'string') this.unknownUnits += more;
     else {
-      this.units += units;
-      this.pets += pets;
+      this.units += more;
+      this.pets += Number(units !== undefined) - Number(was !== undefined);
     }
+    if (units === undefined) this.#units.delete(what);
+    else this.#units.set(what, units);
   }
 }

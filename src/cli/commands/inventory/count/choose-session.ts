@@ -1,5 +1,5 @@
-import type { CountMode, SessionHead } from '../../../../counts/session-tables.ts';
-import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import type { SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
+import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
@@ -9,36 +9,42 @@ import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
-export type Choice =
-  | { readonly kind: 'new'; readonly mode: CountMode }
-  | { readonly kind: 'continue'; readonly session: SessionFacts }
-  | { readonly kind: 'merge'; readonly sessions: readonly SessionFacts[] };
-
-/** Finds the session that is meant, before its environment is asked anything. @throws UsageError if there is none, or a doubt */
-export async function chooseSession(
+/**
+ * Finds the session that goes on, or those that are merged, before their environment is asked anything. None: a new one begins.
+ * @throws UsageError if there is no such session, or a doubt
+ */
+export async function chooseSessions(
   invocation: Invocation,
   sessions: Sessions,
   options: CountOptions,
-): Promise<Choice> {
-  const { session, merge, mode = 'count' } = options;
-  if (merge !== undefined) return { kind: 'merge', sessions: toMerge(invocation, sessions, merge, options) };
-  if (session !== undefined) {
-    const found = sessions.find(session);
-    // A run of it may have left something.
-    if (found.end?.how !== 'applied') requireOpen(found, options);
-    requireFitting(found, invocation, options);
-    return { kind: 'continue', session: found };
+): Promise<readonly SessionFacts[]> {
+  const { session, merge } = options;
+  const named = merge ?? (session === undefined ? undefined : [session]);
+  if (named === undefined) return options.new ? [] : newestUnfinished(invocation, sessions, options);
+  const found = named.map((text) => sessions.find(text));
+  if (merge !== undefined && new Set(found.map(({ head }) => head.session)).size < Math.max(2, found.length)) {
+    throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
-  return options.new ? { kind: 'new', mode } : newOrUnfinished(invocation, sessions, options);
+  for (const each of found) {
+    // A run of one that goes on may have left something.
+    if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, options);
+    requireFitting(each, invocation, options);
+    requireAlike(found[0] ?? each, each);
+  }
+  return found;
 }
 
-async function newOrUnfinished(invocation: Invocation, sessions: Sessions, options: CountOptions): Promise<Choice> {
+async function newestUnfinished(
+  invocation: Invocation,
+  sessions: Sessions,
+  options: CountOptions,
+): Promise<readonly SessionFacts[]> {
   const { where, context, questions, messages } = invocation;
   const { mode = 'count' } = options;
   // What another process counts is that person's.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
   const newest = open.find(({ head }) => head.mode === mode) ?? open[0];
-  if (newest === undefined) return { kind: 'new', mode };
+  if (newest === undefined) return [];
   const name = shortOf(newest);
   const kind = newest.head.mode === 'count' ? '' : ` (${modeName(newest.head.mode)})`;
   const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${kind} is not finished`;
@@ -54,10 +60,10 @@ async function newOrUnfinished(invocation: Invocation, sessions: Sessions, optio
     const which = others === 1 ? 'Another session is' : `${grouped(others)} other sessions are`;
     await messages.note(`${which} not finished: petstock inventory count --list`);
   }
-  if (isOther) return { kind: 'new', mode };
+  if (isOther) return [];
   const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? Enter goes on, n begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
-  return goesOn ? { kind: 'continue', session: newest } : { kind: 'new', mode };
+  return goesOn ? [newest] : [];
 }
 
 /** Enter alone goes on. What is scanned at the question is no answer to it. */
@@ -70,23 +76,14 @@ async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean>
   }
 }
 
-function toMerge(invocation: Invocation, sessions: Sessions, texts: readonly string[], options: CountOptions) {
-  const found = texts.map((text) => sessions.find(text));
-  const [first] = found;
-  if (first === undefined || new Set(found.map(({ head }) => head.session)).size < Math.max(2, found.length)) {
-    throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
+/** @throws UsageError if two sessions can't be merged */
+function requireAlike(first: SessionFacts, session: SessionFacts): void {
+  const { service, mode } = session.head;
+  const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
+  if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
+  if (mode !== first.head.mode) {
+    throw new UsageError(`${both} can't be merged: one is ${modeName(first.head.mode)}, the other ${modeName(mode)}`);
   }
-  for (const session of found) {
-    requireOpen(session, options);
-    requireFitting(session, invocation, options);
-    const { service, mode } = session.head;
-    const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
-    if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
-    if (mode !== first.head.mode) {
-      throw new UsageError(`${both} can't be merged: one is ${modeName(first.head.mode)}, the other ${modeName(mode)}`);
-    }
-  }
-  return found;
 }
 
 /** @throws UsageError if a session is finished, with what became of it */

@@ -1,15 +1,8 @@
 import type { OpenSession } from '../../../../counts/open-session.ts';
-import { applyRecord, type ScanRecord, scanRecord } from '../../../../counts/session-tables.ts';
+import { applyRecord, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { tallyOf } from '../../../../counts/sessions.ts';
 import type { BarCodes } from '../../../../inventory/bar-codes.ts';
-import {
-  codeText,
-  isHelpWord,
-  isWord,
-  parseScanLine,
-  petIdOfCode,
-  type ScanLine,
-} from '../../../../inventory/count/scan-line.ts';
+import { codeText, isHelpWord, isWord, parseScanLine, petIdOfCode } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
@@ -27,13 +20,11 @@ export interface KnownCodes {
 
 export class Counting {
   readonly tally: Tally;
-  readonly #codes = new Map<bigint, Set<string>>();
 
   constructor(
     readonly session: OpenSession,
     private readonly known: KnownCodes,
   ) {
-    for (const scan of session.scans) this.#noteCode(scan);
     this.tally = tallyOf(session, (code) => this.#petOf(code));
   }
 
@@ -48,22 +39,19 @@ export class Counting {
     const { codes, isTyped } = this.known;
     for (const [index, text] of lines.entries()) {
       const word = this.#wordOf(text);
-      if (word !== undefined) {
-        events.push(word);
-        continue;
-      }
       const line = parseScanLine(text, (code) => codes.pets.has(code));
-      if (line.kind === 'done') {
+      const { kind, code, units, fault } = line;
+      if (word !== undefined || kind === 'sum') events.push(word ?? { kind: 'sum' });
+      else if (kind === 'done') {
         this.#keep(records);
         if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
+      } else {
+        const record = { kind, code, units, pet: fault === undefined ? this.#petOf(code) : undefined };
+        const event = this.#count(record, fault);
+        events.push(event);
+        if (event.kind !== 'nothingToTakeBack') records.push(record);
       }
-      const record = scanRecord(line, 'code' in line && line.kind !== 'fault' ? this.#petOf(line.code) : undefined);
-      const event = this.#count(line, record);
-      events.push(event);
-      if (record === undefined || event.kind === 'nothingToTakeBack') continue;
-      records.push(record);
-      this.#noteCode(record);
     }
     this.#keep(records);
     return { events, isDone: false };
@@ -74,10 +62,18 @@ export class Counting {
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
-  /** Returns what is said of a counted pet that the service does not have: `55 (pet 99999, which …)`. */
-  nameOfMissing(petId: bigint): string {
-    const codes = [...(this.#codes.get(petId) ?? [])].filter((code) => code !== `${petId}`);
-    return codes.length === 0 ? `${petId}` : missingName(codes, petId);
+  /** Returns how counted pets are named that the service does not have: `55 (pet 99999, which …)`. */
+  namesOfMissing(): (petId: bigint) => string {
+    const codesOf = new Map<bigint, Set<string>>();
+    for (const { pet, code } of this.session.scans) {
+      const petId = pet ?? this.#petOf(code);
+      if (petId === undefined || code === `${petId}`) continue;
+      codesOf.set(petId, (codesOf.get(petId) ?? new Set()).add(code));
+    }
+    return (petId) => {
+      const codes = codesOf.get(petId);
+      return codes === undefined ? `${petId}` : missingName([...codes], petId);
+    };
   }
 
   /** Returns the event of a line that a person typed as a word: no goods have such a code. */
@@ -87,14 +83,6 @@ export class Counting {
     if (!isTyped || codes.pets.has(word) || /^done$/i.test(word)) return undefined;
     if (isHelpWord(word)) return { kind: 'help' };
     return isWord(word) ? { kind: 'word', word } : undefined;
-  }
-
-  #noteCode(record: ScanRecord): void {
-    if (record.kind === 'back') return;
-    const petId = record.pet ?? this.#petOf(record.code);
-    if (petId === undefined) return;
-    const codes = this.#codes.get(petId) ?? new Set();
-    this.#codes.set(petId, codes.add(record.code));
   }
 
   #keep(records: readonly ScanRecord[]): void {
@@ -107,15 +95,13 @@ export class Counting {
     }
   }
 
-  #count(line: ScanLine, record: ScanRecord | undefined): CountEvent {
-    if (record === undefined) return { kind: 'sum' };
+  #count(record: ScanRecord, fault: string | undefined): CountEvent {
     const step = applyRecord(this.tally, record, () => undefined);
     if (step === undefined) return { kind: 'nothingToTakeBack' };
-    if (!('code' in line)) return { kind: 'takenBack', step };
-    const { code } = line;
+    const { kind, code } = record;
+    if (kind === 'back') return { kind: 'takenBack', step };
     if (typeof step.what === 'bigint') return { kind: 'counted', code, step };
-    const why = line.kind === 'fault' ? line.fault : this.#whyUnknown(code);
-    return { kind: 'unknown', code, why, units: step.after };
+    return { kind: 'unknown', code, why: fault ?? this.#whyUnknown(code), units: step.after };
   }
 
   #petOf(code: string): bigint | undefined {

@@ -114,10 +114,11 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
   const there = new Set([...quantities.keys(), ...unusable]);
+  const nameOf = counting.namesOfMissing();
   for (const [petId, quantity] of units) {
     if (there.has(petId)) continue;
     units.delete(petId);
-    const name = counting.nameOfMissing(petId);
+    const name = nameOf(petId);
     unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
   if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);

@@ -1,5 +1,5 @@
-import { DamagedSession } from '../../../../counts/session-tables.ts';
-import { type SessionFacts, Sessions, tallyOf } from '../../../../counts/sessions.ts';
+import { DamagedSession, type SessionFacts } from '../../../../counts/session-tables.ts';
+import { Sessions, tallyOf } from '../../../../counts/sessions.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';

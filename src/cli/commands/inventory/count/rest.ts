@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SessionContent } from '../../../../counts/open-session.ts';
-import type { ScanRecord, SessionHead } from '../../../../counts/session-tables.ts';
-import { type SessionFacts, type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import type { ScanRecord, SessionContent, SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
+import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
@@ -88,7 +87,7 @@ export function withRestOfRun(access: RunAccess, { run, contentHash }: RunRecord
 const mostNamed = 5;
 
 function petsText(scans: readonly ScanRecord[]): string {
-  const names = scans.flatMap((scan) => ('code' in scan ? [scan.code] : []));
+  const names = scans.map(({ code }) => code);
   const rest = names.length - mostNamed;
   const more = rest > 0 ? ` and ${grouped(rest)} more` : '';
   return `${names.length === 1 ? 'pet' : 'pets'} ${names.slice(0, mostNamed).join(', ')}${more}`;

@@ -1,5 +1,6 @@
 import { OpenSession } from '../../../../counts/open-session.ts';
-import { type Sessions, shortOf, trialOfMerge } from '../../../../counts/sessions.ts';
+import type { SessionFacts } from '../../../../counts/session-tables.ts';
+import { mergedOf, type Sessions, shortOf } from '../../../../counts/sessions.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
@@ -18,7 +19,7 @@ import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
-import { type Choice, chooseSession, requireOpen } from './choose-session.ts';
+import { chooseSessions, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting } from './counting.ts';
 import { changeFileWriter, finishCount } from './finish-count.ts';
@@ -36,22 +37,22 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const writeFile = await changeFileWriter(invocation, options);
   const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
   await withSessions(invocation, async (sessions) => {
-    const choice = await chooseSession(invocation, sessions, options);
+    const chosen = await chooseSessions(invocation, sessions, options);
     const run = await openRunAccess(invocation);
-    requireSameService(run, choice, options);
+    requireSameService(run, chosen, options);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.service.announce();
     // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
     const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
-    const session = await openChosen(sessions, choice, run, { ...options, given });
+    const session = await openChosen(sessions, chosen, run, { ...options, given });
     try {
       const counting = new Counting(session, { codes: session.codes, petIds, isTyped: isTerminal });
       const wayOn = session.isKept
         ? commandFor(` ${shortOf(session)}`, { ...flags, codes: undefined }, where)
         : commandFor(chosenWords(options), flags, where);
       await keepingSession(session, wayOn, async () => {
-        await count(invocation, counting, choice);
-        const beganNow = choice.kind === 'new';
+        const beganNow = chosen.length === 0;
+        await count(invocation, counting, beganNow);
         await finishCount(run, counting, { ...options, petIds, writeFile, wayOn, beganNow });
       });
     } catch (error) {
@@ -75,14 +76,12 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
   }
 }
 
-function requireSameService({ connection }: RunAccess, choice: Choice, { flags }: CountOptions): void {
-  const counted = choice.kind === 'continue' ? [choice.session] : choice.kind === 'merge' ? choice.sessions : [];
+function requireSameService({ connection }: RunAccess, chosen: readonly SessionFacts[], { flags }: CountOptions): void {
   const { baseUrl, service } = connection;
-  for (const session of counted) {
-    const { head } = session;
+  for (const { head } of chosen) {
     if (head.service === service) continue;
     throw new UsageError(
-      `Session ${shortOf(session)} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
+      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
       { hint: commandFor(' --new', flags, connection) },
     );
   }
@@ -94,32 +93,36 @@ function requireSameService({ connection }: RunAccess, choice: Choice, { flags }
  */
 async function openChosen(
   sessions: Sessions,
-  choice: Choice,
+  chosen: readonly SessionFacts[],
   run: RunAccess,
   { given, ...options }: CountOptions & { readonly given: BarCodes | undefined },
 ): Promise<OpenSession> {
-  const { dryRun } = options;
+  const { dryRun, mode = 'count' } = options;
   const { invocation, connection } = run;
-  const ofShop = async () => given ?? (await invocation.shopCodes()) ?? noBarCodes;
-  if (choice.kind === 'new') {
+  const hasCodes = chosen.some(({ codes }) => codes.pets.size + codes.names.size > 0);
+  const codes = given ?? (hasCodes ? undefined : ((await invocation.shopCodes()) ?? noBarCodes));
+  const [found, ...others] = chosen;
+  if (found === undefined) {
     const { env, store, service, baseUrl } = connection;
-    const about = { mode: choice.mode, env, store, service, baseUrl, merged: [] };
-    const codes = await ofShop();
-    const isKept = !dryRun || invocation.context.stdin.isTerminal;
-    if (isKept) return sessions.begin(about, codes);
-    return new OpenSession({ head: { ...about, session: '', at: 0 }, codes, scans: [] });
+    const head = { mode, env, store, service, baseUrl, merged: [], session: '', at: 0 };
+    const content = { head, codes: codes ?? noBarCodes, scans: [] };
+    return dryRun && !invocation.context.stdin.isTerminal ? new OpenSession(content) : sessions.begin(content);
   }
-  const sources = choice.kind === 'merge' ? choice.sessions : [choice.session];
-  for (const source of choice.kind === 'merge' ? sources : []) {
-    const rest = await restOf(run, source);
-    if (rest !== undefined) requireLeft(source, { ...rest, scans: [] }, options);
+  if (others.length > 0) {
+    for (const source of chosen) {
+      const rest = await restOf(run, source);
+      if (rest !== undefined) requireLeft(source, { ...rest, scans: [] }, options);
+    }
+    return dryRun ? new OpenSession(mergedOf(chosen, codes)) : sessions.merge(chosen, codes);
   }
-  const hasCodes = sources.some(({ codes }) => codes.pets.size + codes.names.size > 0);
-  const codes = hasCodes ? given : await ofShop();
-  if (choice.kind === 'merge') return dryRun ? trialOfMerge(sources, codes) : sessions.merge(sources, codes);
-  const { session: found } = choice;
+  return goOn(sessions, codes === undefined ? found : { ...found, codes }, run, options);
+}
+
+/** Takes a session, or begins one with what its run has left. @throws UsageError if there is nothing to go on with */
+async function goOn(sessions: Sessions, found: SessionFacts, run: RunAccess, options: CountOptions) {
+  const { dryRun } = options;
   const isTaken = !dryRun && found.end === undefined;
-  const session = isTaken ? sessions.take(found, codes) : new OpenSession({ ...found, codes: codes ?? found.codes });
+  const session = isTaken ? sessions.take(found) : new OpenSession(found);
   try {
     const rest = await restOf(run, { ...session, end: found.end });
     if (rest === undefined) {
@@ -156,12 +159,12 @@ async function petIdsOf({ invocation, connection }: RunAccess, all = false): Pro
 }
 
 /** Reads lines until the count is done. @throws InterruptedError, which says what there is */
-async function count(invocation: Invocation, counting: Counting, { kind }: Choice): Promise<void> {
+async function count(invocation: Invocation, counting: Counting, isNew: boolean): Promise<void> {
   const { stdin, interrupted } = invocation.context;
   const { tally, session } = counting;
   const { mode } = session.head;
   const screen = createCountScreen(invocation, () => tally, { mode, names: session.codes.names });
-  if (stdin.isTerminal) await introduce(invocation, counting, kind === 'new');
+  if (stdin.isTerminal) await introduce(invocation, counting, isNew);
   let isDone = false;
   try {
     await screen.begin?.();
@@ -177,16 +180,16 @@ async function count(invocation: Invocation, counting: Counting, { kind }: Choic
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted; ${leftBy(counting, kind)}` });
+    throw error.with({ message: `Interrupted; ${leftBy(counting, isNew)}` });
   } finally {
     await screen.stop?.(!isDone);
   }
 }
 
 /** Says what an interrupted count leaves; a session without a scan is discarded. */
-function leftBy({ session, tally }: Counting, kind: Choice['kind']): string {
+function leftBy({ session, tally }: Counting, isNew: boolean): string {
   if (!session.isKept) return 'nothing of the dry run is kept, and the sessions are as they were';
-  if (kind !== 'new' || tally.pets > 0 || tally.unknownUnits > 0) {
+  if (!isNew || tally.pets > 0 || tally.unknownUnits > 0) {
     return `session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
   }
   session.end({ how: 'discarded' });
