@@ -20,14 +20,18 @@ interface Absence {
  */
 export class KnownStock {
   readonly #absent = new Map<bigint, Absence>();
+  #before = StockList.empty;
 
   /** Takes the first look, which is compared with nothing. */
-  begin({ unreadable }: Look): void {
+  begin({ list, unreadable }: Look): void {
+    this.#before = list;
     for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });
   }
 
-  /** Returns what has changed, by pet id, in batches. @param before the list of the last look that could be read */
-  *changes(before: StockList, { list, unreadable }: Look): Generator<readonly Difference[]> {
+  /** Takes another. Yields what has changed since the one before, by pet id, in batches: to be read to the end. */
+  *changes({ list, unreadable }: Look): Generator<readonly Difference[]> {
+    const before = this.#before;
+    this.#before = list;
     for (const batch of StockList.differences(before, list)) {
       const changes = batch.flatMap((difference) => this.#changeOf(difference, unreadable) ?? []);
       if (changes.length > 0) yield changes;

@@ -1,34 +1,34 @@
+import { filtered } from '../../../inventory/filter.ts';
+import { isLow, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
+import { counted } from '../../../inventory/values.ts';
 import { withoutWords } from '../../../output/error-text.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { SeenFacts } from '../../../output/watch-view.ts';
-import { Pace, type PaceLimits } from '../../../rate-limit/pace.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { AuthError, PetstockError } from '../../../shared/errors.ts';
+import { Pace } from '../../../rate-limit/pace.ts';
+import { decide } from '../../../rate-limit/rules.ts';
+import type { Deadline } from '../../../shared/clock.ts';
+import { AuthError, FailureError, PetstockError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import type { Messages } from '../../invocation/messages.ts';
+import { whereName } from '../../../shared/where.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { lowStockOf, UnreadablePets } from './stock.ts';
 
 export interface WatchOptions {
-  readonly clock: Clock;
-  readonly interrupted: AbortSignal;
   /** From one look to the next, in milliseconds. */
   readonly interval: number;
   /** When it ends, in milliseconds from now; undefined: never. */
   readonly duration: number | undefined;
   readonly first: boolean;
   readonly now: boolean;
-  look(signal: AbortSignal): Promise<Look>;
-  limits(): PaceLimits;
-  /** When the rate limit lets the next look leave, by the monotonic clock, as far as that is known; 0: now. */
-  opensAt(): number;
-  counts(change: Difference): boolean;
-  onBegin(list: StockList): Promise<void>;
-  readonly messages: Pick<Messages, 'note' | 'warn'>;
+  readonly low: boolean;
+  readonly petIds: ReadonlySet<bigint> | undefined;
+  readonly statuses: ReadonlySet<string> | undefined;
 }
 
 /** `1.5 s`; from a minute on in minutes. */
-export function secondsText(ms: number): string {
+function secondsText(ms: number): string {
   return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
@@ -40,134 +40,168 @@ const longestSleep = 5000;
 /**
  * Looks at the stock again and again, and yields what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the
  * service answers.
- * @throws AuthError after a 401, and the reason of `interrupted`
+ * @throws AuthError after a 401, and the reason of an interruption
  */
-export async function* watchChanges(options: WatchOptions): AsyncGenerator<SeenFacts> {
-  const watch = new Watch(options);
+export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<SeenFacts> {
+  const watch = new Watch(invocation, options);
+  const counts = counterOf(options, lowStockOf(invocation));
   for (;;) {
-    const { clock, first } = options;
-    const at = clock.now();
+    const at = invocation.context.clock.now();
     let found = false;
     const isPresent = !watch.hasBegun;
     for (const batch of await watch.look()) {
-      const changes = batch.filter((change) => options.counts(change));
+      const changes = batch.filter(counts);
       if (changes.length === 0) continue;
       found ||= !isPresent;
       yield { at, changes, isPresent };
     }
-    if ((first && found) || !(await watch.pause())) return;
+    if ((options.first && found) || !(await watch.pause())) return;
   }
+}
+
+function counterOf({ statuses, low }: WatchOptions, lowStock: number): (change: Difference) => boolean {
+  return ({ left, right }) => {
+    if (low) {
+      if (right === undefined || !isLow(right, lowStock)) return false;
+      const wasLow = left !== undefined && isLow(left, lowStock);
+      if (wasLow && right.quantity >= left.quantity) return false;
+    }
+    return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');
+  };
 }
 
 class Watch {
   readonly #pace: Pace;
   readonly #end: number;
   readonly #known = new KnownStock();
-  #before: StockList | undefined;
-  /** No two looks have been compared yet. */
-  #isFirst = true;
+  /** Looks that were answered. */
+  #looks = 0;
+  #unreadable: ReadonlySet<bigint> = new Set();
   #lookedAt = 0;
   #faultSince: number | undefined;
   /** No look before that, by the monotonic clock. */
   #notBefore = 0;
   readonly #said = new Set<string>();
 
-  constructor(private readonly options: WatchOptions) {
+  constructor(
+    private readonly invocation: Invocation,
+    private readonly options: WatchOptions,
+  ) {
     this.#pace = new Pace(options.interval);
-    this.#end = options.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
+    this.#end = invocation.context.clock.monotonic() + (options.duration ?? Number.POSITIVE_INFINITY);
   }
 
   get hasBegun(): boolean {
-    return this.#before !== undefined;
+    return this.#looks > 0;
   }
 
   /** Returns what has changed since the last look that was answered; at first, what is there if that is wanted. */
   async look(): Promise<Iterable<readonly Difference[]>> {
-    const { clock, onBegin, now: showsPresent } = this.options;
+    const { clock } = this.invocation.context;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
-    const found = await this.#read();
+    const found = await this.#answered();
     const now = clock.monotonic();
     // A look that waited for the rate limit left late: the next one counts from there.
     if (now - this.#lookedAt > longestLook && now < this.#end) this.#lookedAt = now;
     if (found === undefined) return [];
-    const before = this.#before;
-    this.#before = found.list;
-    this.#isFirst = before === undefined;
-    if (before !== undefined) return this.#known.changes(before, found);
+    this.#looks += 1;
+    if (this.#looks > 1) return this.#known.changes(found);
     this.#known.begin(found);
-    await onBegin(found.list);
-    return showsPresent ? StockList.differences(StockList.empty, found.list) : [];
+    await this.#begin(found);
+    return this.options.now ? StockList.differences(StockList.empty, found.list) : [];
   }
 
-  /** @returns undefined after a fault */
-  async #read(): Promise<Look | undefined> {
-    const { clock, interrupted, messages } = this.options;
-    const ending = this.#ending();
+  async #begin({ list, unreadable }: Look): Promise<void> {
+    const { messages, where } = this.invocation;
+    const { petIds = [], interval } = this.options;
+    const present = new Set(this.options.petIds && list.petIds());
+    const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
+    if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
+    const what = `${counted(list.size, 'pet')} of ${whereName(where)}`;
+    await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
+  }
+
+  /** Reads the list once. @returns undefined after a fault */
+  async #answered(): Promise<Look | undefined> {
+    const { messages, context } = this.invocation;
+    const { clock, interrupted } = context;
+    const controller = new AbortController();
+    const abort = () => controller.abort(interrupted.reason);
+    interrupted.addEventListener('abort', abort);
+    // A look that is still on its way when the time is over ends, except for the last one, which begins then.
+    const left = this.#end - this.#lookedAt;
+    let deadline: Deadline | undefined;
+    if (left > 0 && Number.isFinite(left)) deadline = clock.deadline(left, () => controller.abort(new Error('over')));
     try {
-      const list = await this.options.look(ending.signal);
+      const found = await this.#read(controller.signal);
       this.#pace.answered();
       const since = this.#faultSince;
       this.#faultSince = undefined;
       if (since !== undefined) {
         await messages.note(`The service answers again, after ${formatDuration((clock.monotonic() - since) / 1000)}.`);
       }
-      return list;
+      return found;
     } catch (error) {
       interrupted.throwIfAborted();
-      if (ending.signal.aborted) return undefined;
+      if (controller.signal.aborted) return undefined;
       if (!(error instanceof PetstockError) || (error instanceof AuthError && error.status === 401)) throw error;
       await this.#fault(error);
       return undefined;
     } finally {
-      ending.clear();
+      deadline?.clear();
+      interrupted.removeEventListener('abort', abort);
     }
   }
 
-  /** Ends a look that is still on its way when the time is over, except for the last one, which begins then. */
-  #ending(): { readonly signal: AbortSignal; clear(): void } {
-    const { clock, interrupted } = this.options;
-    const controller = new AbortController();
-    const abort = () => controller.abort(interrupted.reason);
-    const left = this.#end - this.#lookedAt;
-    const deadline =
-      left > 0 && Number.isFinite(left) ? clock.deadline(left, () => controller.abort(new Error('over'))) : undefined;
-    interrupted.addEventListener('abort', abort);
-    return {
-      signal: controller.signal,
-      clear: () => {
-        deadline?.clear();
-        interrupted.removeEventListener('abort', abort);
-      },
-    };
+  async #read(signal: AbortSignal): Promise<Look> {
+    const { service, messages } = this.invocation;
+    const { petIds } = this.options;
+    const { client } = await service.connectAgain();
+    const unreadable = new UnreadablePets();
+    const batches = client.scanInventory({ once: true, signal, onUnreadable: unreadable.add });
+    const list = await StockList.gather(filtered(batches, [{ petIds }]));
+    const repeated = list.repeated();
+    if (repeated !== undefined) {
+      throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
+    }
+    for (const item of unreadable.values()) {
+      if (this.#unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
+      await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
+    }
+    this.#unreadable = new Set(unreadable.keys());
+    return { list, unreadable };
   }
 
   async #fault(error: PetstockError): Promise<void> {
-    const { clock, messages } = this.options;
+    const { context, messages } = this.invocation;
+    const now = context.clock.monotonic();
     const wait = (error.retryAfterSeconds ?? 0) * 1000;
-    this.#notBefore = clock.monotonic() + wait;
+    this.#notBefore = now + wait;
     if (error.status === 429) {
       this.#pace.refused();
       await this.#noteSlower(Math.max(wait, this.#pace.interval), 'the service answered 429');
       return;
     }
     if (this.#faultSince !== undefined) return;
-    this.#faultSince = clock.monotonic();
+    this.#faultSince = now;
     const { own, words } = withoutWords(error);
     await messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
   }
 
   /** Until the next look. @returns whether there is one */
   async pause(): Promise<boolean> {
-    const { clock, limits, messages, opensAt } = this.options;
+    const { context, messages } = this.invocation;
+    const { clock } = context;
     if (this.#lookedAt >= this.#end) return false;
-    const least = this.#pace.least(limits(), clock.monotonic());
+    const { windows } = await this.#limits();
+    const least = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
     const wanted = this.#pace.interval;
     if (least > wanted) await this.#noteSlower(least, 'more would be over a tenth of the rate limit');
     // A wait that ends in time is the governor's, which shows it.
-    const opens = opensAt();
+    const opens = await this.#opensAt();
     const soonest = Math.max(this.#lookedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
-    if (this.#isFirst && soonest > this.#end && this.#isNew('short')) {
+    if (this.#looks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#lookedAt);
       await messages.warn(
         `no change can be seen: --for ends before the next look, which can't leave sooner than ${wait} after the last`,
@@ -175,12 +209,23 @@ class Watch {
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
     // What changed since the last look is worth one more at the end, if the limits allow it.
-    return clock.monotonic() < this.#end || Math.max(soonest, opensAt()) <= this.#end;
+    return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
+  }
+
+  async #limits() {
+    const { state, scope } = await this.invocation.service.connect();
+    return state.limits.peek(scope);
+  }
+
+  /** Returns when the rate limit lets the next look leave, by the monotonic clock, as far as that is known; 0: now. */
+  async #opensAt(): Promise<number> {
+    const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), { bulk: true, least: 1 });
+    return decision.go ? 0 : (decision.until ?? 0);
   }
 
   /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */
   async #sleepUntil(until: number, soonest: number): Promise<void> {
-    const { clock, interrupted } = this.options;
+    const { clock, interrupted } = this.invocation.context;
     let [monotonic, wall] = [clock.monotonic(), clock.now()];
     let suspended = 0;
     for (;;) {
@@ -197,7 +242,7 @@ class Watch {
   /** Says once for each reason that looks are farther apart than was asked for. @param interval in milliseconds */
   async #noteSlower(interval: number, why: string): Promise<void> {
     if (!this.#isNew(why)) return;
-    await this.options.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
+    await this.invocation.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
   }
 
   #isNew(what: string): boolean {

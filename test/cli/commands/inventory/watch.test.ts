@@ -1,14 +1,8 @@
 import { describe, expect } from 'vitest';
-import { UnreadablePets } from '../../../../src/cli/commands/inventory/stock.ts';
-import { watchChanges } from '../../../../src/cli/commands/inventory/watch-changes.ts';
-import { StockList } from '../../../../src/inventory/stock-list.ts';
-import type { SeenFacts } from '../../../../src/output/watch-view.ts';
-import { InterruptedError, UnavailableError } from '../../../../src/shared/errors.ts';
-import { batchesOf } from '../../../inventory/columns.ts';
+import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { createTestClock, type TestClock } from '../../../support/clock.ts';
 import type { RunResult } from '../../../support/context.ts';
 import type { ScriptedService } from '../../../support/scripted-service.ts';
-import fc, { property } from '../../../support/seeded-fast-check.ts';
 import { openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 import { openTill } from '../../../support/till.ts';
 
@@ -304,57 +298,4 @@ test('--now begins with what is there, which is no change', async () => {
     { petId: 1, before: 10, after: 1, change: 'changed' },
   ]);
   expect(await watch('--now --first --for 20')).toMatchObject({ code: 3, lines: [{}, {}, {}] });
-});
-
-const interval = 1000;
-
-/** Watches what `quantitiesAt` gives for each look; undefined: the look fails. */
-async function watched(looks: number, quantitiesAt: (look: number) => readonly number[] | undefined) {
-  const clock = { ...createTestClock(), sleep: async (ms: number) => advance(ms) };
-  const advance = (ms: number) => clock.advance(ms);
-  const seen: SeenFacts[] = [];
-  let look = 0;
-  async function* batches() {
-    const quantities = quantitiesAt(look);
-    look += 1;
-    const pets = (quantities ?? [1]).map((quantity, at) => ({ petId: BigInt(at), quantity, status: `s${quantity}` }));
-    yield* batchesOf(pets, 64);
-    if (quantities === undefined) throw new UnavailableError('The answer broke off');
-  }
-  const changes = watchChanges({
-    clock,
-    interrupted: new AbortController().signal,
-    interval,
-    duration: (looks - 1) * interval,
-    first: false,
-    now: false,
-    look: async () => ({ list: await StockList.gather(batches()), unreadable: new UnreadablePets() }),
-    limits: () => ({ minute: undefined, day: undefined }),
-    opensAt: () => 0,
-    counts: () => true,
-    onBegin: async () => {},
-    messages: { note: async () => {}, warn: async () => {} },
-  });
-  for await (const found of changes) seen.push(found);
-  return seen;
-}
-
-const list = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 5 });
-const lists = fc.array(fc.option(list, { nil: undefined, freq: 3 }), { minLength: 1, maxLength: 12 });
-
-property('what is seen leads from the first list to the last, whichever looks fail', [lists], async (answers) => {
-  const seen = await watched(answers.length, (look) => answers[look]);
-  const good = answers.filter((answer) => answer !== undefined);
-  const stock = new Map((good[0] ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
-  const removed = new Map<bigint, number>();
-  for (const { changes } of seen) {
-    for (const { petId, left, right } of changes) {
-      expect(left?.quantity).toBe((stock.has(petId) ? stock : removed).get(petId));
-      if (right === undefined) {
-        removed.set(petId, stock.get(petId) ?? 0);
-        stock.delete(petId);
-      } else stock.set(petId, right.quantity);
-    }
-  }
-  expect([...stock].sort()).toEqual((good.at(-1) ?? []).map((quantity, petId) => [BigInt(petId), quantity]));
 });
