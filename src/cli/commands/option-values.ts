@@ -1,5 +1,6 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
 import { UsageError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
@@ -84,4 +85,19 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Parsed
     maxZero: wholeNumberOf('--max-zero', flags.maxZero) ?? settings['max-zero'],
   };
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
+}
+
+/** Returns options as the command of a hint has them, each with a blank before it: ` --all --max-zero 3`. Without them it makes another plan. */
+export function flagWords(flags: Readonly<Record<string, string | boolean | readonly string[] | undefined>>): string {
+  return Object.entries(flags)
+    .flatMap(([key, given]) => {
+      const name = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      return [given ?? []].flat().map((value) => (value === true ? ` ${name}` : ` ${optionWord(name, `${value}`)}`));
+    })
+    .join('');
+}
+
+/** A value that begins with a dash would be taken for an option. */
+function optionWord(name: string, value: string): string {
+  return /^-./.test(value) || value === '' ? shellWord(`${name}=${value}`) : `${name} ${shellWord(value)}`;
 }

@@ -18,19 +18,20 @@ import {
 /**
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
+ * @param options `words`: those of the command line, for hints
  * @param onBegun is called before its first request, if anything is left to write
  * @param whenEnded is given the failure of the run, if any, and returns what is thrown instead
  */
 export async function resumeRun(
   invocation: Invocation,
   text: string,
-  options: PlanOptions,
+  options: PlanOptions & { readonly words: string },
   onBegun: () => Promise<void>,
   whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, service, where } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
-  const command = `petstock inventory apply --resume ${shellWord(run.run)}`;
+  const command = `petstock inventory apply --resume ${shellWord(run.run)}${options.words}`;
   requireSamePlace(run, where, command);
   const look = `${command} ${whereOptions(run)} --dry-run`;
   if (!options.dryRun) questions.requireAnswer({ look });

@@ -13,7 +13,14 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { type BulkFlags, bulkOptions, oneOf, type ParsedBulkFlags, parseBulkFlags } from '../option-values.ts';
+import {
+  type BulkFlags,
+  bulkOptions,
+  flagWords,
+  oneOf,
+  type ParsedBulkFlags,
+  parseBulkFlags,
+} from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
 
@@ -79,7 +86,8 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
   const empty = async () => failedOut?.empty();
-  await resumeRun(invocation, run, given, empty, async (session, record, error) => {
+  const words = flagWords({ ...options, resume: undefined });
+  await resumeRun(invocation, run, { ...given, words }, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { withRestOfRun } = await import('./count/rest.ts');
     // What became of the run matters more: a session that stays open finds its run.
@@ -97,11 +105,12 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const options = { ...others, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
-  const command = commandOf(file, invocation.where, options);
+  const command = commandOf(file, invocation.where, given);
+  const reading = commandOf(file, invocation.where, { ...given, ignoreColumns: true });
   const stdinIsTaken = file === '-';
   const look = `${command} --dry-run`;
   await withWayOn(command, async () => {
-    const { access, job, guard } = await planFile(invocation, { file, command, look }, options, failedOut);
+    const { access, job, guard } = await planFile(invocation, { file, command, look, reading }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
@@ -116,18 +125,20 @@ interface AppliedFile {
   /** The command as it was given, and one that shows the plan alone. */
   readonly command: string;
   readonly look: string;
+  /** One that reads a file with other columns. */
+  readonly reading: string;
 }
 
 /** The content of the file is held no longer than this takes: the rows of a plan are many. */
 async function planFile(
   invocation: Invocation,
-  { file, command, look }: AppliedFile,
+  { file, command, look, reading }: AppliedFile,
   options: FileOptions,
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { where, questions } = invocation;
   const isKept = options.dryRun || failedOut?.isInput;
-  const { changes, unit } = await read(invocation, file, options).finally(() => isKept || failedOut?.empty());
+  const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
   const access = await openRunAccess(invocation);
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
@@ -167,7 +178,7 @@ function absentPets(changes: readonly Change[], quantities: Quantities): bigint[
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }
 
-async function read({ context, where }: Invocation, file: string, options: FileOptions) {
+async function read({ context }: Invocation, file: string, reading: string, options: FileOptions) {
   const { format, columns, ignoreColumns } = options;
   const name = file === '-' ? undefined : file;
   const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
@@ -175,19 +186,12 @@ async function read({ context, where }: Invocation, file: string, options: FileO
   if (result.ok) return { unit: result.unit, changes: [...result.changes] };
   const { remedy } = result;
   // What to do with a file of other names: answer a question, or a command that reads it, unless that has just failed.
-  const reading = ignoreColumns ? undefined : commandOf(file, where, { ...options, ignoreColumns: true });
-  const hint = remedy?.kind === 'ignore' ? reading : remedy?.question;
+  const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
 }
 
-function commandOf(file: string, where: Where, { format, columns, ignoreColumns, skipUnknown }: FileOptions): string {
-  const flags = [
-    ...(format === undefined ? [] : [`--format ${format}`]),
-    ...Array.from(columns, ([field, name]) => `--column ${shellWord(`${field}=${name}`)}`),
-    ...(ignoreColumns ? ['--ignore-columns'] : []),
-    ...(skipUnknown ? ['--skip-unknown'] : []),
-  ];
-  return ['petstock inventory apply', fileWord(file), ...flags, whereOptions(where)].join(' ');
+function commandOf(file: string, where: Where, flags: ApplyOptions): string {
+  return `petstock inventory apply ${fileWord(file)}${flagWords(flags)} ${whereOptions(where)}`;
 }
 
 /** Parses the values of `--column`: `petId=SKU`. @throws UsageError for an unknown field, and for a field or a column twice */

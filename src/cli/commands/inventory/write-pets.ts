@@ -8,7 +8,7 @@ import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { bulkOptions, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
+import { bulkOptions, flagWords, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
 import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
 
 const writeOptions = optionRows(
@@ -171,7 +171,8 @@ async function writeSeveral(invocation: Invocation, verb: Verb, changes: readonl
   const words = changes.map(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
   );
-  const command = `petstock inventory ${verb} ${words.join(' ')} ${whereOptions(invocation.where)}`;
+  const given = flagWords({ ...flags, code: undefined, readFirst: undefined });
+  const command = `petstock inventory ${verb} ${words.join(' ')}${given} ${whereOptions(invocation.where)}`;
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   const { performPlan } = await import('../../runs/perform.ts');

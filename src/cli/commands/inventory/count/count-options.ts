@@ -6,6 +6,7 @@ import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
   type BulkFlags,
   bulkOptions,
+  flagWords,
   type ParsedBulkFlags,
   parseBulkFlags,
   requireFileName,
@@ -58,30 +59,11 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
 
 /** Returns the command that counts `chosen`, ` k3x9` or ` --new`. */
 export function commandFor(chosen: string, flags: HintFlags, where: Where): string {
-  return `petstock inventory count${chosen}${wordsOf(flags)} ${whereOptions(where)}`;
+  const words = flagWords({ ...flags, new: undefined, merge: undefined });
+  return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
 }
 
 export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): string {
   const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
   return chosen.map((word) => ` ${shellWord(word)}`).join('');
-}
-
-/** Returns the options, each with a blank before it. */
-function wordsOf(flags: HintFlags): string {
-  const { add, take, codes, all, to, force, reason, ref, dryRun, exitCode, failFast, concurrency } = flags;
-  const words: Readonly<Record<string, string | boolean | undefined>> = {
-    ...{ add, take, codes, all, to, force, reason, ref, 'max-changes': flags.maxChanges, 'max-zero': flags.maxZero },
-    ...{ 'fail-fast': failFast, concurrency, 'exit-code': exitCode, 'dry-run': dryRun },
-  };
-  return Object.entries(words)
-    .map(([name, value]) => {
-      if (value === undefined || value === false) return '';
-      return value === true ? ` --${name}` : ` ${optionWord(name, value)}`;
-    })
-    .join('');
-}
-
-/** A value that begins with a dash would be taken for an option. */
-function optionWord(name: string, value: string): string {
-  return /^-./.test(value) || value === '' ? shellWord(`--${name}=${value}`) : `--${name} ${shellWord(value)}`;
 }

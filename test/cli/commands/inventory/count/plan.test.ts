@@ -66,7 +66,7 @@ test('hints make the same plan', async () => {
   const name = await sessionIn(shop);
   const kept = `${name} --all --reason year-end --ref=-7 --max-zero 1`;
   expect(refused.stderr).toContain(`Hint: petstock inventory count ${kept} --env staging\n`);
-  await hints('--to counted.csv --all', `${name} --all --to counted.csv`);
+  await hints('--to counted.csv --all', `${name} --to counted.csv --all`);
   await hints(`--new ${plan}`, `--new ${plan} --dry-run`);
   await hints('--merge aaaa bbbb --all', '--merge aaaa bbbb --all --dry-run', '');
   await hints(`${name} --yes --env sandbox --all`, `${name} --all`, '');
