@@ -1,13 +1,12 @@
-import { type BulkReport, type BulkRow, countRows, owedDelta } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
-import { conflictError, rowErrorOf } from '../writes/classify-failure.ts';
-import { relook } from '../writes/rebase.ts';
-import type { Progression, Settlement, Stock, WriteOptions } from '../writes/row-write.ts';
+import { rowErrorOf } from '../writes/classify-failure.ts';
+import { mustLook, type Progression, type Settlement, type Stock, type WriteOptions } from '../writes/row-write.ts';
 import { writeRows } from '../writes/write-rows.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
@@ -92,20 +91,10 @@ export async function execute(
   const { rows, resumed } = plan;
   await audience.show?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
-  let { stock } = plan;
-  const outcomes = [...(resumed?.outcomes ?? [])];
   const isAgreed = !options.dryRun && hasPlanned(rows);
-  if (isAgreed) {
-    await audience.agree?.(rows);
-    const fresh = await freshStock(site, plan, options);
-    stock = fresh.stock;
-    outcomes.push(...fresh.outcomes);
-  }
-  resumed?.log?.settle(outcomes);
-  // The history has what a new run that was agreed to could not write: a count goes on with that.
-  const isKept = isAgreed && resumed === undefined && outcomes.some(({ result }) => result === 'conflict');
-  if (!isKept && (options.dryRun || !hasPlanned(rows))) return endUnwritten(site, plan, options);
-  return write(site, { ...plan, stock }, options, audience);
+  if (isAgreed) await audience.agree?.(rows);
+  resumed?.log?.settle(resumed.outcomes);
+  return isAgreed ? write(site, plan, options, audience) : endUnwritten(site, plan, options);
 }
 
 function hasPlanned(rows: readonly BulkRow[]): boolean {
@@ -144,37 +133,10 @@ function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | u
   return maxZero === undefined ? undefined : Math.max(0, maxZero - toZero - belowZero);
 }
 
-/**
- * The plan may be older than the answer to a question: rows whose stock has moved meanwhile are settled by that, or added to it.
- * @returns the stock to rely on, and the outcomes of rows of a run that goes on
- */
-async function freshStock(
-  site: RunSite,
-  plan: RunPlan,
-  { guards }: RunOptions,
-): Promise<{ readonly stock: RunPlan['stock']; readonly outcomes: readonly Outcome[] }> {
-  const { rows, stock, single, resumed } = plan;
-  const outcomes: Outcome[] = [];
-  if (stock === undefined || single !== undefined || site.clock.monotonic() - stock.readAt <= maxAge) {
-    return { stock, outcomes };
-  }
-  const petIds = new Set(rows.filter(({ result }) => result === 'planned').map(({ petId }) => petId));
-  const fresh = await new StockReader(site, undefined, true).read(petIds);
-  const zeros = { left: maxMoreZeros(rows, guards) ?? Number.POSITIVE_INFINITY };
-  for (const [index, row] of rows.entries()) {
-    const { petId, before, after, result } = row;
-    const quantity = fresh.quantities.get(petId);
-    if (result !== 'planned' || after === undefined || before === undefined || quantity === before) continue;
-    const number = resumed?.numbers[index] ?? 0;
-    const looked = relook({ row: number, petId, before, after, delta: owedDelta(row) }, fresh.quantities, zeros);
-    if (looked.kind === 'open') rows[index] = { ...row, before: looked.write.before, after: looked.write.after };
-    else {
-      const error = looked.kind === 'conflict' ? conflictError(looked.message, false) : undefined;
-      rows[index] = { ...row, result: looked.kind, error };
-      outcomes.push({ row: number, petId, result: looked.kind, quantity, error });
-    }
-  }
-  return { stock: fresh, outcomes };
+/** Returns the stock that the rows rely on. The plan may be older than the answer to a question: then it is read again before any row is sent. */
+function stockOf({ clock }: RunSite, { stock, single }: RunPlan): RunPlan['stock'] {
+  const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;
+  return isOld ? { mark: stock.mark, readAt: mustLook } : stock;
 }
 
 async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience: RunAudience): Promise<RunEnd> {
@@ -229,10 +191,11 @@ async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | u
 
 function engineOptions(
   site: RunSite,
-  { rows, stock, single }: RunPlan,
+  plan: RunPlan,
   { concurrency, failFast, guards }: RunOptions,
   audience: RunAudience,
 ): Omit<WriteOptions, 'log'> {
+  const { rows, single } = plan;
   const seen = audience.seen && ((item: InventoryItem) => audience.seen?.(item));
   const updateInventory: WriteOptions['client']['updateInventory'] = async (...args) => {
     const item = await site.client.updateInventory(...args);
@@ -244,7 +207,7 @@ function engineOptions(
     client: seen === undefined ? site.client : { updateInventory },
     presence: site.state.presence,
     readStock: new StockReader(site, seen, true).read,
-    stock,
+    stock: stockOf(site, plan),
     reserved: single?.reserved,
     staleAfter: single === undefined ? maxAge : maxGap,
     concurrency,
