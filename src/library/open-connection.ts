@@ -2,8 +2,9 @@ import process from 'node:process';
 import { type Client, createClient } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
 import { createGovernor } from '../rate-limit/admission.ts';
+import type { SeenRateLimit } from '../rate-limit/governor.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
-import { currentLimits, type KnownLimit } from '../rate-limit/known-limits.ts';
+import { currentLimits } from '../rate-limit/known-limits.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
@@ -113,9 +114,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
     isGone: (other) => processes.isGone(other),
     onWait: (ms) => tell(onWait, ms),
     onUnbelievable: (line) => tell(onWarning, line),
-    onLimit: ({ limit, remaining, resetIn, asOf }) => {
-      tell(onLimit, limitState({ limit: Number(limit), remaining: Number(remaining), resetAt: asOf + resetIn, asOf }));
-    },
+    onLimit: (seen) => tell(onLimit, limitState(seen)),
   });
   const transport = options.transport ?? createUndiciTransport();
   const sending = { baseUrl, key, userAgent: `petstock/${version}`, transport, governor, clock, timeout, random };
@@ -176,7 +175,7 @@ async function openLibraryState(
   }
 }
 
-function limitState({ limit, remaining, resetAt, asOf }: Omit<KnownLimit, 'scope' | 'env' | 'kind'>): LimitState {
+function limitState({ limit, remaining, resetAt, asOf }: SeenRateLimit): LimitState {
   return { limit, remaining, resetAt: new Date(resetAt), asOf: new Date(asOf) };
 }
 

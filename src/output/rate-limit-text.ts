@@ -46,7 +46,7 @@ function timeText({ seconds, perMinute, working }: EstimateFacts): string {
 export function rateLimitLine(
   { limit, remaining }: Pick<RateLimit, 'limit' | 'remaining'>,
   resetIn: number,
-  shown: (value: bigint) => string,
+  shown: (value: number) => string,
 ): string {
   // A minute, and what a clock may be off, is in seconds all the way down: `60 s`, then `59 s`.
   const time = resetIn < 100 ? `${resetIn} s` : formatDuration(resetIn);

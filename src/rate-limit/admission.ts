@@ -41,7 +41,7 @@ class QueuedGovernor implements Governor {
   /** The last `Date` of an answer as it came, and read: those of a second are the same. */
   #date: { readonly text: ObservedAnswer['headers']['date']; readonly time: number | undefined } = nothing;
   /** The last answer that carried its limits. */
-  #lastLimits: { readonly answer: ObservedAnswer; readonly wall: number } | undefined;
+  #lastLimits: AnswerRecord | undefined;
 
   constructor(options: GovernorOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ class QueuedGovernor implements Governor {
   }
 
   get lastSeen() {
-    return this.#lastLimits && seenIn(this.#lastLimits.answer, this.#lastLimits.wall);
+    return this.#lastLimits && seenIn(this.#lastLimits);
   }
 
   async admit(signal: AbortSignal): Promise<Permit> {
@@ -117,7 +117,7 @@ class QueuedGovernor implements Governor {
       answered: (answer) => {
         const record = this.#observe(answer, id, leftAt);
         const written = this.#end(record);
-        this.#tell(answer, record);
+        this.#tell(record);
         const { retryAfter } = record;
         return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), written };
       },
@@ -153,10 +153,10 @@ class QueuedGovernor implements Governor {
   }
 
   /** Calls whoever wants to know, once the record is kept: what they throw loses no gate. */
-  #tell(answer: ObservedAnswer, record: AnswerRecord): void {
+  #tell(record: AnswerRecord): void {
     if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;
-    this.#lastLimits = { answer, wall: record.wall };
+    this.#lastLimits = record;
     const seen = this.#options.onLimit && this.lastSeen;
     if (seen !== undefined) this.#options.onLimit?.(seen);
   }

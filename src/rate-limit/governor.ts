@@ -87,10 +87,11 @@ export interface ObservedAnswer {
   readonly headers: Headers;
 }
 
-export interface SeenRateLimit extends RateLimit {
-  /** Milliseconds from the answer until the window ends, by the service's own clock. */
-  readonly resetIn: number;
-  /** Local wall clock at the answer: milliseconds since the Unix epoch. */
+/** Times are milliseconds since the Unix epoch, by the local wall clock. */
+export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
+  /** When its window ends: as long after the answer as the service's own clock says. */
+  readonly resetAt: number;
+  /** When the answer came. */
   readonly asOf: number;
 }
 

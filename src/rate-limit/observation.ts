@@ -1,6 +1,6 @@
 import { isOfGateway } from '../shared/http-status.ts';
 import type { ObservedAnswer, SeenRateLimit } from './governor.ts';
-import { parseDate, parseRateLimit, parseRetryAfter } from './headers.ts';
+import { parseRateLimit, parseRetryAfter } from './headers.ts';
 import type { AnswerRecord, LimitRecord } from './records.ts';
 
 /** What is known of an answer besides its head. */
@@ -13,12 +13,7 @@ export interface Receipt extends Pick<AnswerRecord, 'id' | 'at' | 'wall' | 'date
 export function recordOf(answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
   const { status, headers } = answer;
   const { id, at, wall, leftAt, date } = receipt;
-  const rateLimit = parseRateLimit(headers);
-  const shown = rateLimit && {
-    limit: Number(rateLimit.limit),
-    remaining: Number(rateLimit.remaining),
-    reset: rateLimit.reset * 1000,
-  };
+  const shown = parseRateLimit(headers);
   const mayAsk = status === 429 || isOfGateway(status);
   const asked = mayAsk && {
     retryAfter: parseRetryAfter(headers, clocksOf(receipt)),
@@ -45,11 +40,9 @@ export function closesGate(record: LimitRecord): boolean {
   return status === 429 || (isOfGateway(status) && retryAfter > 0);
 }
 
-/** Returns what the head of an answer means for people. */
-export function seenIn({ headers }: ObservedAnswer, asOf: number): SeenRateLimit | undefined {
-  const rateLimit = parseRateLimit(headers);
-  if (rateLimit === undefined) return undefined;
+/** Returns what an answer says of its limits, for people. */
+export function seenIn({ limit, remaining, reset, date, wall }: AnswerRecord): SeenRateLimit | undefined {
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // By the service's own clock if it says it, since the local one may be wrong.
-  const resetIn = Math.max(0, rateLimit.reset * 1000 - (parseDate(headers, asOf) ?? asOf));
-  return { ...rateLimit, resetIn, asOf };
+  return { limit, remaining, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };
 }

@@ -5,11 +5,11 @@ import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 test.each([
-  [60n, 57n, 42, '57 of 60 left, resets in 42 s'],
-  [1000n, 0n, 33_120, '0 of 1000 left, resets in 9 h 12 min'],
-  [60n, 57n, 0, '57 of 60 left, resets now'],
-  [60n, 59n, 60, '59 of 60 left, resets in 60 s'],
-  [60n, 59n, 200, '59 of 60 left, resets in 3 min 20 s'],
+  [60, 57, 42, '57 of 60 left, resets in 42 s'],
+  [1000, 0, 33_120, '0 of 1000 left, resets in 9 h 12 min'],
+  [60, 57, 0, '57 of 60 left, resets now'],
+  [60, 59, 60, '59 of 60 left, resets in 60 s'],
+  [60, 59, 200, '59 of 60 left, resets in 3 min 20 s'],
 ])('of %d %d left, %d s: %s', (limit, remaining, resetIn, text) => {
   expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
 });

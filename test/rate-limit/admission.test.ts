@@ -51,7 +51,7 @@ test('the last answer that told is what was last seen; what was sent since is ta
   const { clock, governor, ask, store } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   await ask(ok(told(57, 40 * second, clock.now())));
-  const seen = { limit: 60n, remaining: 57n, reset: 1_768_478_460, resetIn: 40_000, asOf: clock.now() };
+  const seen = { limit: 60, remaining: 57, resetAt: 1_768_478_460_000, asOf: clock.now() };
   expect(governor.lastSeen).toEqual(seen);
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);

@@ -114,8 +114,8 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
     if (connection === undefined) return {};
     const found = { url: connection.baseUrl, key: connection.maskedKey };
     if (connection.governor.lastSeen === undefined) return found;
-    const { limit, remaining, asOf, resetIn } = connection.governor.lastSeen;
-    return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(asOf + resetIn) } };
+    const { limit, remaining, resetAt } = connection.governor.lastSeen;
+    return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(resetAt) } };
   };
   try {
     connection = await invocation.service.connect();

@@ -138,11 +138,11 @@ export class ServiceAccess {
       const seen = connection.governor.lastSeen;
       if (seen === undefined) continue;
       const { rateLimitLine } = await import('../../output/rate-limit-text.ts');
-      const resetIn = Math.max(0, seen.asOf + seen.resetIn - context.clock.now());
+      const resetIn = Math.max(0, seen.resetAt - context.clock.now());
       const line = rateLimitLine(seen, Math.ceil(resetIn / 1000), isTerminal ? grouped : String);
       const text = all.length === 1 ? line : `${whereName(connection)}: ${line}`;
       // It is worth a look once little is left.
-      const isPlenty = seen.remaining * 4n > seen.limit;
+      const isPlenty = seen.remaining * 4 > seen.limit;
       await messages.show((paint, width) =>
         messageLines(text, width).map((part) => (isPlenty && isTerminal ? paint.dim(part) : part)),
       );
