@@ -93,66 +93,43 @@ const lengths = { minute: 60_000, day: 86_400_000 } as const;
  * @param now milliseconds since the Unix epoch
  */
 export function estimate(requests: number, limits: readonly LimitFacts[], now: number): Estimate {
-  const windows = limits.map((limit) => new FixedWindow(limit, now));
+  const windows = limits.map((limit) => rolled(limit, now));
   const day = windows.find(({ kind }) => kind === 'day');
   const minute = windows.find(({ kind }) => kind === 'minute');
   const quota = day && {
-    left: day.left,
-    kept: Math.min(day.left, bulkReserve(day.limit)),
-    waiting: Math.max(0, requests - day.free),
-    resetAt: day.end,
+    left: day.remaining,
+    kept: Math.min(day.remaining, bulkReserve(day.limit)),
+    waiting: Math.max(0, requests - free(day)),
+    resetAt: day.resetAt,
   };
   return { seconds: (lastLeaves(requests, windows, now) - now) / 1000, perMinute: minute?.limit, day: quota };
 }
 
 /** @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all */
-function lastLeaves(requests: number, windows: readonly FixedWindow[], now: number): number {
-  if (requests > 0 && windows.some(({ admits }) => admits < 1)) return Number.POSITIVE_INFINITY;
-  let at = now;
-  let left = requests;
+function lastLeaves(requests: number, limits: readonly LimitFacts[], now: number): number {
+  if (requests > 0 && limits.some(({ limit }) => bulkReserve(limit) >= limit)) return Number.POSITIVE_INFINITY;
+  let [at, left, windows] = [now, requests, limits];
   for (;;) {
-    const sent = Math.min(left, ...windows.map(({ free }) => free));
+    const sent = Math.min(left, ...windows.map(free));
     left -= sent;
-    for (const window of windows) window.take(sent);
     if (left <= 0) return at;
+    const spent = windows.filter((window) => free(window) === sent);
     // Every window that is spent has ended by then, so that each round sends something.
-    at = Math.max(...windows.filter(({ free }) => free === 0).map(({ end }) => end));
-    for (const window of windows) window.roll(at);
+    const end = Math.max(...spent.map(({ resetAt }) => resetAt));
+    windows = windows.map((window) => rolled({ ...window, remaining: window.remaining - sent }, end));
+    at = end;
   }
 }
 
-/** One limit, window after window: each begins where the one before ends, with all of its requests left. */
-class FixedWindow {
-  readonly kind: LimitFacts['kind'];
-  readonly limit: number;
-  /** How many requests a new window admits. */
-  readonly admits: number;
-  left: number;
-  /** Milliseconds since the Unix epoch. */
-  end: number;
+/** Returns how many requests of a bulk run may still leave in a window. */
+function free({ limit, remaining }: LimitFacts): number {
+  return Math.max(0, remaining - bulkReserve(limit));
+}
 
-  constructor({ kind, limit, remaining, resetAt }: LimitFacts, now: number) {
-    this.kind = kind;
-    this.limit = limit;
-    this.admits = limit - bulkReserve(limit);
-    this.left = remaining;
-    this.end = resetAt;
-    this.roll(now);
-  }
-
-  /** How many requests may still leave in it. */
-  get free(): number {
-    return Math.max(0, this.left - (this.limit - this.admits));
-  }
-
-  take(requests: number): void {
-    this.left -= requests;
-  }
-
-  roll(now: number): void {
-    if (now < this.end) return;
-    const length = lengths[this.kind];
-    this.end += (Math.floor((now - this.end) / length) + 1) * length;
-    this.left = this.limit;
-  }
+/** Returns the window at a time: each begins where the one before ends, with all of its requests left. */
+function rolled(window: LimitFacts, at: number): LimitFacts {
+  const { kind, limit, resetAt } = window;
+  if (at < resetAt) return window;
+  const length = lengths[kind];
+  return { kind, limit, remaining: limit, resetAt: resetAt + (Math.floor((at - resetAt) / length) + 1) * length };
 }
