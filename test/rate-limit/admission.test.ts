@@ -50,14 +50,15 @@ test('nothing known: one request leaves, the others wait for its answer', async 
 test('the last answer that told is what was last seen; what was sent since is taken off what is known', async () => {
   const { clock, governor, ask, store } = createRig();
   expect(governor.lastSeen).toBeUndefined();
-  await ask(ok(told(57, 40 * second, clock.now())));
+  // The clock of the service is an hour behind ours.
+  await ask(ok(told(57, 40 * second, clock.now() - hour)));
   const seen = { limit: 60, remaining: 57, resetAt: 1_768_478_460_000, asOf: clock.now() };
   expect(governor.lastSeen).toEqual(seen);
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);
-  const ofMinute = { kind: 'minute', limit: 60, remaining: 56, resetAt: 1_768_478_460_000, asOf: clock.now() };
+  const ofMinute = { kind: 'minute', limit: 60, remaining: 56, resetAt: 1_768_478_460_000 - hour, asOf: clock.now() };
   expect(knownLimits(await store.list())).toEqual([{ scope, env: 'staging', ...ofMinute }]);
-  await ask(ok({ ...told(5, 43_180_000, clock.now()), 'x-ratelimit-limit': '1000' }));
+  await ask(ok({ ...told(5, 43_180_000, clock.now() - hour), 'x-ratelimit-limit': '1000' }));
   expect(knownLimits(await store.list())).toMatchObject([
     { kind: 'minute', limit: 60, remaining: 55 },
     { kind: 'day', limit: 1000, remaining: 5 },

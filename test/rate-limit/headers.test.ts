@@ -148,6 +148,7 @@ describe('an HTTP-date', () => {
     ...[
       [good, ' Thu Jan 15 12:00:20 2026'],
       [good, 'Thu Jan 15 12:00:20 2026 GMT'],
+      [good, 'Thursday, 15-Jan-26 12:00:20 GMT '],
     ],
   ] as const;
   test.for(faults)('with %j in it as %j is none', ([from, to]) => {
