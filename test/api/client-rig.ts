@@ -5,10 +5,8 @@ import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 import { itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { createGovernor } from '../../src/rate-limit/admission.ts';
-import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import type { Clock, Deadline } from '../../src/shared/clock.ts';
-import { processWith } from '../rate-limit/rig.ts';
+import type { Deadline } from '../../src/shared/clock.ts';
+import { createRig } from '../rate-limit/rig.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { type Answerer, openServer } from './server.ts';
 
@@ -31,13 +29,13 @@ export const key = 'psk_test_0123456789';
 export function createClientRig(options: ClientRigOptions) {
   const { url, clock = createTestClock(), interrupted = new AbortController().signal, random = 0.5 } = options;
   const deadlines = new Set<Deadline>();
-  const watched: Clock = {
+  const watched = {
     ...clock,
-    sleep: (ms, signal) => {
+    sleep: (ms: number, signal?: AbortSignal) => {
       options.onSleep?.(ms);
       return clock.sleep(ms, signal);
     },
-    deadline: (ms, onPassed) => {
+    deadline: (ms: number, onPassed: () => void) => {
       const deadline = clock.deadline(ms, onPassed);
       deadlines.add(deadline);
       return {
@@ -48,17 +46,7 @@ export function createClientRig(options: ClientRigOptions) {
       };
     },
   };
-  const governor = createGovernor({
-    clock: watched,
-    store: new MemoryLimits(),
-    scope: 'test',
-    self: processWith(),
-    lease: 31_000,
-    env: 'staging',
-    maxWait: options.maxWait ?? 90_000,
-    random: () => random,
-    onWait: () => {},
-  });
+  const { governor } = createRig({ clock: watched, maxWait: options.maxWait ?? 90_000, random: () => random });
   const times: number[] = [];
   const transport = createUndiciTransport();
   const client = createClient({

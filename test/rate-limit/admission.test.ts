@@ -6,22 +6,9 @@ import { knownLimits } from '../../src/rate-limit/known-limits.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
-import { createTestClock } from '../support/clock.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import {
-  createRig,
-  known,
-  ok,
-  processWith,
-  type RigOptions,
-  refused,
-  scope,
-  told,
-  unaborted,
-  unavailable,
-} from './rig.ts';
-import { simulate } from './simulation.ts';
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+import { createRig, known, ok, processWith, refused, scope, told, unaborted, unavailable } from './rig.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 
 const second = 1000;
 const hour = 3_600_000;
@@ -29,23 +16,6 @@ const day = 24 * hour;
 const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 /** A wait of 40 s for a window, with what two clocks may drift apart in it. */
 const fortySeconds = 40_009;
-
-/** With a clock on which any number sleep at the same time. */
-const virtualRig = (options: RigOptions<VirtualClock> = {}) => createRig({ clock: createVirtualClock(), ...options });
-const virtuallyKnown = (left: number) => known(left, { clock: createVirtualClock() });
-
-test('nothing known: one request leaves, the others wait for its answer', async () => {
-  const { clock, governor, announced } = virtualRig();
-  const probe = await governor.admit(unaborted);
-  let admitted = 0;
-  const others = Array.from({ length: 20 }, () => governor.admit(unaborted).then(() => admitted++));
-  await clock.sleep(1000);
-  expect(admitted).toBe(0);
-  await probe.answered(ok(told(57, 40 * second, clock.now()))).written;
-  await Promise.all(others);
-  expect(clock.monotonic()).toBe(1000);
-  expect(announced).toEqual([]);
-});
 
 test('the last answer that told is what was last seen; what was sent since is taken off what is known', async () => {
   const { clock, governor, ask, store } = createRig();
@@ -84,15 +54,12 @@ test.each<[string, ObservedAnswer | readonly ObservedAnswer[], number]>([
   ['a 429 without headers after an answer that told a reset', [ok(told(5, 40 * second, start)), refused()], 60_000],
   ['Retry-After beside an earlier reset', asking('60'), 60_000],
   ['Retry-After: 0', asking('0'), 1000],
-  ['a date', asking('Thu, 15 Jan 2026 12:01:20 GMT'), 60_000],
   ['a date by the clock of the service', refused({ date: at(-day), 'retry-after': at(60_000 - day) }), 60_000],
   [
     'a date without a Date, by the clock of the service that is known',
     [ok(told(50, 40 * second, start - hour)), refused({ 'retry-after': at(80_000 - hour) })],
     80_000,
   ],
-  ['a number that is none', asking('120.0'), 120_000],
-  ['garbage', asking('garbage'), 60_000],
   ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
   ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
 ])('the next request waits behind %s', async (_what, answers, wait) => {
@@ -125,7 +92,7 @@ test.each(['9999999999', '9'.repeat(400)])('Retry-After: %s closes the gate for 
 });
 
 test.each([hour, -hour, day, -day])('the local clock is stepped by %i ms during a wait', async (step) => {
-  const clock = createTestClock();
+  const clock = createVirtualClock();
   const sleep: typeof clock.sleep = (ms, signal) => {
     if (clock.sleeps.length === 1) clock.step(step);
     return clock.sleep(ms, signal);
@@ -174,16 +141,8 @@ test('a wait for the next day is not begun unless it is allowed', async () => {
   expect(clock.sleeps).toEqual([]);
 });
 
-test('a reset that is moved to an earlier time does not block a key for years', async () => {
-  const { clock, ask } = createRig();
-  const began = await ask(ok(told(1, 12 * hour, clock.now())));
-  await ask(ok(told(0, 2 * hour, clock.now())));
-  await expect(ask(ok())).rejects.toMatchObject({ retryAfterSeconds: 7202 });
-  expect(clock.monotonic()).toBe(began);
-});
-
 test('beside others on the key a window is waited for up to a second longer', async () => {
-  const { clock, governor, ask } = virtualRig({ random: () => 0.5 });
+  const { clock, governor, ask } = createRig({ random: () => 0.5 });
   for (const left of [50, 0]) await ask(ok(told(left, 40 * second, clock.now())));
   await governor.admit(unaborted);
   expect(clock.monotonic()).toBe(fortySeconds + 500);
@@ -210,17 +169,6 @@ test.each([
   expect(clock.sleeps).toEqual([]);
 });
 
-test('a server that rolls 900 ms late: at most one 429 per window, and none inside the Retry-After', async () => {
-  const { refusals, inside, episodesPerWindow, answered, service } = await simulate({
-    service: { window: 60_000, limit: 20, start, late: 900, strikes: 10 },
-    processes: [{ requests: 60, concurrency: 10 }],
-    ...{ latency: [50, 50], seed: 1 },
-  });
-  expect({ answered, inside, banned: service.banned }).toEqual({ answered: 60, inside: 0, banned: 0 });
-  expect(episodesPerWindow).toBeLessThanOrEqual(1);
-  expect(refusals.length).toBeLessThanOrEqual(2);
-});
-
 describe('the longest total wait', () => {
   test('is summed up over waits that follow one another', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
@@ -242,7 +190,7 @@ describe('the longest total wait', () => {
   });
 
   test('of 0 waits for an answer of its own, though another process has had a request in flight for long', async () => {
-    const { clock, governor, beside } = await known(2, { clock: createVirtualClock(), maxWait: 0 });
+    const { clock, governor, beside } = await known(2, { maxWait: 0 });
     await beside().governor.admit(unaborted);
     const own = await governor.admit(unaborted);
     const next = governor.admit(unaborted);
@@ -253,7 +201,7 @@ describe('the longest total wait', () => {
   });
 
   test('counts a time once, however many requests wait through it', async () => {
-    const { clock, governor, ask } = virtualRig();
+    const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '40' }));
     const probe = governor.admit(unaborted);
     const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
@@ -275,7 +223,7 @@ describe('an abort', () => {
   });
 
   test('ends a whole line that waits, at once', async () => {
-    const { clock, governor, ask } = virtualRig();
+    const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
@@ -287,7 +235,7 @@ describe('an abort', () => {
   });
 
   test('ends a wait for what another process has in flight, which is not announced in its first second', async () => {
-    const { clock, governor, beside } = virtualRig();
+    const { clock, governor, beside } = createRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
     await clock.sleep(5000);
@@ -303,7 +251,7 @@ describe('an abort', () => {
 
 describe('a permit, when its request is about to leave', () => {
   test('holds until its time has run out', async () => {
-    const { clock, governor } = await virtuallyKnown(50);
+    const { clock, governor } = await known(50);
     const permit = await governor.admit(unaborted);
     clock.advance(30_000);
     expect(permit.leave).not.toThrow();
@@ -312,7 +260,7 @@ describe('a permit, when its request is about to leave', () => {
   });
 
   test('holds no longer if another process has met a 429', async () => {
-    const { governor, beside } = await virtuallyKnown(50);
+    const { governor, beside } = await known(50);
     const permit = await governor.admit(unaborted);
     await beside().ask(refused({ 'retry-after': '60' }));
     expect(permit.leave).toThrow(OvertakenError);
@@ -333,7 +281,7 @@ describe('a permit, when its request is about to leave', () => {
   });
 
   test('that is given back takes no place', async () => {
-    const { clock, governor } = await virtuallyKnown(1);
+    const { clock, governor } = await known(1);
     for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).unsent();
     expect(clock.monotonic()).toBe(0);
     await (await governor.admit(unaborted)).lost();
@@ -343,21 +291,8 @@ describe('a permit, when its request is about to leave', () => {
 });
 
 describe('several at once', () => {
-  test('a pair waits for the answers that are on their way', async () => {
-    const { clock, governor } = await virtuallyKnown(3);
-    const [first, second, third] = await governor.admitSeveral({ least: 1, most: 3 }, unaborted);
-    const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted);
-    await clock.sleep(100);
-    await first.unsent();
-    await clock.sleep(100);
-    await second?.unsent();
-    expect(await pair).toHaveLength(2);
-    expect(clock.monotonic()).toBe(200);
-    await third?.lost();
-  });
-
   test('a pair that came first is first', async () => {
-    const { clock, governor } = await virtuallyKnown(1);
+    const { clock, governor } = await known(1);
     const order: string[] = [];
     const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
       order.push('pair');
@@ -370,7 +305,7 @@ describe('several at once', () => {
   });
 
   test('10,000 are all admitted, in the order in which they came, and none is kept for long', async () => {
-    const { clock, governor, ask } = virtualRig();
+    const { clock, governor, ask } = createRig();
     await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
     const all = Array.from({ length: 10_000 }, (_, n) => n);
     const order: number[] = [];
@@ -410,7 +345,7 @@ describe('a restart of the machine', () => {
 describe('a process that is gone', () => {
   /** The next probe, if the first was of a process that has died with it. */
   const probeAfter = async (dead: ReturnType<typeof processWith>, isGone: (process: object) => boolean) => {
-    const { governor, beside } = virtualRig({ self: dead });
+    const { governor, beside } = createRig({ self: dead });
     await governor.admit(unaborted);
     return beside({ isGone }).ask(ok());
   };
@@ -432,7 +367,7 @@ describe('a process that is gone', () => {
   });
 
   test('may have had its requests counted', async () => {
-    const { governor, beside } = await virtuallyKnown(5);
+    const { governor, beside } = await known(5);
     await governor.admitSeveral({ least: 1, most: 5 }, unaborted);
     expect(await beside({ isGone: () => true }).ask(ok())).toBe(fortySeconds);
   });
@@ -472,7 +407,7 @@ describe('what is written when', () => {
     const { governor, log, clock, one, two } = await started();
     await one.answered(ok()).written;
     expect(log).toEqual([]);
-    clock.expireDeadlines();
+    await clock.sleep(100);
     await governor.flush();
     expect(log).toEqual(['answer']);
     await two?.unsent();

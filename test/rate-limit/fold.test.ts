@@ -57,6 +57,7 @@ const quiet = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((n) =>
   asked(`n${n}`, n * 60_500, { reset: now + (n + 1) * 60_000, remaining: 19 }),
 );
 
+const hourLong = { retryAfter: 3_600_000, random: 0.5 };
 const left = (count: number) => ({ minute: { left: count } });
 const gated = (at: number, episodes = 1) => ({ gate: { at: expect.closeTo(at, 0) }, episodes, halfOpen: true });
 const held = (at: number, length: number) => ({ gate: { at, length, reason: 'unavailable' } });
@@ -92,6 +93,15 @@ test.each<[string, LimitRecord[], object]>([
   ['a 429 of the same burst is of its episode', [...both, refusal('a', 300), refusal('b', 400)], gated(5400)],
   ['a 429 lowers no gate', [...both, refusal('a', 300), refusal('b', 400, { retryAfter: 0 })], gated(5300)],
   ['a 429 after the gate is another episode', [...refused, intents('b', 5300), refusal('b', 5400)], gated(10_400, 2)],
+  [
+    'each episode doubles the least wait, with jitter',
+    [
+      ...[...both, refusal('a', 300, { retryAfter: 0 }), intents('b', 1300), refusal('b', 1400, { retryAfter: 0 })],
+      ...[intents('c', 3400), refusal('c', 3500, { retryAfter: 0, random: 0.5 })],
+    ],
+    gated(7700, 3),
+  ],
+  ['the jitter of a long wait is at most 5 s', [intents('a'), refusal('a', 0, { ...hourLong })], gated(3_602_500)],
   [
     'a 429 without a time: to the end of the window',
     [intents('a'), refusal('a', 0, { retryAfter: undefined, reset: now + 9000 })],

@@ -3,19 +3,17 @@ import type { Governor, GovernorOptions, ObservedAnswer } from '../../src/rate-l
 import type { Headers } from '../../src/rate-limit/headers.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import type { Clock } from '../../src/shared/clock.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
-import { createTestClock, type TestClock } from '../support/clock.ts';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
-export interface RigOptions<Time extends Clock> extends Partial<Omit<GovernorOptions, 'clock'>> {
-  /** Default: one of the test. */
-  readonly clock?: Time;
+export interface RigOptions extends Partial<Omit<GovernorOptions, 'clock'>> {
+  readonly clock?: VirtualClock;
 }
 
 /** A governor with what it said about its waits. */
-export interface Rig<Time extends Clock> {
+export interface Rig {
   readonly governor: Governor;
-  readonly clock: Time;
+  readonly clock: VirtualClock;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
   readonly store: LimitsStore;
@@ -24,7 +22,7 @@ export interface Rig<Time extends Clock> {
   /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */
   waitAfter(answer: ObservedAnswer): Promise<number>;
   /** Another process, which has the same clock and the same store. */
-  beside(changes?: RigOptions<Time>): Rig<Time>;
+  beside(changes?: RigOptions): Rig;
 }
 
 export const scope = '1'.repeat(32);
@@ -37,11 +35,11 @@ export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIden
   return { host: 'till', namespace: 'pid:[1]', boot: 'test', pid: nextPid++, startedAt: '7', ...changes };
 }
 
-export function createRig<Time extends Clock = TestClock>({
-  clock = createTestClock() as Clock as Time,
+export function createRig({
+  clock = createVirtualClock(),
   store = new MemoryLimits(),
   ...changes
-}: RigOptions<Time> = {}): Rig<Time> {
+}: RigOptions = {}): Rig {
   const announced: number[] = [];
   const warnings: string[] = [];
   const governor = createGovernor({
@@ -67,12 +65,12 @@ export function createRig<Time extends Clock = TestClock>({
     const first = await ask(answer);
     return (await ask(ok())) - first;
   };
-  const beside = (others: RigOptions<Time> = {}) => createRig<Time>({ clock, store, ...others });
+  const beside = (others: RigOptions = {}) => createRig({ clock, store, ...others });
   return { governor, clock, announced, warnings, store, ask, waitAfter, beside };
 }
 
 /** A governor that was told how many are left of a window that ends in 40 s. */
-export async function known<Time extends Clock = TestClock>(left: number, options?: RigOptions<Time>) {
+export async function known(left: number, options?: RigOptions) {
   const rig = createRig(options);
   await rig.ask(ok(told(left, 40_000, rig.clock.now())));
   return rig;

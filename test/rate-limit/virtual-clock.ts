@@ -86,6 +86,8 @@ function afterAllThatFollows(run: () => void): void {
 
 /** A clock on which any number of sleepers sleep at the same time, as they do on a real one. */
 export interface VirtualClock extends Clock {
+  /** Every sleep so far, in milliseconds. */
+  readonly sleeps: readonly number[];
   /** Moves both clocks ahead without waking anybody. */
   advance(ms: number): void;
   /** Moves the wall clock alone. */
@@ -105,6 +107,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
   const { start = Date.UTC(2026, 0, 15, 12, 0, 20), timeline = createTimeline(), boot = 'test' } = options;
   const { resumesAt = (at: number) => at } = options;
   let stepped = 0;
+  const sleeps: number[] = [];
   /** Stopped processes do everything later, and dead ones nothing. */
   const schedule = (at: number, run: () => void): (() => void) => {
     let cancel = timeline.schedule(at, () => {
@@ -115,6 +118,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
     return () => cancel();
   };
   return {
+    sleeps,
     now: () => start + timeline.passed + stepped,
     boot: () => boot,
     monotonic: () => timeline.passed,
@@ -125,6 +129,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
     sleep: (ms, signal) =>
       new Promise<void>((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
+        sleeps.push(ms);
         const abort = () => {
           cancel();
           reject(signal?.reason);

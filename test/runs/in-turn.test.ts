@@ -3,7 +3,6 @@ import { executeOne } from '../../src/runs/one-pet.ts';
 import type { RunSite } from '../../src/runs/site.ts';
 import { UnavailableError } from '../../src/shared/errors.ts';
 import { createRig, scope, unaborted } from '../rate-limit/rig.ts';
-import { createTestClock } from '../support/clock.ts';
 
 const busy = async (): Promise<never> => {
   throw new UnavailableError('Another process holds the state');
@@ -13,8 +12,7 @@ test.each([
   ['the pet is entered', { enter: busy, leave: async () => {} }, busy],
   ['the stock is read', { enter: async () => undefined, leave: async () => {} }, busy],
 ])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
-  const clock = createTestClock();
-  const { governor, store } = createRig({ clock });
+  const { governor, clock, store } = createRig();
   const site = {
     ...{ governor, clock, interrupted: unaborted, service: 'shop', where: { env: 'staging' } },
     state: { pets: { place: () => place, look } },
