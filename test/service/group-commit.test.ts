@@ -1,16 +1,14 @@
 import { expect, onTestFinished } from 'vitest';
 
 import { openDatabase, patiently } from '../../src/service/store/sqlite/database.ts';
-import { GroupCommit, type Participant } from '../../src/service/store/sqlite/group-commit.ts';
+import { GroupCommit } from '../../src/service/store/sqlite/group-commit.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { start, temporaryFile, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
-const NOBODY: Participant = { flush: () => {}, forget: () => {} };
-
 /** A table of words, what is committed of it by now, and work that adds to it. */
-function openWords(participant = NOBODY) {
+function openWords() {
   const file = temporaryFile();
   const database = openDatabase(file);
   const other = new DatabaseSync(file);
@@ -21,7 +19,7 @@ function openWords(participant = NOBODY) {
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE words (word TEXT UNIQUE)');
   const insert = database.prepare('INSERT INTO words VALUES (?)');
   return {
-    commits: new GroupCommit(database, participant),
+    commits: new GroupCommit(database),
     add: (word: string) => () => {
       insert.run(word);
       return word;
@@ -57,20 +55,6 @@ test.each([
   const results = await Promise.allSettled(works.map((work) => words.commits.run<string>(work)));
   expect(results).toMatchObject([{ value: 'a' }, { status: 'rejected', reason }, { value: 'b' }]);
   expect(words.committed()).toBe('a,b');
-});
-
-test('what cannot be written at the end fails the work, and none of it stays', async () => {
-  const events: string[] = [];
-  const participant: Participant = {
-    flush: () => {
-      events.push('flush');
-      throw new Error('the disk is full');
-    },
-    forget: () => void events.push('forget'),
-  };
-  const { commits, add, committed } = openWords(participant);
-  await expect(commits.run(add('a'))).rejects.toThrow('the disk is full');
-  expect([committed(), events]).toEqual([null, ['flush', 'forget']]);
 });
 
 test('work asked for by the outcome of other work comes in a later turn', async () => {

@@ -270,9 +270,10 @@ export function describeStore(kind: Kind): void {
     });
 
     test('closing completes what has been asked for', async () => {
-      const { store, again } = await open();
-      const update = store.setQuantity(1n, 77n);
+      const { store, key, again } = await open();
+      const [update, admission] = [store.setQuantity(1n, 77n), store.admit(key, RULES)];
       await store.close();
+      expect(await admission).toMatchObject({ outcome: 'admitted' });
       expect(await update).toMatchObject({ quantity: 77n });
       const other = await again();
       if (other !== null) expect((await other.find(1n))?.quantity).toBe(77n);

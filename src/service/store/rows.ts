@@ -1,5 +1,6 @@
+import { timingSafeEqual } from 'node:crypto';
 import { keyIdOf } from '../keys/key.ts';
-import { DAY_MS, NEVER, type Usage } from '../limits/admission.ts';
+import { type Admission, admit, DAY_MS, type LimitRules, NEVER, type Usage } from '../limits/admission.ts';
 import type { KeyRecord } from './store.ts';
 
 /** A row of the table of keys: every integer is a bigint. */
@@ -23,7 +24,7 @@ export interface KeyRow {
 
 export function recordOf(row: KeyRow): KeyRecord {
   return {
-    id: keyIdOf(Buffer.from(row.digest).toString('hex')),
+    id: keyIdOf(digestIn(row)),
     plan: row.plan,
     limits: { minute: row.minute_limit, day: row.day_limit },
     createdAt: Number(row.created_at),
@@ -55,6 +56,36 @@ export function usageOf(row: KeyRow): Usage {
       bannedUntil: numberOf(row.banned_until),
     },
   };
+}
+
+/** In hex. */
+export function digestIn({ digest }: Pick<KeyRow, 'digest'>): string {
+  return Buffer.from(digest).toString('hex');
+}
+
+/** A request with a key, by its digest in hex. */
+export interface Asked {
+  readonly digest: string;
+  readonly rules: LimitRules;
+}
+
+/**
+ * Decides requests one after another, each by the usage that those before it leave: a key is read once and written once, however many
+ * it makes.
+ * @param rows of those of the keys that are valid
+ * @returns what is decided of each, null without a valid key, and the usages that are to be written
+ */
+export function decideAll<Row extends KeyRow>(asked: readonly Asked[], rows: readonly Row[], now: number) {
+  const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
+  const decided = asked.map(({ digest, rules }): Admission | null => {
+    const account = accounts.get(digest);
+    if (account === undefined || !timingSafeEqual(account.row.digest, Buffer.from(digest, 'hex'))) return null;
+    const limits = { minute: account.row.minute_limit, day: account.row.day_limit };
+    const admission = admit(account.usage, limits, rules, now);
+    account.usage = admission.usage;
+    return admission;
+  });
+  return { decided, usages: [...accounts.values()] };
 }
 
 function numberOf(value: bigint | null): number | null {

@@ -1,15 +1,20 @@
 import { digestOf } from '../../keys/key.ts';
-import { type Admission, admit, type LimitRules, type Usage } from '../../limits/admission.ts';
+import type { Admission, Usage } from '../../limits/admission.ts';
 import { Lane } from '../lane.ts';
-import { type KeyRow, recordOf, registerSql, usageColumns, usageOf, usageValues } from '../rows.ts';
+import {
+  type Asked,
+  decideAll,
+  digestIn,
+  type KeyRow,
+  recordOf,
+  registerSql,
+  usageColumns,
+  usageOf,
+  usageValues,
+} from '../rows.ts';
 import { type KeyStore, StorageError } from '../store.ts';
 import { type Connections, numbered } from './connections.ts';
 import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
-
-interface Asked {
-  readonly digest: string;
-  readonly rules: LimitRules;
-}
 
 /** A row with what says whether it has been changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
@@ -54,7 +59,7 @@ export function postgresKeys(
         const row = rows[0];
         if (row === undefined) return null;
         const usage = change(usageOf(row), now.now);
-        if ((await charges.write([[row, usage]], now)).size > 0) return { ...recordOf(row), usage };
+        if ((await charges.write([{ row, usage }], now)).size > 0) return { ...recordOf(row), usage };
       }
       throw contended();
     },
@@ -87,18 +92,11 @@ class Charges {
   async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
     const { rows, now } = await this.read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
-    const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
-    const decided = asked.map((one) => {
-      const account = accounts.get(one.digest);
-      if (account === undefined) return [one, null] as const;
-      const limits = { minute: account.row.minute_limit, day: account.row.day_limit };
-      const admission = admit(account.usage, limits, one.rules, now.now);
-      account.usage = admission.usage;
-      return [one, admission] as const;
-    });
-    const usages = Array.from(accounts.values(), ({ row, usage }) => [row, usage] as const);
+    const { decided, usages } = decideAll(asked, rows, now.now);
     const written = await this.write(usages, now);
-    return decided.filter(([{ digest }, admission]) => admission === null || written.has(digest));
+    return asked
+      .map((one, at) => [one, decided[at] ?? null] as const)
+      .filter(([{ digest }, admission]) => admission === null || written.has(digest));
   }
 
   async read(
@@ -115,9 +113,12 @@ class Charges {
   }
 
   /** @returns the digests of the rows that were as they had been read, and were written */
-  async write(usages: readonly (readonly [VersionedRow, Usage])[], { now, moved }: Seen): Promise<ReadonlySet<string>> {
+  async write(
+    usages: readonly { readonly row: VersionedRow; readonly usage: Usage }[],
+    { now, moved }: Seen,
+  ): Promise<ReadonlySet<string>> {
     if (usages.length === 0) return new Set();
-    const rows = usages.map(([row, usage]) => {
+    const rows = usages.map(({ row, usage }) => {
       const numbers = usageValues(usage).map((value) => (value === null ? 'NULL::bigint' : `${value}::bigint`));
       return `('\\x${digestIn(row)}'::bytea, '${row.seen}'::xid, ${numbers.join()})`;
     });
@@ -136,8 +137,4 @@ class Charges {
 
 function contended(): StorageError {
   return new StorageError('Too many services charge this key at once');
-}
-
-function digestIn({ digest }: Pick<KeyRow, 'digest'>): string {
-  return Buffer.from(digest).toString('hex');
 }

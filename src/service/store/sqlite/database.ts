@@ -68,19 +68,6 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
   });
 }
 
-/** Runs reads that all see the database as it is at the first of them. */
-export function inSnapshot<Result>(database: Database, read: () => Result): Result {
-  return guarded(() => {
-    if (database.isTransaction) return read();
-    database.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      database.exec('COMMIT');
-    }
-  });
-}
-
 /** Reports whether another process holds a lock, so that it may help to try again. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;

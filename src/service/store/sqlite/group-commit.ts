@@ -1,14 +1,6 @@
 import { Lane } from '../lane.ts';
 import { type Database, guarded, isBusy, patiently, type Statement } from './database.ts';
 
-/** Something that gathers changes during a transaction and writes them at its end. */
-export interface Participant {
-  /** Writes what has been gathered; the commit follows. */
-  flush(): void;
-  /** Forgets it: the transaction has ended, one way or the other. */
-  forget(): void;
-}
-
 type Work = () => unknown;
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
@@ -31,7 +23,6 @@ export class GroupCommit {
    */
   constructor(
     private readonly database: Database,
-    private readonly participant: Participant,
     private readonly ready: () => void = () => {},
     private readonly ended: (error?: unknown) => void = () => {},
   ) {
@@ -71,7 +62,6 @@ export class GroupCommit {
     this.#begin.run();
     try {
       const outcomes = works.map((work) => this.#attempt(work));
-      this.participant.flush();
       this.#commit.run();
       this.ended();
       return outcomes;
@@ -79,8 +69,6 @@ export class GroupCommit {
       this.ended(error);
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
-    } finally {
-      this.participant.forget();
     }
   }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isSqliteError, sqlite } from '../../../shared/sqlite-engine.ts';
 import type { Stock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../store.ts';
-import { type Database, guarded, IN_MEMORY, inSnapshot, inTransaction, openDatabase, patiently } from './database.ts';
+import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patiently } from './database.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
@@ -79,12 +79,15 @@ export function settle(database: Database): void {
  * @throws StorageError when the file is no database, another program's, or of a version that this one does not know
  */
 export function versionOf(database: Database): bigint {
-  // Of one moment: another process may be creating the tables just now.
-  const { application, version, count } = inSnapshot(database, () => ({
-    application: database.prepare('PRAGMA application_id').get().application_id,
-    version: database.prepare('PRAGMA user_version').get().user_version,
-    count: database.prepare('SELECT count(*) AS count FROM sqlite_schema').get().count,
-  }));
+  // One statement is of one moment: another process may be creating the tables just now.
+  const { application, version, count } = guarded(() =>
+    database
+      .prepare(
+        `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS count
+         FROM pragma_application_id, pragma_user_version`,
+      )
+      .get(),
+  );
   if (application === APPLICATION_ID && MIGRATIONS.has(version)) return version;
   if (count === 0n) return 0n;
   const name = database.location() ?? 'the database';

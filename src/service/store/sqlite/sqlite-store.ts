@@ -5,7 +5,7 @@ import { LATELY_MS } from '../rows.ts';
 import { StorageError, type Store } from '../store.ts';
 import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, patiently, prepareOnce } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
-import { Accounts, sqliteKeys } from './keys.ts';
+import { sqliteKeys } from './keys.ts';
 import { sqlitePets } from './pets.ts';
 import { CURRENT, laterVersion, prepareDatabase, STARTING_MS, versionOf } from './schema.ts';
 
@@ -62,14 +62,14 @@ function storeOf(file: string, database: Database, clock: Clock): Store {
     const { user_version: version } = sql('PRAGMA user_version').get();
     if (version !== CURRENT) throw laterVersion(database.location() ?? 'the database', version);
   };
-  const accounts = new Accounts(sql);
-  const commits = new GroupCommit(database, accounts, requireOwn, (error) => {
+  const commits = new GroupCommit(database, requireOwn, (error) => {
     wroteAt = error === undefined ? clock.now() : undefined;
   });
   const now = () => Math.floor(clock.now()) + ahead;
+  const { idle, ...keys } = sqliteKeys(sql, commits, now);
   const { close: closePets, ...pets } = sqlitePets({ file, database, sql, commits, requireOwn });
   return {
-    ...sqliteKeys(sql, accounts, commits, now),
+    ...keys,
     ...pets,
     now,
     advance: async (milliseconds) => {
@@ -81,6 +81,7 @@ function storeOf(file: string, database: Database, clock: Clock): Store {
       await commits.run(() => database.exec(REWRITE));
     },
     close: async () => {
+      await idle();
       await commits.idle();
       if (!database.isOpen) return;
       closePets();
