@@ -2,7 +2,7 @@ import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-id.ts';
-import { type Answers, listOf, piecesOf, type Statement, statement } from './statements.ts';
+import { type Answers, among, type Statement, statement } from './statements.ts';
 import { draw, type Moment, numberOfRow, type Work } from './store.ts';
 import { text } from './stored-values.ts';
 
@@ -42,21 +42,20 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
   const pages = pagesOf(given.rows, sums);
   const first = insertRows(token, pages.next().value ?? []);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const opening = [
+    const [[newest] = [], _head, _rows, [row] = [], ...loaded] = yield [
       statement(selectNewest, head.contentHash ?? null, head.service),
       insertHead(at, runIdAt(at.wall, random, attempt), token, given),
-      ...first,
+      first,
+      statement('SELECT id, changes FROM petstock.runs WHERE token = ?', token),
+      ...loads,
     ];
-    const begun = statement('SELECT id, changes FROM petstock.runs WHERE token = ?', token);
-    const [[newest] = [], ...answers] = yield [...opening, begun, ...loads];
-    const [[row] = [], ...loaded] = answers.slice(opening.length - 1);
     const isRepeated = Number(row?.changes) > 0;
     if (isRepeated) return loaded;
     if (follows !== undefined && text(newest?.token) !== token && text(newest?.run) !== follows.run) {
       throw new NewerRunError('Another run of the same content has begun');
     }
     if (row === undefined) continue;
-    for (const rows of pages) yield insertRows(token, rows);
+    for (const rows of pages) yield [insertRows(token, rows)];
     writeSums(at, Number(row.id), sums);
     return loaded;
   }
@@ -126,22 +125,17 @@ function writeSums(at: Moment, id: number, { changes, maxRow, units, pets, faile
   at.writes.push(statement(sql, maxRow, id));
 }
 
-/** The types of PostgreSQL are those of the first row. */
-const typed =
-  'CAST(? AS integer),CAST(? AS integer),CAST(? AS bigint),CAST(? AS bigint),CAST(? AS bigint),CAST(? AS bigint),CAST(? AS text),CAST(? AS text),CAST(? AS text),CAST(? AS text)';
+/** In PostgreSQL the values of a list are text. */
+const columns = ['integer', 'integer', ...Array(4).fill('bigint'), ...Array(4).fill('text')].map(
+  (type, index) => `CAST(column${index + 1} AS ${type})`,
+);
+const insertingRows = `INSERT INTO petstock.rows (run, service, sequence, touched, row, line, pet_id, before, after, delta, reason, ref, result, error)
+  SELECT id, service, began, began, ${columns} FROM petstock.runs, (VALUES ?*) AS given WHERE token = ? ON CONFLICT (run, row) DO NOTHING`;
 
-function insertRows(token: string, rows: readonly PlannedRow[]): Statement[] {
-  return piecesOf(rows).map((piece) => {
-    const values = piece.map(({ row, line, petId, before, after, delta, reason, ref, outcome }) => [
-      ...[row, line, petId, before ?? null, after, delta ?? null, reason ?? null, ref ?? null],
-      ...[outcome?.result ?? 'pending', outcome === undefined ? null : JSON.stringify(outcome.error)],
-    ]);
-    return statement(
-      `INSERT INTO petstock.rows (run, service, sequence, touched, row, line, pet_id, before, after, delta, reason, ref, result, error)
-       SELECT id, service, began, began, given.* FROM petstock.runs, (VALUES ${[`(${typed})`, ...values.slice(1).map(listOf)].join()}) AS given
-       WHERE token = ? ON CONFLICT (run, row) DO NOTHING`,
-      ...values.flat(),
-      token,
-    );
-  });
+function insertRows(token: string, rows: readonly PlannedRow[]): Statement {
+  const list = rows.map(({ row, line, petId, before, after, delta, reason, ref, outcome }) => [
+    ...[row, line, petId, before ?? null, after, delta ?? null, reason ?? null, ref ?? null],
+    ...[outcome?.result ?? 'pending', outcome === undefined ? null : JSON.stringify(outcome.error)],
+  ]);
+  return among(insertingRows, [token], list);
 }

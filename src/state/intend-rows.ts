@@ -1,10 +1,10 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { leasesIn, selectLeases, takingLeases } from './leases.ts';
+import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
-import { countsUpdate, outcomeLoads, type RunInTables, rowNumbers, runByToken, settling } from './settle-rows.ts';
-import { type Answers, among, piecesOf, type Row, type Statement, statement } from './statements.ts';
+import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
+import { type Answers, among, type Row, type Statement, statement } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
 import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
@@ -44,33 +44,27 @@ export type Written =
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
-const ofPet = 'pet_id = own.pet_id AND service = own.service';
-const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
-    OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
-    OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Rows and their pets, by their keys alone. Of most there is nothing else to know. */
-const selectOwn = (contested: string) =>
-  `SELECT own.row, own.result, own.token, own.before, own.after, ${contested} AS is_contested
-   FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN `;
-const [selectPlain, selectRelying] = [selectOwn('0'), selectOwn(isContested)];
-
 /** Returns what `writing` has to know. The run may be made in the same round. */
 export function writingLoads({ token, service, outcomes, intents, since, confirmed }: Writing): Statement[] {
-  const [select, marks] = since === undefined ? [selectPlain, []] : [selectRelying, [since.sequence, since.sequence]];
   const pets = intents.map(({ petId }) => petId);
+  const relying = since === undefined ? [] : pets;
+  const after = since?.sequence ?? 0;
   return [
     statement(selectRun, token),
     selectLast,
     statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, token, confirmed?.row ?? 0),
-    ...among(select, [...marks, token], rowNumbers(intents)),
-    ...among(`${selectLeases} AND pet_id IN `, [service], pets),
-    ...outcomeLoads(token, outcomes),
+    selectSettled(token, outcomes),
+    among(selectOwn, [token], rowNumbers(intents)),
+    among(`${selectLeases} AND pet_id IN ?*`, [service], pets),
+    among(selectLater, [service, after], relying),
+    among(selectUnknown, [service], relying),
+    among(selectPruned, [service, after], relying),
   ];
 }
 
 /** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `writingLoads` */
 export function* writing(presence: Presence, at: Moment, given: Writing, loaded: Answers): Work<Written> {
-  const [[head] = [], [meta] = [], [kept] = [], ...answers] = loaded;
+  const [[head] = [], [meta] = [], [kept] = [], settled = [], own = [], ...ofPets] = loaded;
   const { intents, outcomes, confirmed, call } = given;
   if (head === undefined) return { kind: 'gone' };
   const run = runIn(head);
@@ -79,8 +73,7 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
     const living = yield* presence.aliveAmong(at, [head]);
     return { kind: 'taken', run: run.run, by: living.get(String(head.holder))?.name };
   }
-  const pieces = piecesOf(intents).length;
-  const rows = new Map(answers.slice(0, pieces).flatMap((found) => found.map((row) => [Number(row.row), row])));
+  const rows = new Map(own.map((row) => [Number(row.row), row]));
   // Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
   const isRepeated = intents.some(({ row }) => rows.get(row)?.token === call);
   const last = number(meta?.last) ?? 0;
@@ -88,9 +81,8 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   const isLost = isOurs && !isRepeated && (!isKept || hasForgotten(last, given.highestSeen, given.since));
   const lost = { kind: 'lost', run: run.run } as const;
   if (isLost && intents.length > 0) return lost;
-  const takenFrom = isOurs ? undefined : presence.id;
-  const moves = isRepeated ? [] : yield* settling(at, run, outcomes, answers.slice(2 * pieces), takenFrom);
-  const grants = yield* granting(presence, at, run, given, { rows, leases: answers.slice(pieces, 2 * pieces).flat() });
+  const moves = isRepeated ? [] : yield* settling(at, run, outcomes, settled, isOurs ? undefined : presence.id);
+  const grants = yield* granting(presence, at, run, given, rows, ofPets);
   const granted = intents.filter(({ row }, index) => {
     return grants[index]?.kind === 'granted' && rows.get(row)?.token !== call;
   });
@@ -104,6 +96,15 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn };
 }
 
+/** Rows and their pets, by their keys alone. Of most there is nothing else to know. */
+const selectOwn = `SELECT row, result, token, before, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
+const selectWriters = `SELECT CAST(pet_id AS TEXT) AS pet, run AS id, (SELECT runs.run FROM petstock.runs WHERE runs.id = rows.run) AS run,
+  (SELECT command FROM petstock.runs WHERE runs.id = rows.run) AS command, result, touched, boot, expires, lasts
+  FROM petstock.rows WHERE service = ${serviceByName}`;
+const selectLater = `${selectWriters} AND touched > ? AND result IN (${possibleResults}) AND pet_id IN ?*`;
+const selectUnknown = `${selectWriters} AND result = 'unknown' AND pet_id IN ?*`;
+const selectPruned = `SELECT CAST(pet_id AS TEXT) AS pet, sequence FROM petstock.pruned
+  WHERE service = ${serviceByName} AND sequence > ? AND pet_id IN ?*`;
 const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
 
 function runIn({ id, run, service, undoes }: Row): RunInTables {
@@ -124,7 +125,7 @@ function writeGranted(
   const leases = granted.map(({ petId, expires }) => {
     return { petId, service, owner, run: owner, holder, boot, expires, lasts: expires - now };
   });
-  at.writes.push(...takingLeases(leases));
+  at.writes.push(takingLeases(leases));
   for (const { row, rebased } of granted) {
     const { before, after } = rows.get(row) ?? {};
     if (rebased === undefined || (rebased.before === number(before) && rebased.after === number(after))) continue;
@@ -133,62 +134,43 @@ function writeGranted(
   }
   for (const ends of new Set(granted.map(({ expires }) => expires))) {
     const values = [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id];
-    at.writes.push(...among(writeIntent, values, rowNumbers(granted.filter(({ expires }) => expires === ends))));
+    at.writes.push(among(writeIntent, values, rowNumbers(granted.filter(({ expires }) => expires === ends))));
   }
   // The lease is the run's now, and the place needs no line any more.
   if (place !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', place));
 }
 
 const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
-  sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN `;
+  sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
 
-/** Whether each row may be sent. @param found the rows of the run, by their numbers, and the leases of their pets */
+/** Whether each row may be sent. @param rows those of the run, by their numbers. @param ofPets the answers about their pets */
 function* granting(
   presence: Presence,
   at: Moment,
   run: RunInTables,
   { intents, since, place, call }: Writing,
-  found: { readonly rows: ReadonlyMap<number, Row>; readonly leases: readonly Row[] },
+  rows: ReadonlyMap<number, Row>,
+  [leased = [], later = [], unknown = [], pruned = []]: Answers,
 ): Work<Grant[]> {
-  const living = yield* presence.aliveAmong(at, found.leases);
-  const leases = yield* leasesIn(at, found.leases, living);
+  const leases = yield* leasesIn(at, leased, yield* presence.aliveAmong(at, leased));
   const owners = place === undefined ? [run.run] : [run.run, place];
-  const contested = intents.filter(({ row }) => Number(found.rows.get(row)?.is_contested) === 1);
-  const isAlone = since === undefined || contested.length === 0;
-  const writers = isAlone ? undefined : yield* writersOf(at, run, contested, since);
+  const endOf = yield* endsOf(at, unknown);
+  const others = [...later, ...unknown].filter(({ id }) => Number(id) !== run.id);
   return intents.map((intent): Grant => {
-    if (found.rows.get(intent.row)?.token === call) return { kind: 'granted' };
-    const busy = busyWith(leases.get(String(intent.petId)), owners, presence.id, at.now);
+    if (rows.get(intent.row)?.token === call) return { kind: 'granted' };
+    const petId = String(intent.petId);
+    const busy = busyWith(leases.get(petId), owners, presence.id, at.now);
     if (busy !== undefined) return { kind: 'busy', ...busy };
-    const writer = writers?.get(intent);
+    if (since === undefined) return { kind: 'granted' };
+    const writers = others.filter(({ pet }) => pet === petId).map((row) => writerIn(row, endOf(row)));
+    const writer = overtakenBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
   });
 }
 
-const selectWriter = `SELECT runs.run, runs.command, rows.result, rows.touched, rows.boot, rows.expires, rows.lasts
-  FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run WHERE rows.pet_id = ? AND rows.service = ? AND rows.run <> ?`;
-const selectLater = `${selectWriter} AND rows.touched > ? AND rows.result IN (${possibleResults}) ORDER BY rows.touched DESC LIMIT 1`;
-const selectUnknown = `${selectWriter} AND rows.result = 'unknown'`;
-const selectPruned = 'SELECT sequence FROM petstock.pruned WHERE pet_id = ? AND service = ?';
-
-/** Returns the runs that have written pets since the mark, or may have, by the intents that they have overtaken. */
-function* writersOf(at: Moment, { id, service }: RunInTables, intents: readonly Intent[], since: Mark) {
-  const answers: Answers = yield intents.flatMap(({ petId }) => [
-    statement(selectLater, petId, service, id, since.sequence),
-    statement(selectUnknown, petId, service, id),
-    statement(selectPruned, petId, service),
-  ]);
-  const endOf = yield* endsOf(at, answers.flat());
-  return new Map(
-    intents.map((intent, index) => {
-      const [later = [], unknown = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
-      const writers = [...later, ...unknown].map(
-        (row): Writer => ({
-          ...{ run: name(row.run), command: name(row.command), result: String(row.result) as RecordedResult },
-          ...{ touched: number(row.touched) ?? 0, arrives: endOf(row) },
-        }),
-      );
-      return [intent, overtakenBy(writers, number(pruned?.sequence), since)];
-    }),
-  );
+function writerIn({ run, command, result, touched }: Row, arrives: number | undefined): Writer {
+  return {
+    ...{ run: name(run), command: name(command), result: String(result) as RecordedResult },
+    ...{ touched: number(touched) ?? 0, arrives },
+  };
 }

@@ -1,6 +1,6 @@
 import type { Lease } from './decide.ts';
 import type { Living } from './processes-present.ts';
-import { listOf, piecesOf, type Row, type Statement, statement } from './statements.ts';
+import { among, type Row, type Statement } from './statements.ts';
 import type { Moment, Work } from './store.ts';
 import { text } from './stored-values.ts';
 import { endsOf } from './times.ts';
@@ -35,17 +35,13 @@ export interface TakenLease {
 }
 
 /** The leases of pets, even from another process. */
-export function takingLeases(leases: readonly TakenLease[]): Statement[] {
+export function takingLeases(leases: readonly TakenLease[]): Statement {
   const byPet = new Map(leases.map((lease) => [lease.petId, lease]));
-  return piecesOf([...byPet.values()]).map((piece) => {
-    const values = piece.map(({ petId, service, owner, holder, run = null, boot = null, ...end }) => {
-      return [petId, service, owner, run, holder, boot, end.expires ?? null, end.lasts ?? null];
-    });
-    return statement(
-      `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES ${values.map(listOf).join()}
-       ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
-         expires = excluded.expires, lasts = excluded.lasts`,
-      ...values.flat(),
-    );
+  const list = [...byPet.values()].map(({ petId, service, owner, holder, run = null, boot = null, ...end }) => {
+    return [petId, service, owner, run, holder, boot, end.expires ?? null, end.lasts ?? null];
   });
+  const sql = `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES ?*
+    ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
+      expires = excluded.expires, lasts = excluded.lasts`;
+  return among(sql, [], list);
 }

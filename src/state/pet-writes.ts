@@ -1,6 +1,6 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
-import { type Row, type Statement, statement } from './statements.ts';
+import { among, type Row, type Statement, statement } from './statements.ts';
 import type { Store } from './store.ts';
 import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
@@ -147,9 +147,10 @@ const page = 500;
 const recentColumns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched';
 
 /** @param since as the column `at` has it */
-export function recentOfPet(service: string, petId: bigint, since: number): Statement {
-  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE ${ofPet} AND at >= ? AND result IN (${possibleResults}) AND NOT ${isOvertaken}`;
-  return statement(sql, petId, service, since);
+export function recentOfPets(service: string, petIds: readonly bigint[], since: number): Statement {
+  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE service = ${serviceByName} AND at >= ? AND result IN (${possibleResults})
+    AND NOT ${isOvertaken} AND pet_id IN ?*`;
+  return among(sql, [service, since], petIds);
 }
 
 /** Returns the writes at a service that were settled, or begun, since a moment, the oldest first. */
@@ -169,7 +170,7 @@ export async function recentOfService(store: Asking, service: string, since: num
   }
 }
 
-/** Returns the writes in rows of `recentOfPet`, the oldest first. */
+/** Returns the writes in rows of `recentOfPets`, the oldest first. */
 export function recentWritesIn(rows: readonly Row[]): RecentWrite[] {
   const writes = rows.map((row) => ({
     petId: BigInt(String(row.pet)),

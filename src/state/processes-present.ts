@@ -4,7 +4,7 @@ import { FailureError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
-import { type Row, type Statement, statement } from './statements.ts';
+import { among, type Row, type Statement, statement } from './statements.ts';
 import {
   type Durability,
   justWrite,
@@ -156,14 +156,12 @@ export class Presence {
   }
 
   /** Returns which of the processes in the column `holder` of some rows are alive, this one included. */
-  *aliveAmong(at: Moment, rows: readonly Row[]): Work<Living> {
-    const others = new Set(rows.flatMap(({ holder }) => text(holder) ?? []));
+  *aliveAmong(at: Moment, held: readonly Row[]): Work<Living> {
+    const others = new Set(held.flatMap(({ holder }) => text(holder) ?? []));
     others.delete(this.id);
-    // No round trip for nothing.
-    const answers =
-      others.size === 0 ? [] : yield [...others].map((id) => statement(`${selectPresence} WHERE id = ?`, id));
+    const [rows = []] = yield [among(`${selectPresence} WHERE id IN ?*`, [], [...others])];
     const living = new Map<string, LivingProcess>([[this.id, { name: 'this process', endsElsewhere: undefined }]]);
-    for (const { row, identity, ends } of yield* this.#livingIn(at, answers.flat())) {
+    for (const { row, identity, ends } of yield* this.#livingIn(at, rows)) {
       const endsElsewhere = this.#isElsewhere(identity, at) ? ends : undefined;
       living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
     }

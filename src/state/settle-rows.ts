@@ -1,7 +1,7 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
-import { type Answers, among, type Statement, statement, type Value } from './statements.ts';
+import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, type Work } from './store.ts';
 import { number, text, texts } from './stored-values.ts';
 
@@ -38,9 +38,9 @@ export function countsUpdate(run: number, moves: readonly Move[]): Statement {
 
 export const rowNumbers = (items: readonly { readonly row: number }[]) => items.map(({ row }) => row);
 
-/** @param token of the run */
-export function outcomeLoads(token: string, outcomes: readonly Outcome[]): Statement[] {
-  const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN `;
+/** Selects what `settling` has to know. @param token of the run */
+export function selectSettled(token: string, outcomes: readonly Outcome[]): Statement {
+  const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
   return among(sql, [token], rowNumbers(outcomes));
 }
 
@@ -58,20 +58,20 @@ interface Alike {
 /**
  * Decides and writes what becomes of rows, and gives their leases back, unless a request may still arrive.
  * @param outcomes one for each row
- * @param loaded answers of `outcomeLoads`
+ * @param loaded rows of `selectSettled`
  * @param takenFrom this process, if another one has the run now
  */
 export function* settling(
   at: Moment,
   run: RunInTables,
   outcomes: readonly Outcome[],
-  loaded: Answers,
+  loaded: readonly Row[],
   takenFrom: string | undefined,
 ): Work<Move[]> {
   const moves: Move[] = [];
   const alike = new Map<string, Alike>();
   const undone: number[] = [];
-  const known = new Map(loaded.flat().map((row) => [Number(row.row), row]));
+  const known = new Map(loaded.map((row) => [Number(row.row), row]));
   for (const outcome of outcomes) {
     const row = known.get(outcome.row);
     if (row === undefined) continue;
@@ -105,14 +105,17 @@ export function* settling(
 function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, holder?: string): Statement[] {
   const { became, isArriving, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
-  const settle = `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN `;
+  const settle = `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
   const release = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
-  const lease = `${release} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN `;
-  const pets = outcomes.map(({ petId }) => petId);
+  const lease = `${release} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN ?*`;
   return [
-    ...among(settle, [became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
-    ...among(lease, [run.service, run.run, ...holders], pets),
+    among(settle, [became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
+    among(
+      lease,
+      [run.service, run.run, ...holders],
+      outcomes.map(({ petId }) => petId),
+    ),
   ];
 }
 
@@ -125,9 +128,9 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
   if (target === undefined) return;
   const id = Number(target.id);
   const [condition, taker] = isBack ? ['= ?', [by]] : ['IS NULL', []];
-  const select = `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN `;
-  const known = yield among(select, [id, ...taker], rows);
-  const changed = known.flat().map(({ row, line }) => ({ row: Number(row), line: Number(line) }));
+  const sql = `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN ?*`;
+  const [known = []] = yield [among(sql, [id, ...taker], rows)];
+  const changed = known.map(({ row, line }) => ({ row: Number(row), line: Number(line) }));
   if (changed.length === 0) return;
   const undoneBy = new Set(texts(target.undone_by)).add(by);
   if (isBack) {
@@ -136,8 +139,8 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
     if (taken.length === changed.length) undoneBy.delete(by);
   }
   at.writes.push(
-    ...among(
-      'UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ',
+    among(
+      'UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ?*',
       [isBack ? null : by, id],
       rowNumbers(changed),
     ),

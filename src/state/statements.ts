@@ -7,30 +7,41 @@ export type Row = Readonly<Record<string, string | number | boolean | null>>;
 export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
+  /** What stands in place of its `?*`: values in parentheses, or several such. It is asked in pieces, or not at all if there are none. */
+  readonly list?: readonly (Value | readonly Value[])[];
 }
 
 export function statement(sql: string, ...values: readonly Value[]): Statement {
   return { sql, values };
 }
 
-/** Splits into pieces of 64, 32, 16, and so on down to one, so that statements over several rows have few texts, and are prepared once. */
-export function piecesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
-  const pieces: (readonly Item[])[] = [];
-  for (let from = 0, size = 64; from < items.length; from += size) {
-    while (size > items.length - from) size /= 2;
-    pieces.push(items.slice(from, from + size));
+/** Returns a statement about a list of any length. */
+export function among(sql: string, values: readonly Value[], list: NonNullable<Statement['list']>): Statement {
+  return { sql, values, list };
+}
+
+/** Returns what a driver asks or writes in place of a statement. Lists of any length have few texts, which are prepared once. */
+export function piecesOf(whole: Statement): readonly Statement[] {
+  const { sql, values, list } = whole;
+  if (list === undefined) return [whole];
+  const [before = '', after = ''] = sql.split('?*');
+  const earlier = before.split('?').length - 1;
+  const pieces: Statement[] = [];
+  for (let from = 0, size = 64; from < list.length; from += size) {
+    while (size > list.length - from) size /= 2;
+    const piece = list.slice(from, from + size);
+    const places = Array.isArray(piece[0])
+      ? piece.map((one) => placesOf(one as readonly Value[])).join()
+      : placesOf(piece);
+    const all = [...values.slice(0, earlier), ...piece.flat(), ...values.slice(earlier)];
+    pieces.push(statement(`${before}${places}${after}`, ...all));
   }
   return pieces;
 }
 
-/** `(?,?,?)`, for so many values. */
-export function listOf({ length }: readonly unknown[]): string {
+/** `(?,?,?)` */
+function placesOf({ length }: { readonly length: number }): string {
   return `(${'?,'.repeat(length).slice(0, -1)})`;
-}
-
-/** Returns statements that look at values in a list. @param sql ends in `IN `, and has the values that are given first */
-export function among(sql: string, values: readonly Value[], list: readonly Value[]): Statement[] {
-  return piecesOf(list).map((piece) => statement(sql + listOf(piece), ...values, ...piece));
 }
 
 /** Returns a function that puts each text of SQL into the words of an engine once. */
@@ -43,5 +54,5 @@ export function rewriting(rewrite: (sql: string) => string): (sql: string) => st
   };
 }
 
-/** Rows of each statement that was yielded, in their order. */
+/** Rows of each statement that was asked, in their order. */
 export type Answers = readonly (readonly Row[])[];

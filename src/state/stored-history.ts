@@ -18,7 +18,7 @@ import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.t
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
-import { type Row, type Statement, statement, type Value } from './statements.ts';
+import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { possibleResults } from './tables.ts';
@@ -277,8 +277,8 @@ export class History {
 
   async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
     const missing = [...ids].filter((id) => !known.has(id));
-    const asked = missing.map((id) => statement(`SELECT ${runColumns} FROM petstock.runs WHERE id = ?`, id));
-    const rows = (await this.#context.store.ask(...asked)).flat();
+    const select = among(`SELECT ${runColumns} FROM petstock.runs WHERE id IN ?*`, [], missing);
+    const [rows = []] = await this.#context.store.ask(select);
     const records = await this.#recordsOf(rows);
     for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }

@@ -3,7 +3,7 @@ import type { RecentWrite } from '../inventory/run-records.ts';
 import { busyWith, type Mark } from './decide.ts';
 import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
-import { recentOfPet, recentOfService, recentWritesIn } from './pet-writes.ts';
+import { recentOfPets, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { statement } from './statements.ts';
 import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
@@ -36,10 +36,9 @@ export class Pets {
     // Before it is asked: a request that could arrive after that counts as later.
     const at = clock.monotonic();
     const since = store.moment.wall - recent;
-    const ofPets = petIds?.map((petId) => recentOfPet(service, petId, since)) ?? [];
-    const [[row] = [], ...answers] = await store.ask(selectLast, ...ofPets);
-    const writes = petIds === undefined ? recentOfService(store, service, since) : recentWritesIn(answers.flat());
-    return { mark: { sequence: number(row?.last) ?? 0, at }, writes: await writes };
+    const [[row] = [], rows = []] = await store.ask(selectLast, recentOfPets(service, petIds ?? [], since));
+    const writes = petIds === undefined ? await recentOfService(store, service, since) : recentWritesIn(rows);
+    return { mark: { sequence: number(row?.last) ?? 0, at }, writes };
   }
 
   /**
@@ -140,7 +139,7 @@ export class Place {
       statement(`${selectLeases} AND pet_id = ?`, ...pet),
       statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
       selectLast,
-      recentOfPet(this.#service, this.petId, asked.since),
+      recentOfPets(this.#service, [this.petId], asked.since),
     ];
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
@@ -161,7 +160,7 @@ export class Place {
       return { busy, seen: undefined };
     }
     const service = number(own?.service) ?? 0;
-    at.writes.push(...takingLeases([{ petId: this.petId, service, owner: this.owner, holder: presence.id }]));
+    at.writes.push(takingLeases([{ petId: this.petId, service, owner: this.owner, holder: presence.id }]));
     const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
     return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
   }

@@ -15,8 +15,7 @@ const longest = 120_000;
 export function* endsOf(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
   const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
   const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
-  // No round trip for nothing.
-  const answers = foreign.length === 0 ? [] : yield foreign.map((row) => sightingOf(at, row));
+  const answers = yield foreign.map((row) => sightingOf(at, row));
   const known = new Map<string, number>();
   for (const [index, row] of foreign.entries()) {
     const seen = number(answers[index]?.[0]?.ends);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
-import { type Answers, type Statement, statement } from '../statements.ts';
+import { type Answers, piecesOf, type Statement, statement } from '../statements.ts';
 import { number } from '../stored-values.ts';
 import { type AskOptions, settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
@@ -142,16 +142,22 @@ export class PostgresConnection {
     return async (statements, options = {}) => {
       const { isPatient = false, goesOn = false, begins = false } = options;
       const opening = goesOn ? [] : [...(begins ? [begin] : []), settings(options), selectNow];
+      const pieces = statements.map(piecesOf);
+      const asked = [...opening, ...pieces.flat()];
+      // No round trip for nothing.
+      if (asked.length === 0) return pieces.map(() => []);
       const { clock } = this.#options;
       const sentAt = clock.monotonic();
       try {
-        const answers = await wire.ask([...opening, ...statements], isPatient ? longestAnswer : timeouts.answer);
+        const answers = await wire.ask(asked, isPatient ? longestAnswer : timeouts.answer);
         this.#heardAt = sentAt;
-        if (goesOn) return answers;
-        const [[session] = [], [time] = [], ...rest] = answers.slice(begins ? 1 : 0);
-        this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
-        this.#requireSameProcess(number(session?.pid));
-        return rest;
+        if (!goesOn) {
+          const [[session] = [], [time] = []] = answers.slice(opening.length - 2);
+          this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
+          this.#requireSameProcess(number(session?.pid));
+        }
+        const rest = answers.slice(opening.length);
+        return pieces.map(({ length }) => rest.splice(0, length).flat());
       } catch (error) {
         if (isLost(error)) wire.destroy();
         if (isSilence(error)) this.#noteSilence(error);

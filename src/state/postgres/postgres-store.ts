@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
-import { type Answers, type Statement, statement } from '../statements.ts';
+import { type Answers, piecesOf, type Statement, statement } from '../statements.ts';
 import type { Durability, Store, Working } from '../store.ts';
 import { number } from '../stored-values.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
@@ -46,8 +46,8 @@ export class PostgresStore implements Store {
   }
 
   async ask(...statements: readonly Statement[]): Promise<Answers> {
-    if (statements.length === 0) return [];
-    return this.#connection.ask(statements);
+    const isNothing = statements.every((asked) => piecesOf(asked).length === 0);
+    return isNothing ? statements.map(() => []) : this.#connection.ask(statements);
   }
 
   /** The server does it by itself; this makes it do so now, if the role may. */

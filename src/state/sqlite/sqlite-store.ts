@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
-import { type Answers, type Row, rewriting, type Statement } from '../statements.ts';
+import { type Answers, piecesOf, type Row, rewriting, type Statement } from '../statements.ts';
 import type { Durability, Moment, StateTime, Store, Working } from '../store.ts';
 import { type Connection, incremental } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
@@ -56,11 +56,13 @@ export class SqliteStore implements Store {
     return statements.map((asked) => this.askNow(asked));
   }
 
-  askNow({ sql, values }: Statement): readonly Row[] {
-    const text = ofSqlite(sql);
-    if (text.startsWith('SELECT')) return this.#connection.all(text, ...values);
-    this.#connection.run(text, ...values);
-    return [];
+  askNow(asked: Statement): readonly Row[] {
+    return piecesOf(asked).flatMap(({ sql, values }) => {
+      const text = ofSqlite(sql);
+      if (text.startsWith('SELECT')) return this.#connection.all(text, ...values);
+      this.#connection.run(text, ...values);
+      return [];
+    });
   }
 
   /** A file that was made before free pages could be given back is written anew, once; others keep it from that. */
@@ -96,7 +98,7 @@ export class SqliteStore implements Store {
     const steps = work(at);
     let step = steps.next([]);
     while (!step.done) step = steps.next(step.value.map((asked) => this.askNow(asked)));
-    for (const { sql, values } of at.writes) this.#connection.run(ofSqlite(sql), ...values);
+    for (const written of at.writes) this.askNow(written);
     return step.value;
   }
 }
