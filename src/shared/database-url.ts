@@ -54,7 +54,9 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
     return fault('it is not a URL; special characters in a password are written as %40, %2F and so on');
   const unknown = [...url.searchParams.keys()].find((name) => !parameters.has(name));
   if (unknown !== undefined) return fault(`the parameter "${unknown.slice(0, 40)}" is not supported`);
-  const parameter = (name: string) => url.searchParams.get(name) || undefined;
+  // No plus is a blank: this is no form.
+  const search = new URLSearchParams(url.search.replaceAll('+', '%2B'));
+  const parameter = (name: string) => search.get(name) || undefined;
   const connectTimeout = parameter('connect_timeout');
   if (connectTimeout !== undefined && !/^[1-9]\d{0,3}$/.test(connectTimeout)) {
     return fault('connect_timeout must be a number of seconds');
@@ -166,10 +168,12 @@ const placeholder = 'no-host.invalid';
 function readUrl(text: string): URL | undefined {
   const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
+  // The rest of a password whose slash, `?` or `#` is not written as %2F and so on: digits before it look like a port.
+  if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
   // Anything else may be the beginning of a password with a slash in it.
   const areHosts = hosts.split(',').every((host) => /^([^:[\]]*|\[[\da-f:.]+\])(:\d*)?$/i.test(host));
-  if (before === '' || (isList ? !areHosts || after.includes('@') : !/^(:|$)/.test(hosts))) return undefined;
+  if (before === '' || (isList ? !areHosts : !/^(:|$)/.test(hosts))) return undefined;
   const filled = `${before}${placeholder}${isList ? '' : hosts}${after}`;
   return URL.canParse(filled) ? new URL(filled) : undefined;
 }

@@ -21,6 +21,10 @@ describe('the URL of a database', () => {
     });
     const socket = { hosts: [{ host: '/run/pg', port: 5432 }] };
     expect(read('postgresql:///pets?host=%2Frun%2Fpg')).toMatchObject({ ...socket, database: 'pets' });
+    expect(read('postgresql://db/pets?user=ann@pets&password=a+b')).toMatchObject({
+      user: 'ann@pets',
+      password: 'a+b',
+    });
     expect(read('postgresql://ann@/pets?host=/run/pg')).toMatchObject({ ...socket, user: 'ann' });
     const six = { hosts: [{ host: '::1', port: 5433 }], tls: { mode: 'prefer' } };
     expect(read('postgresql://[::1]:5433/pets?sslmode=allow')).toMatchObject(six);
@@ -59,9 +63,14 @@ describe('the URL of a database', () => {
     ['postgresql:///pets?host=a,b,c&port=1,2', 'one port, or one for each host'],
     ['postgresql://db.example:99999/pets', 'not a URL'],
     ['postgresql://db.example/pets?port=0', 'the port'],
+    ['postgresql://ann:1/Geheim@db.example/pets', 'not a URL'],
+    ['postgresql://ann:1?geheim@db.example/pets', 'not a URL'],
+    ['postgresql://ann:1#geheim@db.example/pets', 'not a URL'],
+    ['postgresql://a,b:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
   ])('%s is refused', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, fault: expect.stringContaining(fault) });
+    expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);
   });
 
   it('is one URL for each of its hosts where one at a time is taken, and each means the same', () => {
