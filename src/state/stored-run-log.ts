@@ -41,8 +41,9 @@ export class RunLog {
   #isWritingSoon = false;
   readonly #onEnd: () => void;
   #hasEnded = false;
-  /** Another process has the run now, and may have removed it; or the state has lost some of it. It is reported once. */
-  #isForsaken = false;
+  /** Why nothing more is sent: another process has the run now, and may have removed it; or the state has lost some of it. */
+  #stopped: Error | undefined;
+  #isStopTold = false;
   #confirmed: Writing['confirmed'];
   #highestSeen = 0;
 
@@ -87,6 +88,7 @@ export class RunLog {
    */
   async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
+    this.#requireGoingOn();
     this.#requireInPlace();
     const { presence } = this.#context;
     if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
@@ -135,6 +137,7 @@ export class RunLog {
     const { store } = this.#context;
     do await this.#write('durable', rest);
     while (this.#buffer.mustRepeat(store.generation));
+    if (!this.#isStopTold) this.#requireGoingOn();
   }
 
   /** Outcomes that could not be written stay for the next `intend`, `flush` or `end`, which reports it. */
@@ -247,25 +250,39 @@ export class RunLog {
     return new FailureError(`${what}: nothing more is sent, and the history lacks the run`);
   }
 
-  /** @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. What was reported is not again. */
+  #requireGoingOn(): void {
+    if (this.#stopped === undefined) return;
+    this.#isStopTold = true;
+    throw this.#stopped;
+  }
+
+  /**
+   * @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. If nothing is sent, `#writeOut` says
+   *   so: nobody hears of what is written in time
+   */
   #requireWritten(written: Written, sends: boolean): readonly Grant[] {
-    const { store } = this.#context;
     if (written.kind === 'written') {
       this.#highestSeen = Math.max(this.#highestSeen, written.last);
       return written.grants;
     }
-    if (written.kind === 'taken') {
-      this.#isForsaken = true;
-      const by = written.by ?? 'another process';
-      throw new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
-        hint: `petstock history show ${this.run}`,
-      });
+    if (written.kind === 'gone') {
+      if (this.#stopped !== undefined && !sends) return [];
+      throw this.#replaced();
     }
-    if (this.#isForsaken && !sends) return [];
-    if (written.kind === 'gone') throw this.#replaced();
-    this.#isForsaken = true;
-    throw new FailureError(
-      `${store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history lacks some of run ${this.run}`,
+    this.#stopped ??= written.kind === 'lost' ? this.#lost() : this.#takenOver(written.by ?? 'another process');
+    if (sends) this.#requireGoingOn();
+    return [];
+  }
+
+  #takenOver(by: string): ConflictError {
+    return new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
+      hint: `petstock history show ${this.run}`,
+    });
+  }
+
+  #lost(): FailureError {
+    return new FailureError(
+      `${this.#context.store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history lacks some of run ${this.run}`,
       { hint: 'petstock state info' },
     );
   }

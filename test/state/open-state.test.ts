@@ -173,6 +173,18 @@ it('a run that has seen later numbers than an older copy has stops', async ({ fo
   await expect(log.intend(secondRow, undefined)).rejects.toMatchObject({ message });
 });
 
+it('an older copy that is noticed behind the last outcome is reported at the end', async ({ folder }) => {
+  const { options, clock } = opening(folder);
+  const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n));
+  await log.intend(firstRow, undefined);
+  await stateSql(folder, 'UPDATE sequence SET last = 0');
+  log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
+  clock.advance(50);
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  const message = expect.stringContaining('lost what it had confirmed');
+  await expect(log.end()).rejects.toMatchObject({ message });
+});
+
 it.each([
   [99, 'later version', 'npm install'],
   [2, 'never released', 'mv '],
