@@ -83,8 +83,7 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
 /** Returns a URL whose files (`sslrootcert`, `sslcert`, `sslkey`) are absolute: a relative path is another file in each folder. */
 export function withAbsoluteFiles(text: string): string {
   return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)[^&]+/g, (file) => {
-    const path = resolve(new URLSearchParams(`file=${file}`).get('file') ?? '');
-    return encodeURIComponent(path).replaceAll('%2F', '/');
+    return encodeURIComponent(resolve(decoded(file) ?? '')).replaceAll('%2F', '/');
   });
 }
 

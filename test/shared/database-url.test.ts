@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskDatabaseUrl, parseDatabaseUrl, urlPerHost } from '../../src/shared/database-url.ts';
+import { maskDatabaseUrl, parseDatabaseUrl, urlPerHost, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const read = (text: string) => {
@@ -71,6 +71,11 @@ describe('the URL of a database', () => {
   ])('%s is refused', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, fault: expect.stringContaining(fault) });
     expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);
+  });
+
+  it('names files as they are, whatever is in their names', () => {
+    const url = withAbsoluteFiles('postgresql://db.example/pets?sslrootcert=/a+b%20c.pem&sslmode=verify-full');
+    expect(read(url).tls.authority).toBe('/a+b c.pem');
   });
 
   it('is one URL for each of its hosts where one at a time is taken, and each means the same', () => {

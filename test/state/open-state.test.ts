@@ -52,7 +52,10 @@ async function watchedEngine(commits: number[]): Promise<Engine> {
       const statement = super.prepare(sql);
       const run: typeof statement.run = statement.run.bind(statement);
       const value: typeof run = (...values) => {
-        if (sql === 'COMMIT') commits.push(Number(super.prepare('PRAGMA synchronous').get()?.synchronous));
+        const pragma = (name: string) => Number(super.prepare(`PRAGMA ${name}`).get()?.[name]);
+        // Of what macOS would leave in the memory of its disk nothing is durable.
+        if (sql === 'COMMIT')
+          commits.push(pragma('synchronous') * pragma('fullfsync') * pragma('checkpoint_fullfsync'));
         return run(...values);
       };
       return Object.defineProperty(statement, 'run', { value });

@@ -41,7 +41,10 @@ export class Connection {
     this.file = file;
     this.#inode = statSync(file, { bigint: true }).ino;
     this.#database = new engine.DatabaseSync(file);
-    this.#database.exec(`PRAGMA busy_timeout = ${busyTimeout}`);
+    // On macOS a sync that is not full leaves what it has written in the disk's own memory. Elsewhere it means nothing.
+    this.#database.exec(
+      `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON`,
+    );
   }
 
   /** Visible to every other process at once; a power cut may take it back. */
