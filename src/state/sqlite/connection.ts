@@ -10,9 +10,6 @@ type Statement = ReturnType<Database['prepare']>;
 /** How long a transaction waits for that of another process: milliseconds. */
 export const busyTimeout = 10_000;
 
-/** Of `PRAGMA auto_vacuum`: free pages are given back when that is asked for. */
-export const incremental = 2;
-
 /** The files that SQLite keeps beside a database; they belong to it and to no other. */
 export const companions = ['-wal', '-shm'];
 

@@ -1,6 +1,6 @@
 import { shellWord } from '../../shared/where.ts';
 import { makingTables, requireReadable, schemaVersion } from '../tables.ts';
-import { type Connection, incremental } from './connection.ts';
+import type { Connection } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
 const applicationId = 0x70737374;
@@ -11,7 +11,8 @@ const applicationId = 0x70737374;
  */
 export function makeTables(connection: Connection): void {
   if (!isNew(connection)) return;
-  connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
+  // Free pages are given back when that is asked for.
+  connection.exec('PRAGMA auto_vacuum = INCREMENTAL');
   connection.useWriteAheadLog();
   connection.durable(() => {
     // Another process may have been first.

@@ -3,7 +3,7 @@ import { UnavailableError } from '../../shared/errors.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
 import { type Answers, piecesOf, type Row, rewriting, type Statement } from '../statements.ts';
 import type { Durability, Moment, StateTime, Store, Working } from '../store.ts';
-import { type Connection, incremental } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /** How long a transaction that is not urgent waits for that of another process, in milliseconds. */
@@ -65,21 +65,9 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** A file that was made before free pages could be given back is written anew, once; others keep it from that. */
-  async reclaim({ isBrief = false } = {}): Promise<void> {
-    const connection = this.#connection;
-    if (Number(connection.get('PRAGMA auto_vacuum')?.auto_vacuum) === incremental) {
-      // Each row that is read of it is a page.
-      connection.all('PRAGMA incremental_vacuum');
-    } else if (!isBrief) {
-      try {
-        connection.exec(`PRAGMA auto_vacuum = ${incremental}`);
-        connection.exec('VACUUM');
-      } catch (error) {
-        if (!isBusy((error as Error).cause)) throw error;
-      }
-    }
-    connection.all('PRAGMA wal_checkpoint(TRUNCATE)');
+  async reclaim(): Promise<void> {
+    // Each row that is read of the first is a page.
+    for (const pragma of ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)']) this.#connection.all(`PRAGMA ${pragma}`);
   }
 
   /** SQLite waits without hearing anything: between two attempts Ctrl-C is heard. */

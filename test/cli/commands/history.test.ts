@@ -290,17 +290,14 @@ describe('history prune', () => {
     expect((await stockOf(shop)).get('4')).toBe(39 + 5);
   });
 
-  test.for([
-    ['of a new file', 'incremental'],
-    ['of a file that sqlite3 has made of a dump', 'none'],
-  ] as const)('gives the space back %s', async ([_what, vacuum], { shop }) => {
+  test('gives the space back', async ({ shop }) => {
     const reason = 'x'.repeat(200);
     await recordRun(
       shop,
       Array.from({ length: 3000 }, (_, index) => ({ ...applied(BigInt(index), 1, 2), reason })),
     );
     await recordRun(shop, [applied(4n, 1, 2)]);
-    await stateSql(shop.folders.state, `PRAGMA auto_vacuum = ${vacuum}`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)');
+    await stateSql(shop.folders.state, 'PRAGMA wal_checkpoint(TRUNCATE)');
     const bytes = async () => (await shop.json('state info --json')).bytes as number;
     const full = await bytes();
     await shop.run('history prune --keep 1 --yes');
