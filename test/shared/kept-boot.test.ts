@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { createSystemClock } from '../../src/shared/clock.ts';
 import { keptBoot } from '../../src/shared/kept-boot.ts';
-import { newFolder } from '../support/new-folder.ts';
+import { newFolder, test } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { test as shopTest } from '../support/shop.ts';
 
-const test = shopTest.extend('folder', () => newFolder());
 const hour = 3_600_000;
 
 afterEach(() => {
@@ -32,40 +30,6 @@ describe('on a system that has no name for a boot', () => {
   test('a stepped wall clock is no restart', ({ folder }) => {
     const boots = [0, 61_000, hour, -hour, 400 * 24 * hour].map((step) => steppedBoot(folder, step));
     expect(new Set(boots).size).toBe(1);
-  });
-
-  test('a run of a live process is not resumed by another whose wall clock was stepped', async ({ shop }) => {
-    const clockOf = (step: number) => {
-      const boot = steppedBoot(shop.folders.state, step);
-      return { ...shop.clock, boot: () => boot };
-    };
-    const inspect = async () => {
-      const clock = clockOf(hour);
-      const [{ run, state }] = await shop.json('history list --json', { clock });
-      return { state, resumed: await shop.run(`inventory apply --resume ${run} --yes`, { clock }) };
-    };
-    // While its first writes are on their way.
-    let meanwhile: ReturnType<typeof inspect> | undefined;
-    let isWriting = false;
-    const applied = await shop.run('inventory apply - --yes --format csv', {
-      clock: clockOf(0),
-      stdin: 'petId,delta\n4,1\n5,1\n',
-      onSent: ({ method }) => {
-        isWriting ||= method === 'PATCH';
-      },
-      around: async (send) => {
-        const answer = await send();
-        if (isWriting) meanwhile ??= inspect();
-        await meanwhile;
-        return answer;
-      },
-    });
-    expect(applied).toMatchObject({ code: 0 });
-    expect(await meanwhile).toMatchObject({
-      state: 'running',
-      resumed: { code: 7, stderr: expect.stringContaining('is still running') },
-    });
-    expect((await meanwhile)?.resumed.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
 
   test('a machine that has been up for less long than before was restarted', () => {
