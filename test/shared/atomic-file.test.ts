@@ -16,7 +16,7 @@ function openFolder() {
   return {
     ...{ folder, at, write: (name: string, text: string) => fs.writeFileSync(at(name), text) },
     read: (name: string) => fs.readFileSync(at(name), 'utf8'),
-    modeOf: (name: string) => fs.statSync(at(name)).mode & 0o777,
+    modeOf: (name: string) => fs.statSync(at(name)).mode & 0o7777,
     names: () => fs.readdirSync(folder).sort(),
     /** `link` leads to `b/real`, which is `old`. */
     link: () => {
@@ -44,9 +44,9 @@ describe('writeFileAtomically', () => {
     expect(here.modeOf('new.csv') & ~0o644).toBe(0);
   });
 
-  test('replaces a file as a whole, and keeps its mode', async ({ here }) => {
+  test('replaces a file as a whole, and keeps its mode, but for setuid bits', async ({ here }) => {
     here.write('old.csv', 'a much longer text than the new one');
-    fs.chmodSync(here.at('old.csv'), 0o620);
+    fs.chmodSync(here.at('old.csv'), 0o6620);
     fs.linkSync(here.at('old.csv'), here.at('same.csv'));
     await writeFileAtomically(here.at('old.csv'), ['new']);
     expect([here.read('old.csv'), here.modeOf('old.csv')]).toEqual(['new', 0o620]);

@@ -42,8 +42,9 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   });
   const error = end.error && worded(invocation, write, end.error);
   if (options.printsRun) {
-    const { printReport } = await import('./print-report.ts');
-    await printReport(invocation, end.report, { changedOnly: false, names: await invocation.petNames() });
+    const { printReportBefore } = await import('./print-report.ts');
+    const viewed = { changedOnly: false, names: await invocation.petNames() };
+    await printReportBefore(error, invocation, end.report, viewed);
   } else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);

@@ -164,3 +164,20 @@ describe.for([
     expect(Math.min(...sent)).toBeGreaterThanOrEqual(60_000);
   });
 });
+
+describe('a change whose report can not be shown is not taken for one that failed', () => {
+  const onStdout = () => {
+    throw new Error('no room');
+  };
+  test.for([
+    ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: no room'],
+    ['set 1=5', 'The run went as planned, but its report could not be shown: no room'],
+    ['set 1=5 2=6 --yes', 'The run went as planned, but its report could not be shown: no room'],
+  ] as const)('inventory %s', async ([command, told], { till }) => {
+    await till.exits(`inventory ${command}`, 1, told, { onStdout });
+    till.service.always('PATCH', storeInstead(12));
+    await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
+      onStdout,
+    });
+  });
+});

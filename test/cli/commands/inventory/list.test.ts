@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { openShop, test } from '../../../support/shop.ts';
+import { test } from '../../../support/shop.ts';
 
 const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
 
@@ -45,30 +45,6 @@ describe('what is shown', () => {
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
     const empty = await shop.run('inventory list --pet 4242 -o table');
     expect(empty).toMatchObject({ stdout: '', stderr: expect.stringContaining('Nothing to show.\n') });
-  });
-});
-
-describe('--summary', () => {
-  test('counts pets and units by status, and in all', async () => {
-    const shop = await openShop({ pets: 6 });
-    const { stdout } = await shop.run('inventory list --summary --json');
-    const list = (await shop.json('inventory list --json')) as { quantity: number; status: string }[];
-    const tally = (items: typeof list) => ({
-      pets: items.length,
-      units: items.reduce((units, item) => units + item.quantity, 0),
-    });
-    const byStatus = Object.fromEntries(
-      ['available', 'pending', 'sold'].map((status) => [status, tally(list.filter((item) => item.status === status))]),
-    );
-    expect(JSON.parse(stdout)).toEqual({ ...tally(list), byStatus });
-  });
-
-  test('units beyond 2^53 are exact', async () => {
-    const shop = await openShop({ pets: 6 });
-    await shop.run('inventory set 1 9007199254740991');
-    await shop.run('inventory set 2 9007199254740991');
-    const { stdout } = await shop.run('inventory list --summary --json --pet 1,2');
-    expect(stdout).toContain('"units":18014398509481982');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answering } from '../../../support/answering.ts';
-import { errorJson, openShop, sent } from '../../../support/shop.ts';
+import { errorJson, openShop } from '../../../support/shop.ts';
 
 const count = 30_000;
 const texts = Array.from(
@@ -55,36 +55,6 @@ describe('an answer that breaks off', () => {
     const { stderr, ...result } = await run(cut, `inventory ${command}`);
     expect(result).toMatchObject({ code, stdout: expect.stringMatching(printed) });
     expect(stderr.includes('is not whole.')).toBe(code === 1);
-  });
-});
-
-test('a long list is sorted, cut and counted', async () => {
-  const sorted = await run(body, 'inventory list --sort quantity --desc --limit 2 --status sold');
-  expect(sorted.stdout).toBe('699\t699\tsold\n2799\t699\tsold\n');
-  const summary = await run(body, 'inventory list --summary --json');
-  expect(JSON.parse(summary.stdout)).toMatchObject({ pets: count, byStatus: { sold: { pets: count / 3 } } });
-});
-
-test('a reader that is gone ends the request too', async () => {
-  const shop = await openShop({ pets: 30_000 });
-  const result = await shop.run('inventory list --limit 1');
-  expect(result).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
-  expect(sent(result)).toEqual(['GET /v1/inventory']);
-});
-
-test.each([
-  ['-o', 'table'],
-  ['--max-quantity', '0'],
-  ['-o', 'csv'],
-])('the item that makes no sense is told by its number (%s %s)', async (...flags) => {
-  const good = Array.from(
-    { length: 9_999 },
-    (_, index) => `{"petId":${index},"quantity":${index % 3},"status":"sold"}`,
-  );
-  const url = await answering(200, `[${good.join(',')},{"petId":7,"quantity":"x","status":"sold"}]`);
-  const shop = await openShop();
-  await shop.exits(['inventory', 'list', ...flags], 1, '"quantity" in item 10000 of the answer', {
-    env: { PETSTOCK_URL_STAGING: url },
   });
 });
 

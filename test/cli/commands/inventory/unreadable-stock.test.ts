@@ -120,17 +120,13 @@ const longSpelling = `15${'0'.repeat(50)}e-51`;
 
 test.each([
   [given, '--low', 0],
-  [given, '--max-quantity 3', 0],
-  [given, '--max-quantity 9007199254740991', 0],
   [given, '--min-quantity 3', 1],
-  [given, '--min-quantity 3 --max-quantity 9', 0],
   [given, '--summary --low', 0],
   [given, '--pet 1,2 --max-quantity 3', 0],
   ['1e400', '--low', 0],
   ['1e400', '--min-quantity 9007199254740991', 1],
   ['-1e9999', '--low', 1],
   ['-1e9999', '--max-quantity -9007199254740991', 1],
-  ['-9007199254740992', '--min-quantity 0', 0],
   ['1.5', '--low', 1],
   ['1.5', '--max-quantity 1', 0],
   ['1.5', '--min-quantity 2', 0],

@@ -1,8 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
 import { LineCutter } from '../../../../../src/cli/commands/inventory/count/lines.ts';
 import fc, { property } from '../../../../support/seeded-fast-check.ts';
-import { changeFile, confirming, openShop, test } from '../../../../support/shop.ts';
+import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn } from './count-rig.ts';
 
 test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
@@ -77,18 +76,6 @@ test('an unknown code that is dropped is said to be that', async ({ shop }) => {
   expect(stderr).toContain('foo1: 1 kept apart, no known code\n');
   expect(stderr).toContain('foo1: dropped\n');
   expect(stderr).not.toContain('0 kept apart');
-});
-
-test('with colour, the words are those without', async () => {
-  const lines = '4 x2\n777777\n4\nfoo\n- \n= 5 9\n\ndone\n';
-  const [colour, plain] = await Promise.all(
-    [{ FORCE_COLOR: '1' }, { NO_COLOR: '1' }].map(async (env) =>
-      count(await openShop(), lines, '--dry-run', { ...person, env }),
-    ),
-  );
-  expect(colour?.stderr).toContain('\x1b[33mNot counted, since no pet is known for it:\x1b[39m\n');
-  const words = (text = '') => stripVTControlCharacters(text).replace(/(?<=Session )\w{4}|(?<=127.0.0.1:)\d+/g, 'x');
-  expect(words(colour?.stderr)).toBe(words(plain?.stderr));
 });
 
 test('in raw mode what is typed is drawn behind the prompt, and fast scans never mix', async ({ shop }) => {
