@@ -19,6 +19,13 @@ export interface SessionHead extends Pick<RunHead, 'env' | 'service' | 'baseUrl'
   readonly mode: CountMode;
   /** The whole ids of the sessions that were merged into it; of one alone: it has what the run of that has not written. */
   readonly merged: readonly string[];
+  /** It was merged with what the run of another has not written: what it lacks may have been written. */
+  readonly hasRest?: boolean;
+}
+
+/** Reports whether the pets that a session lacks may be in the run of another. */
+export function isRest({ hasRest = false, merged }: SessionHead): boolean {
+  return hasRest || merged.length === 1;
 }
 
 export type SessionEnd =

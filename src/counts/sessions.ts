@@ -11,6 +11,7 @@ import {
   DamagedSession,
   endSession,
   hasTables,
+  isRest,
   makeTables,
   type ScanRecord,
   type SessionContent,
@@ -35,7 +36,10 @@ export interface NewSession extends Omit<SessionContent, 'head'> {
 
 const hint = 'petstock inventory count --list';
 
-/** Milliseconds after which a process that can't be seen, and has not kept its session alive, no longer holds it. */
+/**
+ * Milliseconds after which a process that can't be seen, and has not kept its session alive, no longer holds it. The clock of a machine
+ * that was off may have been set back.
+ */
 const aliveFor = 15_000;
 
 /** The sessions of stock-takes on this machine: tables of the local `state.db`. */
@@ -181,7 +185,7 @@ export class Sessions {
     const { self } = processes;
     if (holder === undefined || JSON.stringify(holder) === this.#holder || processes.isGone(holder)) return false;
     const isBeside = holder.host === self.host && holder.namespace === self.namespace && holder.boot === self.boot;
-    return isBeside || clock.now() - touched < aliveFor;
+    return isBeside || Math.abs(clock.now() - touched) < aliveFor;
   }
 
   /** Returns an id whose last four characters no other session has. */
@@ -228,8 +232,9 @@ export function mergedOf(sources: readonly SessionFacts[], codes: BarCodes | und
     const counted = tallyOf(source);
     for (const [what, units] of [...counted.counts(), ...counted.unknowns()]) tally.base(what, units);
   }
+  const hasRest = sources.some(({ head }) => isRest(head));
   return {
-    head: { ...first.head, merged: sources.map(({ head }) => head.session) },
+    head: { ...first.head, merged: sources.map(({ head }) => head.session), ...(hasRest && { hasRest }) },
     codes: codes ?? joinBarCodes(sources.map((source) => source.codes)),
     scans: [...tally.counts(), ...tally.unknowns()].map(([what, units]) => {
       return { kind: 'base', units, code: `${what}`, pet: typeof what === 'bigint' ? what : undefined };

@@ -68,6 +68,15 @@ test('a process in another container holds its session as long as it keeps it al
   expect(unitsIn(two, shortOf(session))).toBe(1);
 });
 
+test('a clock that was set back while the machine was off leaves no session with a process that is gone', async () => {
+  const { clock, sessionsOf } = await machine();
+  const session = (await sessionsOf({ ...processNumber(1), boot: 'before' })).begin(empty);
+  const two = await sessionsOf(processNumber(2));
+  expect(() => two.take(session)).toThrow(/is being counted/);
+  clock.step(-3_600_000);
+  expect(two.take(session).isOpen).toBe(true);
+});
+
 test('a state that is removed while a session is counted is noticed with the next scan', async () => {
   const { folder, sessionsOf } = await machine();
   const session = (await sessionsOf(processNumber(1))).begin(empty);

@@ -1,4 +1,4 @@
-import type { SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
+import { isRest, type SessionFacts, type SessionHead } from '../../../../counts/session-tables.ts';
 import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/values.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
@@ -119,8 +119,8 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
   }
-  if (all && head.merged.length === 1) {
-    throw new UsageError(`Session ${name} has only what another has left unwritten: leave --all out`);
+  if (all && isRest(head)) {
+    throw new UsageError(`Session ${name} has what another has left unwritten: leave --all out`);
   }
   if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }

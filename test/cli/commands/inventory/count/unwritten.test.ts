@@ -63,6 +63,20 @@ test('beside a conflict the rows that were written are not written again', async
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
+test('--all sets nothing to 0 that the run of a session before a merge has written', async ({ shop }) => {
+  const stopped = await count(shop, '4 x2\n5 x3\n', '--yes --json', till(shop, '4 38'));
+  const rest = restIn(errorJson(stopped.stderr).error.message);
+  const openBeside = async () => {
+    const listed: { session: string; state: string }[] = await shop.json('inventory count --list --json');
+    return listed.find(({ session, state }) => state === 'open' && !session.endsWith(rest))?.session.slice(-4);
+  };
+  await count(shop, '8 x2\n', '--new --yes --max-changes 0');
+  await count(shop, '', `--merge ${rest} ${await openBeside()} --yes --max-changes 0`);
+  const all = await count(shop, '', `${await openBeside()} --yes --all`);
+  expect(all).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('leave --all out') });
+  expect((await stockOf(shop)).get('5')).toBe(3);
+});
+
 test('a person whose question took longer than a sale goes on with the pet that it was', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
