@@ -3,9 +3,9 @@ import { codeFault, codeText } from '../inventory/count/scan-line.ts';
 import { quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, CsvRecords } from './csv-records.ts';
-import { BrokenFileError, FaultList, type FileFaults } from './fault.ts';
+import { FaultList, type FileFaults } from './fault.ts';
 import { fieldOf } from './field-names.ts';
-import { decodeText } from './text.ts';
+import { readPieces } from './text.ts';
 
 export type CodesFile = { readonly ok: true; readonly codes: BarCodes } | ({ readonly ok: false } & FileFaults);
 
@@ -22,60 +22,50 @@ interface CodeColumns {
  * @throws what `source` throws
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
-  const reader = new CodesReader();
+  const faults = new FaultList();
+  const codes: CodeLines = { pets: new Map(), names: new Map(), lines: new Map() };
   const records = new CsvRecords((name) => fieldOf(name) !== undefined);
-  try {
-    for await (const piece of decodeText(source)) reader.add(records.read(piece, false));
-    reader.add(records.read('', true));
-  } catch (error) {
-    if (!(error instanceof BrokenFileError)) throw error;
-    reader.faults.add(error.fault);
-  }
-  return reader.finish();
+  let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
+  await readPieces(source, faults, (piece, isLast) => {
+    for (const record of records.read(piece, isLast)) {
+      if (record.cells.every((cell) => cell.trim() === '')) continue;
+      if (columns === 'awaited') columns = readHeader(record, faults) ?? 'useless';
+      else if (columns !== 'useless') readCode(record, columns, codes, faults);
+    }
+  });
+  if (columns === 'awaited' && faults.total === 0) faults.add({ line: 1, message: 'the file is empty' });
+  return faults.or({ codes: { pets: codes.pets, names: codes.names } });
 }
 
-class CodesReader {
-  readonly faults = new FaultList();
-  readonly #pets = new Map<string, bigint>();
-  readonly #names = new Map<bigint, string>();
-  readonly #lines = new Map<string, number>();
-  #columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
+interface CodeLines {
+  readonly pets: Map<string, bigint>;
+  readonly names: Map<bigint, string>;
+  /** On which line each code was. */
+  readonly lines: Map<string, number>;
+}
 
-  add(records: Iterable<CsvRecord>): void {
-    for (const record of records) {
-      if (record.cells.every((cell) => cell.trim() === '')) continue;
-      if (this.#columns === 'awaited') this.#columns = readHeader(record, this.faults) ?? 'useless';
-      else if (this.#columns !== 'useless') this.#addRow(record, this.#columns);
-    }
+function readCode(
+  { cells, line }: CsvRecord,
+  columns: CodeColumns,
+  { pets, names, lines }: CodeLines,
+  faults: FaultList,
+) {
+  const code = codeText(bareNumber(cells[columns.code] ?? ''));
+  const name = (cells[columns.name] ?? '').trim();
+  const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
+  const fault = code === '' && name !== '' ? undefined : codeFault(code);
+  if (!petId.ok) faults.add({ line, column: 'petId', message: petId.fault });
+  if (fault !== undefined) faults.add({ line, column: 'code', message: fault });
+  if (!petId.ok || fault !== undefined) return;
+  if (name !== '' && !names.has(petId.value)) names.set(petId.value, name);
+  if (code === '') return;
+  const other = pets.get(code) ?? petId.value;
+  if (other !== petId.value) {
+    const message = `the code ${quoted(code)} is on line ${lines.get(code)} already, for pet ${other}`;
+    faults.add({ line, column: 'code', message });
   }
-
-  finish(): CodesFile {
-    const { faults } = this;
-    if (this.#columns === 'awaited' && faults.total === 0) faults.add({ line: 1, message: 'the file is empty' });
-    return faults.or({ codes: { pets: this.#pets, names: this.#names } });
-  }
-
-  #addRow({ cells, line }: CsvRecord, columns: CodeColumns): void {
-    const code = codeText(bareNumber(cells[columns.code] ?? ''));
-    const name = (cells[columns.name] ?? '').trim();
-    const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
-    const fault = code === '' && name !== '' ? undefined : codeFault(code);
-    if (!petId.ok) this.faults.add({ line, column: 'petId', message: petId.fault });
-    if (fault !== undefined) this.faults.add({ line, column: 'code', message: fault });
-    if (!petId.ok || fault !== undefined) return;
-    if (name !== '' && !this.#names.has(petId.value)) this.#names.set(petId.value, name);
-    if (code !== '') this.#addCode(code, petId.value, line);
-  }
-
-  #addCode(code: string, petId: bigint, line: number): void {
-    const other = this.#pets.get(code);
-    if (other !== undefined && other !== petId) {
-      const message = `the code ${quoted(code)} is on line ${this.#lines.get(code)} already, for pet ${other}`;
-      this.faults.add({ line, column: 'code', message });
-    }
-    this.#pets.set(code, petId);
-    this.#lines.set(code, line);
-  }
+  pets.set(code, petId.value);
+  lines.set(code, line);
 }
 
 function readHeader({ cells, line }: CsvRecord, faults: FaultList): CodeColumns | undefined {

@@ -1,8 +1,8 @@
 import { CsvRows } from './csv-rows.ts';
-import { BrokenFileError, broken, type FaultList } from './fault.ts';
+import { broken, type FaultList } from './fault.ts';
 import { FieldNames, type NamingOptions, type RawRow } from './field-names.ts';
 import { type JsonKind, JsonRows } from './json-rows.ts';
-import { countLineEnds, decodeText, longestRow } from './text.ts';
+import { countLineEnds, longestRow, readPieces } from './text.ts';
 
 export const changeFormats = ['csv', 'tsv', 'json', 'ndjson'] as const;
 export type ChangeFormat = (typeof changeFormats)[number];
@@ -54,28 +54,18 @@ export async function readRows(
   options: ReadOptions & { readonly isStockList?: boolean },
   sink: RowSink,
 ): Promise<void> {
-  const take = (rows: Iterable<RawRow>) => {
-    for (const row of rows) sink.add(row);
-  };
   let head = '';
   let reader: RowReader | undefined;
-  try {
-    for await (const piece of decodeText(source)) {
-      if (reader !== undefined) {
-        take(reader.read(piece, false));
-        continue;
-      }
+  await readPieces(source, sink.faults, (piece, isLast) => {
+    let text = piece;
+    if (reader === undefined) {
       head += piece;
-      if (!showsKind(head)) continue;
+      if (!isLast && !showsKind(head)) return;
       reader = createReader(head, options, sink.faults);
-      take(reader.read(head, false));
+      text = head;
     }
-    if (reader !== undefined) take(reader.read('', true));
-    else take(createReader(head, options, sink.faults).read(head, true));
-  } catch (error) {
-    if (!(error instanceof BrokenFileError)) throw error;
-    sink.faults.add(error.fault);
-  }
+    for (const row of reader.read(text, isLast)) sink.add(row);
+  });
 }
 
 /** Reports whether the first line that is not blank is there as a whole, which tells how the file is to be read. */

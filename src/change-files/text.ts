@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { broken } from './fault.ts';
+import { BrokenFileError, broken, type FaultList } from './fault.ts';
 
 const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
 const lf = 0x0a;
@@ -17,6 +17,25 @@ const longestSignature = 4;
 
 /** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
 export const longestRow = 1024 * 1024;
+
+/**
+ * Reads the text of a file piece by piece, up to its end or to where nothing after can be understood, which is added to the faults.
+ * @param read is given an empty piece at the end
+ * @throws what `source` throws
+ */
+export async function readPieces(
+  source: AsyncIterable<Uint8Array>,
+  faults: FaultList,
+  read: (piece: string, isLast: boolean) => void,
+): Promise<void> {
+  try {
+    for await (const piece of decodeText(source)) read(piece, false);
+    read('', true);
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error;
+    faults.add(error.fault);
+  }
+}
 
 /**
  * Yields the text of a file in UTF-8 as its bytes come, without the byte order mark. No piece ends between the CR and the LF of one

@@ -11,18 +11,27 @@ export interface FilterCriteria {
   readonly maxQuantity?: number | undefined;
 }
 
-export type ItemFilter = (batch: ItemColumns) => void;
-
-/** A filter that admits the items which meet every part that is present. */
-export function createFilter({ statuses, petIds, minQuantity, maxQuantity }: FilterCriteria): ItemFilter {
-  const parts: ItemFilter[] = [];
-  if (minQuantity !== undefined || maxQuantity !== undefined) {
-    parts.push(quantityFilter(minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY));
-  }
-  if (statuses !== undefined) parts.push(statusFilter(statuses));
-  if (petIds !== undefined) parts.push(petIdFilter(petIds));
+/** Returns a function that leaves in a batch the items which meet every part that is present. */
+export function createFilter({
+  statuses,
+  petIds,
+  minQuantity,
+  maxQuantity,
+}: FilterCriteria): (batch: ItemColumns) => void {
+  const [least, most] = [minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY];
+  const wanted = petIds && PetIdSet.of(petIds);
   return (batch) => {
-    for (const part of parts) part(batch);
+    const { heads, tails, quantities, statusCodes, statuses: names } = batch;
+    if (minQuantity !== undefined || maxQuantity !== undefined) {
+      batch.keep((index) => (quantities[index] ?? 0) >= least && (quantities[index] ?? 0) <= most);
+    }
+    if (statuses !== undefined) {
+      const passes = Array.from({ length: names.size }, (_, code) => statuses.has(names.textOf(code)));
+      batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
+    }
+    if (wanted !== undefined) {
+      batch.keep((index) => wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0);
+    }
   };
 }
 
@@ -75,32 +84,6 @@ export function mayMeet(
   return (statuses === undefined || statuses.has(status)) && (petIds === undefined || petIds.has(petId));
 }
 
-function quantityFilter(least: number, most: number): ItemFilter {
-  return (batch) => {
-    const { quantities } = batch;
-    batch.keep((index) => {
-      const quantity = quantities[index] ?? 0;
-      return quantity >= least && quantity <= most;
-    });
-  };
-}
-
-function statusFilter(wanted: ReadonlySet<string>): ItemFilter {
-  return (batch) => {
-    const { statusCodes, statuses } = batch;
-    const passes = Array.from({ length: statuses.size }, (_, code) => wanted.has(statuses.textOf(code)));
-    batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
-  };
-}
-
-function petIdFilter(petIds: PetIds): ItemFilter {
-  const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
-  return (batch) => {
-    const { heads, tails } = batch;
-    batch.keep((index) => wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0);
-  };
-}
-
 /**
  * Goes through the items of some pets in a list, to its end.
  * @throws FailureError if the list has one of them twice: it can't be said which of the two is its stock
@@ -110,7 +93,7 @@ export async function eachPicked(
   petIds: PetIds,
   onItem: (item: InventoryItem) => void,
 ): Promise<void> {
-  const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+  const wanted = PetIdSet.of(petIds);
   const only = createFilter({ petIds: wanted });
   const seen = new Uint8Array(wanted.size);
   let repeated: bigint | undefined;

@@ -22,6 +22,10 @@ export class PetIdSet implements PetIds {
     for (const petId of petIds) this.add(petId);
   }
 
+  static of(petIds: PetIds): PetIdSet {
+    return petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+  }
+
   /** @returns the place of the id, from 0, in the order in which they came */
   add(petId: bigint): number {
     const { head, tail } = splitPetId(petId);

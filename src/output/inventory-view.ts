@@ -6,7 +6,7 @@ import { grouped } from '../inventory/values.ts';
 import { countColumn, nameColumn, numberText, shareColumns } from './change-rows.ts';
 import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
-import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
+import { type Column, gridOf, inventoryFields, mapBatches, type Page, type Row, type View } from './view.ts';
 
 export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
@@ -43,12 +43,14 @@ export function inventoryListView(
   const known = inventoryColumns(lowStock);
   const short = { ...known.quantity, title: 'Qty' };
   const hasNames = names !== undefined && fields.includes('name');
+  const named = (item: InventoryItem) =>
+    Object.fromEntries(fields.map((field) => [field, field === 'name' ? names?.get(item.petId) : item[field]]));
   return {
     shape: 'list',
     columns: fields.map((field) => known[field]),
-    rows: hasNames ? withNames(batches, names) : batches,
+    rows: hasNames ? mapBatches(batches, (item) => ({ ...item, name: names.get(item.petId) ?? null })) : batches,
     // A pet without a name has no such member.
-    ...(hasNames && { document: { head: undefined, rows: withNames(batches, names, fields) } }),
+    ...(hasNames && { document: { head: undefined, rows: mapBatches(batches, named) } }),
     ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
@@ -74,38 +76,19 @@ export function inventoryColumnsView(items: ColumnBatches, options: InventoryVie
   return view.document === undefined ? { ...view, items } : view;
 }
 
-/** Adds names to items. @param fields the members, in their order; absent: all */
-async function* withNames(
-  batches: ItemBatches,
-  names: PetNames,
-  fields: readonly ShownField[] = namedFields,
-): AsyncGenerator<readonly Row[]> {
-  for await (const batch of batches) {
-    yield batch.map((item) => {
-      const named = { ...item, name: names.get(item.petId) };
-      return Object.fromEntries(fields.flatMap((field) => (named[field] === undefined ? [] : [[field, named[field]]])));
-    });
-  }
-}
-
 /** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last; in a table `before` precedes the stock. */
-export function inventoryItemView(
-  item: InventoryItem,
-  { lowStock, fields, names, before, run }: InventoryViewOptions & WrittenItem,
-): View {
-  const { document: _document, ...list } = inventoryListView([], { lowStock, fields, names });
+export function inventoryItemView(item: InventoryItem, { lowStock, names, before, run }: WrittenItemOptions): View {
+  const list = inventoryListView([], { lowStock, names });
   const name = names?.get(item.petId);
-  const named = name === undefined ? item : { ...item, name };
-  if (run === undefined && before === undefined) {
-    return { ...list, shape: 'one', rows: [[named]], ...(names !== undefined && { json: named }) };
-  }
-  const runColumn = run === undefined ? [] : [{ field: 'run', title: 'Run' }];
-  const written = { ...(before !== undefined && { before }), ...(run !== undefined && { run }) };
   return {
     shape: 'one',
-    columns: [...list.columns, beforeColumn, ...runColumn],
-    rows: [[{ ...named, before: before ?? null, run: run ?? null }]],
-    json: { ...named, ...written },
+    columns: [
+      ...list.columns,
+      ...(before === undefined && run === undefined ? [] : [beforeColumn]),
+      ...(run === undefined ? [] : [{ field: 'run', title: 'Run' }]),
+    ],
+    rows: [[{ ...item, name: name ?? null, before: before ?? null, run: run ?? null }]],
+    json: { ...item, name, before, run },
     // A person is told how to undo it, with the end of the run's id.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
@@ -115,7 +98,7 @@ export function inventoryItemView(
   };
 }
 
-interface WrittenItem {
+interface WrittenItemOptions extends Pick<InventoryViewOptions, 'lowStock' | 'names'> {
   readonly before?: number | undefined;
   readonly run?: string | undefined;
 }

@@ -96,7 +96,7 @@ export class StockReader {
 
   /** Returns the stock of the pets; one that the service does not have is missing. */
   async #quantitiesOf(petIds: PetIds, permit: Permit | undefined): Promise<PetQuantities> {
-    const wanted = petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
+    const wanted = PetIdSet.of(petIds);
     const quantities = new PetQuantities();
     const seen = { items: 0 };
     const onUnreadable = (item: UnreadableItem) => {
