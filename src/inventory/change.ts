@@ -100,7 +100,3 @@ export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Pa
   for (const { result } of rows) if (result !== 'planned') counts[result] += 1;
   return counts;
 }
-
-export function countReport({ rows, uncounted }: Pick<BulkReport, 'rows' | 'uncounted'>): BulkCounts {
-  return countRows(rows, uncounted);
-}

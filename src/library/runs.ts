@@ -1,4 +1,4 @@
-import { type BulkCounts, type BulkRow, type Change, countReport } from '../inventory/change.ts';
+import { type BulkCounts, type BulkRow, type Change, countRows } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { planChanges } from '../inventory/plan.ts';
 import { execute, type RunEnd, type RunOptions } from '../runs/execute.ts';
@@ -110,7 +110,7 @@ export async function writeOne(site: RunSite, write: SingleWrite): Promise<Writt
 
 export function runReport({ report, error }: RunEnd): RunReport {
   const { run, dryRun, rows } = report;
-  return { run: run ?? undefined, dryRun, rows, counts: countReport(report), error: error && withoutCommand(error) };
+  return { run: run ?? undefined, dryRun, rows, counts: countRows(rows, report.uncounted), error: error && withoutCommand(error) };
 }
 
 /** Hints are commands of the command line, which a program does not run: a run that can go on is resumed by a call. */

@@ -13,7 +13,7 @@ export function jsonString(text: string): string {
 }
 
 /** A JSON number, exact for bigint; null if JSON has no such number. */
-export function jsonNumber(value: number | bigint): string {
+function jsonNumber(value: number | bigint): string {
   return typeof value === 'bigint' || Number.isFinite(value) ? `${value}` : 'null';
 }
 

@@ -1,5 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { type BulkReport, type BulkRow, countReport, isIdle, isWrong } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../inventory/change.ts';
 import { countColumn, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
@@ -23,7 +23,7 @@ export function bulkReportView(
     columns: plainColumns(fields),
     rows: batchesOf(() => rows, toRow),
     document: {
-      head: { run, env, dryRun, counts: countReport(report) },
+      head: { run, env, dryRun, counts: countRows(report.rows, report.uncounted) },
       rows: batchesOf(() => rows, rowJson),
       lines: batchesOf(
         () => rows,

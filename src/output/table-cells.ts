@@ -33,7 +33,7 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
 }
 
 /** Reports whether a value could be taken for words of ours. */
-export function needsBar({ foreign }: Column, value: Scalar): boolean {
+function needsBar({ foreign }: Column, value: Scalar): boolean {
   if (foreign === undefined || value === null || value === '') return false;
   return foreign === 'words' || !isPlainName(`${value}`);
 }

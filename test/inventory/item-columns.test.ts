@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createFilter } from '../../src/inventory/filter.ts';
 import { ItemColumns, StatusNames, splitPetId } from '../../src/inventory/item-columns.ts';
 import { PetIdSet } from '../../src/inventory/pet-id-set.ts';
 import { SeenPets, withoutRepeated } from '../../src/inventory/seen-pets.ts';
@@ -9,7 +8,6 @@ import { petIds as int64, itemLists } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
 
 const runs = propertyRuns(100);
-const quantity = fc.maxSafeInteger().filter((value) => !Object.is(value, -0));
 
 /** Ids as shops have them, too: in a row, thousands apart, and with the same last digits. */
 const ids = fc.oneof(
@@ -33,22 +31,6 @@ property('a set of ids is a Set', [ids, fc.array(int64)], runs, (some, others) =
   expect(asked.map((petId) => set.placeOf(petId))).toEqual(asked.map((petId) => model.get(petId) ?? -1));
   expect(asked.filter((petId) => set.has(petId))).toEqual(asked.filter((petId) => model.has(petId)));
 });
-
-property(
-  'a list is narrowed to them',
-  [fc.uniqueArray(int64, { maxLength: 60 }), fc.array(fc.tuple(int64, quantity))],
-  runs,
-  (wanted, others) => {
-    const petIds = new PetIdSet(wanted);
-    const items = [...wanted.map((petId) => [petId, 1] as const), ...others];
-    const list = new ItemColumns();
-    for (const [petId, many] of items) list.append({ petId, quantity: many, status: 'sold' });
-    createFilter({ petIds })(list);
-    expect(list.items().map(({ petId }) => petId)).toEqual(
-      items.map(([petId]) => petId).filter((petId) => wanted.includes(petId)),
-    );
-  },
-);
 
 // With all of them in a few places of the table, this would take minutes.
 test.each([1n, 64n, 1000n, 65_536n, 1_000_000n, 1_000_000_000n, 2n ** 40n])(

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
-import { guardFaults, planChanges as planInColumns, planTotals } from '../../src/inventory/plan.ts';
+import { guardFaults, planChanges, planTotals } from '../../src/inventory/plan.ts';
 import { grouped } from '../../src/inventory/values.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-
-function planChanges(...args: Parameters<typeof planInColumns>) {
-  const { rows, faults } = planInColumns(...args);
-  return { rows: [...rows], faults };
-}
 
 const stock = new Map([
   [42n, 7],

@@ -71,12 +71,6 @@ property('parsePetId reads back every int64', [int64], (id) => {
   expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });
 });
 
-const outside = fc.oneof(fc.bigInt({ min: 2n ** 63n }), fc.bigInt({ max: -(2n ** 63n) - 1n }));
-
-property('parsePetId refuses everything outside of int64', [outside], (id) => {
-  expect(parsePetId(`${id}`).ok).toBe(false);
-});
-
 describe('the integers', () => {
   const safe = fc.maxSafeInteger();
 
@@ -134,22 +128,12 @@ test.each([
   expect(parseDelta(text)).toEqual({ ok: false, fault: `"${text}" is not a change: ${advice}` });
 });
 
+const separators = [',', '.', ' ', "'", '\u202f'].flatMap((mark) => [`0${mark}000`, `12${mark}120${mark}999`]);
+const mistyped = ['', '+', '-'].flatMap((sign) => [...separators, '0.0', '7,00'].map((digits) => sign + digits));
+
 test.each(Object.entries(parsers))('what %s advises is taken', (_name, parse) => {
-  const sign = fc.constantFrom('', '+', '-');
-  const group = fc.constantFrom('000', '120', '999');
-  const separator = fc.constantFrom(',', '.', ' ', "'", '\u202f');
-  const separated = fc.tuple(fc.constantFrom('0', '1', '12', '345'), fc.array(group, { minLength: 1, maxLength: 3 }));
-  const decimals = fc
-    .tuple(fc.constantFrom('0', '7', '12345'), fc.constantFrom('.0', ',00'))
-    .map((parts) => parts.join(''));
-  const number = fc.oneof(
-    fc.tuple(separated, separator).map(([[head, groups], mark]) => [head, ...groups].join(mark)),
-    decimals,
-  );
-  fc.assert(
-    fc.property(sign, number, (mark, text) => {
-      const advised = /(?:if|write) ([+-]?\d+)(?: is meant|, without)/.exec(faultOf(parse(mark + text)) ?? '')?.[1];
-      if (advised !== undefined) expect(parse(advised)).toMatchObject({ ok: true });
-    }),
-  );
+  for (const text of mistyped) {
+    const advised = /(?:if|write) ([+-]?\d+)(?: is meant|, without)/.exec(faultOf(parse(text)) ?? '')?.[1];
+    if (advised !== undefined) expect(parse(advised), text).toMatchObject({ ok: true });
+  }
 });

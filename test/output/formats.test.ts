@@ -144,15 +144,11 @@ describe('tsv', () => {
 });
 
 describe('json', () => {
-  property('reads back equal, by lossless-json', [rowLists], async (rows) => {
+  property('reads back equal, as a list and line by line', [rowLists], async (rows) => {
     const text = await render('json', rowsView(rows.slice(0, 2), rows.slice(2)));
     expect(parse(text)).toEqual(rows.map(losslessRow));
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
-  });
-
-  property('reads back equal, line by line', [rowLists], async (rows) => {
-    const lines = (await render('ndjson', rowsView(rows))).split('\n').slice(0, -1);
-    expect(lines.map((line) => parse(line))).toEqual(rows.map(losslessRow));
+    expect(await render('ndjson', rowsView(rows))).toBe(text.slice(2, -3).replaceAll('},\n{', '}\n{').concat('\n'));
   });
 });
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { counted } from '../../src/inventory/values.ts';
 import { type EstimateFacts, estimateText, rateLimitLine } from '../../src/output/rate-limit-text.ts';
 import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -75,9 +74,3 @@ property('a duration is never shorter than the time', [fc.integer({ min: 0, max:
   expect(rough).toBeGreaterThanOrEqual(seconds);
   expect(rough).toBeLessThan(seconds * 1.2 + 1);
 });
-
-test.each([
-  [0, '0 rows'],
-  [1, '1 row'],
-  [1200, '1,200 rows'],
-])('%i: %s', (count, text) => expect(counted(count, 'row')).toBe(text));
