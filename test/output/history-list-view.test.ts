@@ -19,13 +19,10 @@ function list(format: Format, runs: readonly RunRecord[], { row = only, isShared
 
 const largeJson =
   '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
-const smallJson =
-  '{"run":"20260114T140000Z-0001","at":"2026-01-14T14:00:00.000Z","env":"staging","store":null,"baseUrl":"https://shop.example/v1","command":"inventory set","user":null,"host":"till-1","file":null,"reason":null,"undoes":null,"undoneBy":[],"changes":1,"units":1,"pets":[22],"counts":{"applied":1,"unchanged":0,"failed":0,"conflict":0,"notAttempted":0,"unknown":0,"differs":0,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
-
 describe('the list of runs', () => {
   it('is in JSON as the contract has it', async () => {
-    expect(await list('json', [largeRun, runOf()])).toBe(`[\n${largeJson},\n${smallJson}\n]\n`);
-    expect(await list('ndjson', [largeRun, runOf()])).toBe(`${largeJson}\n${smallJson}\n`);
+    expect(await list('json', [largeRun])).toBe(`[\n${largeJson}\n]\n`);
+    expect(await list('ndjson', [largeRun])).toBe(`${largeJson}\n`);
     expect(await list('json', [])).toBe('[]\n');
   });
 
@@ -56,13 +53,6 @@ describe('the list of runs', () => {
       15 Jan 07:00 1,203 pets    1,195 taken … k3x9 north/produc…
       14 Jan 09:00 4 pets: 10 u… 4 applied     0001 staging
       14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
-      "
-    `);
-    expect(await list('table', some, { width: 120, isShared: true })).toMatchInlineSnapshot(`
-      "At            Change                          Command  Result                          Run   Env               By
-      15 Jan 07:00  4, 9007199254740993, 92233720…  apply    1,195 taken back, 2 unknown, …  k3x9  north/production  anna@til…
-      14 Jan 09:00  1, 2, 3, 4: 10 units            adjust   4 applied                       0001  staging           anna@til…
-      14 Jan 09:00  22: 2 → 3                       set      applied                         0001  north/production  till-1
       "
     `);
   });
