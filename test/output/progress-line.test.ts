@@ -14,7 +14,7 @@ test.each<[string, Partial<ProgressFacts>, string]>([
   ['the beginning', start, '[░░░░░░░░░░░░░░]  0/1,200'],
   ['the end', { done: 1200, failed: 0, left: 0 }, '[██████████████]  1,200/1,200  9.8/s'],
   ['nearly the end', { done: 1199, failed: 0, left: 0.01 }, '[█████████████░]  1,199/1,200  9.8/s  about 1 s left'],
-  ['slow', { failed: 0, rate: 0.0167, left: 43_000 }, '[█████░░░░░░░░░]  512/1,200  1/min  about 12 h left'],
+  ['slow', { failed: 0, rate: 0.05, left: 43_000 }, '[█████░░░░░░░░░]  512/1,200  3/min  about 12 h left'],
   ['ten a second', { failed: 0, rate: 10.4, left: 1 }, '[█████░░░░░░░░░]  512/1,200  10/s  about 1 s left'],
   ['fast', { failed: 0, rate: 1234.5, left: 1 }, '[█████░░░░░░░░░]  512/1,200  1,235/s  about 1 s left'],
   [
