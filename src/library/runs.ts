@@ -109,8 +109,9 @@ export async function writeOne(site: RunSite, write: SingleWrite): Promise<Writt
 }
 
 export function runReport({ report, error }: RunEnd): RunReport {
-  const { run, dryRun, rows } = report;
-  return { run: run ?? undefined, dryRun, rows, counts: countRows(rows, report.uncounted), error: error && withoutCommand(error) };
+  const { run, dryRun, rows, uncounted } = report;
+  const counts = countRows(rows, uncounted);
+  return { run: run ?? undefined, dryRun, rows, counts, error: error && withoutCommand(error) };
 }
 
 /** Hints are commands of the command line, which a program does not run: a run that can go on is resumed by a call. */
