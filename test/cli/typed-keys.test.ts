@@ -55,10 +55,8 @@ test.for([
   ['list -e prod', '"prod"'],
   ['apply stock-2026-11-21.csv', 'stock-2026-11-21.csv'],
   ['apply stock-test-november --format csv', 'stock-test-november'],
-  ['apply shop_prod_corrections --format csv', 'shop_prod_corrections'],
   ['apply Exports/stock20261121T2230 --format csv', 'Exports/stock20261121T2230'],
   ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
-  ['list --store shop-test-northside', 'shop-test-northside'],
 ] as const)('an ordinary mistake, or a name with "test" or "prod" in it, is repeated: %s', async (row, { shop }) => {
   const [args, name] = row;
   const stderr = await shop.refused(`inventory ${args}`);

@@ -18,6 +18,13 @@ test('a port that is taken is named', async () => {
   });
 });
 
+test('the version is that of the package, with the commit of a build that is no release', async () => {
+  const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
+  const { code, stdout, stderr } = await runProgram('--version');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
+});
+
 test('a reset over TLS breaks the connection, and is no answer', async () => {
   const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
   const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);

@@ -102,12 +102,3 @@ property('a service has one name, which is its own', [webUrl], (text) => {
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());
   expect(serviceOf(shouted)).toBe(service);
 });
-
-const port = fc.integer({ min: 1024, max: 65_535 });
-const anyLocal = fc.constantFrom('127.0.0.1', '[::1]', 'localhost', 'a.localhost');
-
-property('services that differ in scheme, port or path are kept apart', [port, port, anyLocal], (one, other, host) => {
-  const [left, right] = [`http://localhost:${one}/v1`, `http://${host}:${other}/v1`];
-  expect(serviceOf(left) === serviceOf(right)).toBe(one === other);
-  expect(serviceOf(`https://${host}:${one}/v1`)).not.toBe(serviceOf(left));
-});

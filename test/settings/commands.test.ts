@@ -43,6 +43,7 @@ test('config set-url stores it normalised, and says which variable hides it; uns
 });
 
 test('config set and unset say what is set, where, and which variable hides it', async ({ config }) => {
+  expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
   expect(hidden).toBe(`Set default-env to sandbox in FILE\n${hides('PETSTOCK_ENV', 'default-env')}`);
@@ -87,9 +88,21 @@ test.for<[command: string, says: string, stdin?: string]>([
   ['set-key', 'too long to be a key', secret.repeat(10_000)],
   ['set-url https://me:s3cret@stock.example/v1', 'Hint: petstock config set-url https://host/v1 --env staging'],
   ['set max-zero -1', 'max-zero was not changed: it must be a whole number from 0.'],
+  ['set max-zero 9007199254740992', 'max-zero was not changed'],
+  ['set low-stock 1.5', 'low-stock was not changed'],
+  ['set output JSON', 'Did you mean "json"?'],
+  [
+    'set low_stock 1',
+    'Unknown setting "low_stock". Did you mean "low-stock"? There are default-env, default-store, confirm,',
+  ],
+  ['set constructor 1', 'Unknown setting "constructor"'],
+  [`set ${secret} 1`, 'Error: Unknown setting. There are default-env,'],
   ['set confirm allways', 'Did you mean "always"?'],
   ['set maxzero 1', 'Did you mean "max-zero"?'],
   [`set key ${secret}`, setKey],
+  [`set key.production ${secret}`, ofProduction],
+  [`set base-url ${own}`, 'Hint: petstock config set-url https://host/v1 --env staging'],
+  [`set url.production ${own}`, 'Hint: petstock config set-url https://host/v1 --env production'],
   [`set low-stock ${secret}`, 'low-stock was not changed'],
   ['unset key.production', 'Hint: petstock config unset-key --env production'],
   ['get keys.staging', 'Unknown name "keys.staging". Did you mean "key.staging"?'],

@@ -85,19 +85,6 @@ describe('writing', () => {
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
-  test('changes one value and keeps the others, unknown ones too', async ({ folder }) => {
-    write(folder, '{"later":{"a.b":1},"settings":{"low-stock":3},"keys":{"production":"psk_abcdef"}}');
-    await setSetting({ folder, store: undefined }, 'default-env', 'production');
-    await setUrl(staging(folder), 'https://a.example/v1');
-    await unsetKey({ folder, store: undefined, env: 'production' });
-    expect(JSON.parse(fs.readFileSync(configFile(folder), 'utf8'))).toEqual({
-      later: { 'a.b': 1 },
-      settings: { 'low-stock': 3, 'default-env': 'production' },
-      keys: {},
-      urls: { staging: 'https://a.example/v1' },
-    });
-  });
-
   test('taking back what is not there writes no file', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
     expect(fs.existsSync(configFile(folder))).toBe(false);

@@ -41,26 +41,9 @@ test.each([
   expect(maskKey(key)).toBe(masked);
 });
 
-property('never more than 4 characters of a key are shown', [fc.string()], (key) => {
-  const masked = maskKey(key);
-  expect(masked.startsWith('…')).toBe(true);
-  expect(masked.length).toBeLessThanOrEqual(5);
-  expect(key.endsWith(masked.slice(1))).toBe(true);
+const printable = fc.stringMatching(/^[!-~]{6,80}$/).map((text) => ` ${text}\n`);
+
+property('every key that is accepted can travel in a header', [fc.oneof(anyText(), printable)], (text) => {
+  const parsed = parseKey(text);
+  if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
 });
-
-const printable = fc.stringMatching(/^[!-~]{6,80}$/);
-
-property(
-  'every key that is accepted can travel in a header',
-  [
-    fc.oneof(
-      anyText(),
-      printable,
-      printable.map((text) => ` ${text}\n`),
-    ),
-  ],
-  (text) => {
-    const parsed = parseKey(text);
-    if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
-  },
-);

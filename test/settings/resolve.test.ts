@@ -1,35 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredConfig } from '../../src/settings/config-file.ts';
-import { describeShadows, resolveBaseUrl, resolveEnvironment, resolveKey } from '../../src/settings/resolve.ts';
-import { UsageError } from '../../src/shared/errors.ts';
+import { describeShadows, resolveBaseUrl, resolveKey } from '../../src/settings/resolve.ts';
 
 const empty: StoredConfig = { store: undefined, settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
 const stored: StoredConfig = {
   ...empty,
-  settings: { 'default-env': 'sandbox' },
   keys: { staging: 'stored-key' },
   urls: { staging: 'https://stored.example/v1' },
 };
-
-describe('the environment', () => {
-  test.each([
-    ['production', { PETSTOCK_ENV: 'staging' }, stored, 'production', '--env'],
-    [undefined, { PETSTOCK_ENV: 'staging' }, stored, 'staging', 'PETSTOCK_ENV'],
-    [undefined, { PETSTOCK_ENV: '' }, stored, 'sandbox', 'config file'],
-    [undefined, {}, stored, 'sandbox', 'config file'],
-    [undefined, {}, empty, 'staging', 'default'],
-  ])('%s, %j', (flag, env, config, value, source) => {
-    expect(resolveEnvironment(flag, env, config.settings)).toEqual({ value, source });
-  });
-
-  test('an unknown one names where it stands, the three, and the nearest', () => {
-    const near = 'in --env: there are staging, production, sandbox. Did you mean "production"?';
-    const error = new UsageError(`Unknown environment "prod" ${near}`, { hint: 'petstock help environment' });
-    expect(() => resolveEnvironment('prod', {}, {})).toThrow(error);
-    expect(() => resolveEnvironment(undefined, { PETSTOCK_ENV: 'live' }, {})).toThrow(/"live" in PETSTOCK_ENV/);
-    expect(() => resolveEnvironment('', {}, {})).toThrow(UsageError);
-  });
-});
 
 describe('the key', () => {
   test.each([

@@ -34,12 +34,14 @@ test('settings and parts of a later petstock are a warning, and survive each cha
   ]);
   expect(await run('config set low-stock 4')).toMatchObject({ code: 0 });
   expect(await run('config set low-stock 2 --store north')).toMatchObject({ code: 0 });
+  expect(await run('config set-url https://a.example/v1 -e production')).toMatchObject({ code: 0 });
   expect(await run('config unset-key')).toMatchObject({ code: 0 });
   expect(JSON.parse(text())).toMatchObject({
     settings: { max_zero: 10, 'low-stock': 4, theme: 'dark' },
     stores: { north: { settings: { tone: 1, 'low-stock': 2 }, notes: { staging: 'x' } } },
     notes: { 'a.b': 1 },
     keys: {},
+    urls: { production: 'https://a.example/v1', staging: expect.any(String) },
   });
 });
 

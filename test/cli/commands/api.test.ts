@@ -58,6 +58,7 @@ test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes t
     `api PATCH /inventory/4 --data @${pipe}`,
     `inventory apply ${pipe} --yes`,
     `inventory diff ${pipe} staging`,
+    `sandbox import ${pipe}`,
   ].map((command) => shop.run(command, { interrupted: controller.signal }));
   setImmediate(() => controller.abort(new InterruptedError('Interrupted')));
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });

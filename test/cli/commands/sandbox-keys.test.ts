@@ -65,13 +65,10 @@ describe('sandbox keys', () => {
 
   test.for([
     ['create', 2, 'A key needs a plan'],
-    ['create --plan gold', 2, '--plan takes free, pro, business; not "gold"'],
     ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own cannot be used together'],
     ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; not "1.5"'],
-    ['list --file /nowhere/at-all.db', 2, 'There is no file /nowhere/at-all.db'],
     ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
-    ['revoke', 2, 'Missing required argument "id"'],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
   ] as const)('keys %s: exit %i', async ([command, expected, message], { shop }) => {
     expect((await shop.exits(`sandbox keys ${command}`, expected, `Error: ${message}`)).stdout).toBe('');
@@ -81,18 +78,15 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test.for(['--limit-minute 7 --limit-day 100', '--plan free', '--pets 5 --seed 3'])(
-    'is its own, and so is the stock: `sandbox serve %s` leaves both',
-    async (options, { shop }) => {
-      await shop.run('-e sandbox inventory set 1 99');
-      await served(shop, options, async (line) => {
-        expect((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout).toMatch(/^1\t3\t/);
-        await shop.exits('-e sandbox inventory get 1', 0, '998 of 1000 left');
-      });
-      expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
-      expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
-    },
-  );
+  test('is its own, and so is the stock: `sandbox serve` with another leaves both', async ({ shop }) => {
+    await shop.run('-e sandbox inventory set 1 99');
+    await served(shop, '--plan free --pets 5', async (line) => {
+      expect((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout).toMatch(/^1\t3\t/);
+      await shop.exits('-e sandbox inventory get 1', 0, '998 of 1000 left');
+    });
+    expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24 });
+    expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
+  });
 
   test('is business again after a reset, with nothing used and the first stock; keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');

