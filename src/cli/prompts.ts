@@ -155,7 +155,9 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
 function firstLine(typed: Buffer): Line | undefined {
   const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end === -1) return undefined;
-  return { text: typed.subarray(0, end).toString('utf8'), rest: typed.subarray(end + 1) };
+  // Windows ends a line with both: the second answers no other question.
+  const rest = typed.subarray(typed[end] === 0x0d && typed[end + 1] === 0x0a ? end + 2 : end + 1);
+  return { text: typed.subarray(0, end).toString('utf8'), rest };
 }
 
 /** A line of keys as they are typed: Backspace and Ctrl-U take away; Ctrl-C, Ctrl-D and Escape cancel; other control keys do nothing. */

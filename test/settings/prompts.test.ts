@@ -119,6 +119,9 @@ describe('on a terminal that only prints', () => {
     expect(await prompts.confirm('Sure?')).toBe(true);
     expect(drawn()).toBe('Sure? (y/N) ');
     expect(names.map((name) => input.listenerCount(name))).toEqual(before);
+    // Nothing of the line is left for the next question.
+    input.write('no\n');
+    expect(await prompts.text('Which?')).toBe('no');
   });
 
   test('what is typed ahead answers the next question, however it is cut', async () => {
