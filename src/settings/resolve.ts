@@ -26,15 +26,15 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 export const fromCommand = 'key command';
 
-function typed(
-  flag: string | undefined,
-  flagName: string,
+/** Returns the text of a flag, of a variable, or of a setting: the first that is there. */
+function firstOf(
+  flag: Sourced<string | undefined>,
   env: Environment,
   name: string,
+  stored: string | undefined,
 ): Sourced<string> | undefined {
-  if (flag !== undefined) return { value: flag, source: flagName };
-  const value = variable(env, name);
-  return value === undefined ? undefined : { value, source: name };
+  const sources = [flag, { value: variable(env, name), source: name }, { value: stored, source: fromFile }];
+  return sources.find((each): each is Sourced<string> => each.value !== undefined);
 }
 
 /**
@@ -46,10 +46,8 @@ export function resolveEnvironment(
   env: Environment,
   { 'default-env': stored }: StoredSettings,
 ): Sourced<EnvironmentName> {
-  const chosen = typed(flag, '--env', env, 'PETSTOCK_ENV');
-  if (chosen === undefined)
-    return stored === undefined ? { value: 'staging', source: 'default' } : { value: stored, source: fromFile };
-  const { value: text, source } = chosen;
+  const chosen = firstOf({ value: flag, source: '--env' }, env, 'PETSTOCK_ENV', stored);
+  const { value: text, source } = chosen ?? { value: 'staging', source: 'default' };
   const value = environmentNames.find((known) => known === text);
   if (value !== undefined) return { value, source };
   throw new UsageError(
@@ -70,13 +68,11 @@ export function resolveStore(
   { settings: { 'default-store': stored } }: ConfigFile,
   flagName = '--store',
 ): Sourced<string> | undefined {
-  const found = typed(flag, flagName, env, 'PETSTOCK_STORE');
-  const chosen = found ?? (stored === undefined ? undefined : { value: stored, source: fromFile });
+  const chosen = firstOf({ value: flag, source: flagName }, env, 'PETSTOCK_STORE', stored);
   if (chosen === undefined || chosen.value === unnamedStore) return undefined;
-  const { value, source } = chosen;
-  const read = parseStoreName(value);
-  if (read.ok) return { value: read.value, source };
-  throw new UsageError(`Invalid store name in ${source}: ${read.fault}.`, { hint: 'petstock config list' });
+  const read = parseStoreName(chosen.value);
+  if (read.ok) return chosen;
+  throw new UsageError(`Invalid store name in ${chosen.source}: ${read.fault}.`, { hint: 'petstock config list' });
 }
 
 /** Reports whether something is stored for a store, or a variable is set for it. */

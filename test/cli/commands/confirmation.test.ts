@@ -19,19 +19,6 @@ plain.each([
   expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
 });
 
-plain('where the stock moves while the question stands open, it is asked again', async () => {
-  const shop = await carefulShop();
-  const asked: string[] = [];
-  const confirm = async (question: string) => {
-    asked.push(question);
-    if (asked.length === 1) await shop.run('inventory set 4 20 --yes');
-    return true;
-  };
-  await shop.exits('inventory adjust 4 +5', 0, [], { terminal: 80, prompts: { confirm } });
-  expect(asked.map((question) => /\d+ → \d+/.exec(question)?.[0])).toEqual(['39 → 44', '20 → 25']);
-  expect((await stockOf(shop)).get('4')).toBe(25);
-});
-
 plain('a plain set shows the stock that the history knows', async () => {
   const shop = await carefulShop();
   await shop.run('inventory set 4 20 --yes');
