@@ -105,16 +105,13 @@ export interface Client {
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** The request of one operation. */
-export interface Call {
+export interface Call extends ReadOptions {
   readonly method: string;
   /** Below the base URL, with its leading slash. */
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
   /** Further headers, by their names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly permit?: Permit | undefined;
-  readonly once?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export function createClient(options: ClientOptions): Client {

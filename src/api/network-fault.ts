@@ -17,17 +17,17 @@ export class NetworkFault extends Error {
     const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     // An open connection may fail with the same codes, behind what was sent.
     const isOpen = syscall === 'read' || syscall === 'write';
-    return (unconnectedCodes.has(this.#code) && !isOpen) || this.untrusted;
+    return (unconnectedCodes.has(this.code) && !isOpen) || this.untrusted;
   }
 
   /** The certificate of the service was refused. */
   get untrusted(): boolean {
-    return untrusted.test(this.#code);
+    return untrusted.test(this.code);
   }
 
   /** Another try would fail the same way: a proxy wants a password. */
   get hopeless(): boolean {
-    return this.#code === 'EPROXYAUTH';
+    return this.code === 'EPROXYAUTH';
   }
 
   /** What came does not even begin as HTTP does. */
@@ -38,10 +38,6 @@ export class NetworkFault extends Error {
 
   /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   get code(): string {
-    return this.#code;
-  }
-
-  get #code(): string {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     return code;
   }

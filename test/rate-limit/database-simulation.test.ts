@@ -3,4 +3,4 @@ import { inDatabase } from './simulated-stores.ts';
 import { testLimits } from './simulation-properties.ts';
 
 // Beside each other: each waits for the database most of the time.
-describe.concurrent('limits in a database', () => testLimits(inDatabase(), 2));
+describe.concurrent('limits in a database', () => testLimits(inDatabase()(), 2));

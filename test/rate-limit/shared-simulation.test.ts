@@ -1,8 +1,8 @@
-import { afterAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Wanted } from '../../src/rate-limit/governor.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs, type Scenario } from './scenario.ts';
-import { SimulatedDatabase } from './simulated-database.ts';
+import { type DatabasePlan, inDatabase } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';
 
 /** More of them with `PETSTOCK_RUNS=1000`. */
@@ -52,50 +52,24 @@ const team = ([min, max]: readonly [number, number], process: fc.Arbitrary<Proce
 });
 const besideOthers = { foreign: integer(2, 12), maxWait: fc.constant(90_000) };
 
-/** There and back to the database, for each machine in turn; how far its clock is ahead of true time; when it crashes. */
-interface Server {
-  readonly trips: readonly number[];
-  readonly ahead: number;
-  readonly crashes?: readonly number[];
-}
-
-const server: fc.Arbitrary<Server> = fc.record({
-  trips: fc.array(fc.constantFrom(0, 1, 1, 8, 60), { minLength: 4, maxLength: 4 }),
-  ahead: fc.constantFrom(0, 6000, -30_000),
-});
-/** It crashes, and is back at once. */
-const crashing: fc.Arbitrary<Server> = fc.record({
-  ...{ trips: fc.constantFrom(0, 1, 8).map((trip) => [trip]), ahead: fc.constant(0) },
+const trip = fc.constantFrom(0, 1, 1, 8, 60);
+const ahead = fc.constantFrom(0, 6000, -30_000);
+const server = fc.record({ trips: fc.array(trip, { minLength: 4, maxLength: 4 }), ahead });
+/** All as far from it: the notice of a 429 reaches the others when the machine that had it has its answer. */
+const asFar = fc.record({ trips: fc.tuple(trip), ahead });
+const crashing = fc.record({
+  trips: fc.tuple(fc.constantFrom(0, 1, 8)),
   // One at a time: a command gives up at the second that meets one change.
   crashes: fc.uniqueArray(integer(1, 20), { minLength: 1, maxLength: 3 }).map((all) => all.map((one) => one * 730)),
 });
-/** All as far from it: the notice of a 429 reaches the others when the machine that had it has its answer. */
-const asFar = server.map(({ trips, ahead }) => ({ trips: trips.map(() => trips[0] ?? 0), ahead }));
 
 interface Given {
   readonly scenario: Scenario;
-  readonly server: Server;
+  readonly server: DatabasePlan;
 }
-
-let opened: Promise<SimulatedDatabase> | undefined;
-afterAll(async () => (await opened)?.close());
 
 /** Each process is a machine of its own, and all of them have one database. */
-async function simulateTeam({ scenario, server: { trips, ahead, crashes = [] } }: Given): Promise<Outcome> {
-  let passed = () => 0;
-  let machines = 0;
-  opened ??= SimulatedDatabase.open();
-  const database = await opened;
-  const seen = await database.beginCrashing(() => noon + ahead + passed());
-  const outcome = simulate(scenario, async (_machine, clock, timeline) => {
-    if (machines === 0) for (const at of crashes) timeline.schedule(at, () => void seen.crash(timeline));
-    passed = () => timeline.passed;
-    const trip = trips[machines % trips.length] ?? 0;
-    machines += 1;
-    return database.limits(seen, { clock, timeline, trip });
-  });
-  return outcome.finally(() => seen.end());
-}
+const stores = inDatabase();
 
 /** The crash at 10.95 s takes the row. One machine writes it anew while the other, which is stopped, goes by what it had read of it. */
 const rowIsLost: Given = {
@@ -113,7 +87,7 @@ const rowIsLost: Given = {
       },
     ],
   },
-  server: { trips: [0], ahead: 0, crashes: [3650, 2920, 10_950] },
+  server: { trips: [0], crashes: [3650, 2920, 10_950] },
 };
 
 /** What is restored has been written as often, with a gate, as what the crash has taken when the stopped machine goes on. */
@@ -132,7 +106,7 @@ const versionComesAgain: Given = {
       },
     ],
   },
-  server: { trips: [8], ahead: 0, crashes: [14_600, 5840, 8030] },
+  server: { trips: [8], crashes: [14_600, 5840, 8030] },
 };
 
 const expectNoneInside = ({ inside }: Outcome) => expect(inside).toBe(0);
@@ -141,14 +115,14 @@ const check = (
   title: string,
   scenario: fc.Arbitrary<Scenario>,
   judge: (outcome: Outcome) => void,
-  of: fc.Arbitrary<Server> = server,
+  of: fc.Arbitrary<DatabasePlan> = server,
   found: readonly Given[] = [],
 ) =>
   property(
     title,
     [fc.record({ scenario, server: of })],
     { numRuns, endOnFailure: true, examples: found.map((one) => [one]) },
-    async (given) => judge(await simulateTeam(given)),
+    async ({ scenario, server }) => judge(await stores(server)((open) => simulate(scenario, open))),
   );
 
 check('machines whose clocks have nothing in common: no 429', fc.record(team([1, 20], plain)), expectNoRefusals);

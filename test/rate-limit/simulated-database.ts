@@ -62,15 +62,14 @@ export class SimulatedDatabase {
     return database;
   }
 
-  /** Begins one of any number at a time, each with names of its own for the keys. @param now by the clock of the database: milliseconds since the Unix epoch */
-  begin(now: () => number): Simulation {
-    return new Simulation(this.#own, now, false);
-  }
-
-  /** Begins one in which the database may crash, with nothing in it: no other may go on meanwhile. */
-  async beginCrashing(now: () => number): Promise<Simulation> {
-    await this.#own.ask(['petstock.limits', 'kept'].map(emptied), longest);
-    return new Simulation(this.#own, now, true);
+  /**
+   * Begins one of any number at a time, each with names of its own for the keys. One in which the database may crash has it to
+   * itself, with nothing in it.
+   * @param now by the clock of the database: milliseconds since the Unix epoch
+   */
+  async begin(now: () => number, mayCrash: boolean): Promise<Simulation> {
+    if (mayCrash) await this.#own.ask(['petstock.limits', 'kept'].map(emptied), longest);
+    return new Simulation(this.#own, now, mayCrash);
   }
 
   /** Connects a process. */

@@ -52,23 +52,37 @@ export const inSqlite: SimulatedStores = async (simulation) => {
   });
 };
 
+/** A database and the way to it. */
+export interface DatabasePlan {
+  /** There and back, in milliseconds, for each process in turn; default: none. */
+  readonly trips?: readonly number[];
+  /** How far its clock is ahead of true time. */
+  readonly ahead?: number;
+  /** When it crashes, and is back at once; undefined: other simulations go on in it meanwhile. */
+  readonly crashes?: readonly number[];
+}
+
 /** Each process is a client of the one database; what the machines know has names of their own there. */
-export function inDatabase(): SimulatedStores {
+export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
   let count = 0;
   afterAll(async () => (await opened)?.close());
-  return async (simulation) => {
-    opened ??= SimulatedDatabase.open();
-    const database = await opened;
-    let passed = () => 0;
-    const seen = database.begin(() => noon + passed());
-    const nameOf = perMachine(() => `${++count}`.padStart(32, '0'));
-    const open: OpenStore = async (machine, clock, timeline) => {
-      passed = () => timeline.passed;
-      return named(await database.limits(seen, { clock, timeline, trip: 0 }), nameOf(machine));
+  return ({ trips = [0], ahead = 0, crashes } = {}) =>
+    async (simulation) => {
+      opened ??= SimulatedDatabase.open();
+      const database = await opened;
+      let passed = () => 0;
+      let clients = 0;
+      const seen = await database.begin(() => noon + ahead + passed(), crashes !== undefined);
+      const nameOf = perMachine(() => `${++count}`.padStart(32, '0'));
+      const open: OpenStore = async (machine, clock, timeline) => {
+        if (clients === 0) for (const at of crashes ?? []) timeline.schedule(at, () => void seen.crash(timeline));
+        passed = () => timeline.passed;
+        const trip = trips[clients++ % trips.length] ?? 0;
+        return named(await database.limits(seen, { clock, timeline, trip }), nameOf(machine));
+      };
+      return simulation(open).finally(() => seen.end());
     };
-    return simulation(open).finally(() => seen.end());
-  };
 }
 
 /** Returns a store that calls the one key by a name of its own, which no other simulation has. */
