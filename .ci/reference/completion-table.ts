@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander';
 import { rowFields } from '../../src/change-files/field-names.ts';
 import { changeFileEndings, changeFormats } from '../../src/change-files/read-rows.ts';
 import { methods } from '../../src/cli/commands/api.ts';
+import { commandPath } from '../../src/cli/commands/command.ts';
 import { topicNames } from '../../src/cli/commands/help.ts';
 import { rowResults } from '../../src/cli/commands/history/show-runs.ts';
 import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
@@ -14,22 +15,24 @@ import { runFields } from '../../src/output/history-list-view.ts';
 import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
 import { namedFields } from '../../src/output/inventory-view.ts';
 import { definitionOf, environmentNames, remoteEnvironmentNames, settingNames } from '../../src/settings/settings.ts';
-import { allCommands, pathOf, termOf } from './reference.ts';
+import { allCommands } from './reference.ts';
 
-/** The table for completion, of the commands as they are. @throws Error for a value that `byPlace` and `byPlaceholder` do not know */
+/** The table for completion, of the commands as they are. */
 export async function completionTable(): Promise<TableCommand> {
   return tableCommand((await allCommands())[0]);
 }
 
 function tableCommand(command: Command): TableCommand {
-  const path = pathOf(command);
-  const options = command.createHelp().visibleOptions(command);
+  const path = commandPath(command);
   return {
     name: command.parent === null ? '' : command.name(),
     about: command.summary(),
-    options: options.map((option) => tableOption(path, option)),
+    options: command
+      .createHelp()
+      .visibleOptions(command)
+      .map((option) => tableOption(path, option)),
     operands: command.registeredArguments.map((operand) => ({
-      value: valueKindOf(path, [operand.name()], termOf(operand)),
+      value: valueKindOf(path, operand.name()),
       ...(operand.variadic && { isVariadic: true }),
     })),
     commands: command.commands.map(tableCommand),
@@ -37,121 +40,84 @@ function tableCommand(command: Command): TableCommand {
 }
 
 function tableOption(path: string, { flags, short, long, variadic, parseArg, description }: Option): TableOption {
-  const names = [short, long].filter((flag) => flag !== undefined);
-  const [placeholder] = /[<[].*$/.exec(flags) ?? [];
+  const [, placeholder] = /<(.*?)(?:\.\.\.)?>/.exec(flags) ?? [];
   return {
-    flags: names,
+    flags: [short, long].filter((flag) => flag !== undefined),
     // A list of completions has room for little.
     about: description.replace(/ \(.*$|[;:] .*$/s, ''),
-    ...(placeholder !== undefined && { value: valueKindOf(path, names, placeholder) }),
+    ...(placeholder !== undefined && { value: valueKindOf(path, long ?? '', placeholder) }),
     ...(variadic && { isVariadic: true }),
     ...((variadic || parseArg !== undefined) && { isRepeatable: true }),
   };
 }
 
-/** A page (`html`) is of some commands alone, which is no reason to hide it. */
-const outputs = [...definitionOf('output').values.split('|'), 'html'];
+function valueKindOf(path: string, name: string, placeholder = name): ValueKind {
+  return byName[`${path} ${name}`.slice('petstock '.length)] ?? byName[name] ?? byPlaceholder[placeholder] ?? words([]);
+}
 
-/** Of files that hold a list. */
-const listEndings = ['.csv', '.json', '.ndjson', '.jsonl'];
+function words(names: readonly string[], isList?: 'list'): ValueKind {
+  return { kind: 'words', words: names.map((name) => [name, '']), ...(isList !== undefined && { isList: true }) };
+}
 
-const free: ValueKind = { kind: 'free' };
+function files(...endings: readonly string[]): ValueKind {
+  return { kind: 'files', endings };
+}
 
-/** Values by the name that stands for them in the help. */
+/** By the placeholder. Of what is neither here nor below only the person at the keyboard knows what it may be. */
 const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   run: { kind: 'runs' },
   petId: { kind: 'pets' },
   'id,…': { kind: 'pets', isList: true },
   session: { kind: 'sessions' },
+  store: { kind: 'stores' },
   file: files(),
-  left: { kind: 'files', endings: listEndings, or: 'places' },
-  right: { kind: 'files', endings: listEndings, or: 'places' },
   path: files(),
-  method: words(methods),
-  shell: words(shellNames),
-  plan: words(plans),
-  words: { kind: 'command', topics: named(topicNames, 'a help topic') },
 };
 
-/** What only the person at the keyboard knows. */
-const freePlaceholders: ReadonlySet<string> = new Set([
-  ...['f,…', 'bar code', 'd', 'n', 's', 'name', 'text', 'header', 'seconds', 'date', 'url', 'command', 'json'],
-  ...['address', 'cidr', 'origin', 'spec', 'cursor', 'role', 'token', 'value', 'quantity', 'delta', 'id'],
-]);
+const ofSettings = settingNames.map((name): Word => [name, definitionOf(name).meaning]);
+const ofRemotes = (what: 'url' | 'key') =>
+  remoteEnvironmentNames.map((name): Word => [`${what}.${name}`, `the ${what} of ${name}`]);
+const bySetting = settingNames.map((name): readonly [string, ValueKind] => {
+  const { values } = definitionOf(name);
+  return [name, values.startsWith('<') ? (byPlaceholder[values.slice(1, -1)] ?? words([])) : words(values.split('|'))];
+});
+const placesAndLists: ValueKind = { kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'places' };
 
-/** Those of one option or operand, of one command or of all that have it. They go before those by placeholder. */
-const byPlace: Readonly<Record<string, ValueKind>> = {
+/** Of an option or operand of one command, or of all that have it. */
+const byName: Readonly<Record<string, ValueKind>> = {
   '--env': words(environmentNames),
   '--store': { kind: 'stores' },
-  '--output': words(outputs),
+  // A page (`html`) is of some commands alone, which is no reason to hide it.
+  '--output': words([...definitionOf('output').values.split('|'), 'html']),
   '--color': words(['auto', 'always', 'never']),
   '--status': words(petStatuses, 'list'),
   '--ids': words(['large', 'small']),
+  '--plan': words(plans),
+  'api method': words(methods),
+  'completion shell': words(shellNames),
+  'help words': { kind: 'command', topics: topicNames.map((name) => [name, 'a help topic']) },
   'inventory list --sort': words(sortKeys),
   'inventory list --fields': words(namedFields, 'list'),
-  'inventory apply file': files(changeFileEndings),
+  'inventory apply file': files(...changeFileEndings),
   'inventory apply --format': words(changeFormats),
   'inventory apply --column': words(rowFields.map((field) => `${field}=`)),
   'inventory apply --resume': { kind: 'incomplete-runs' },
   'inventory diff --only': words(['quantity', 'status']),
-  'inventory count --codes': files(['.csv']),
-  'inventory count --to': files(['.csv']),
+  'inventory diff left': placesAndLists,
+  'inventory diff right': placesAndLists,
+  'inventory count --codes': files('.csv'),
+  'inventory count --to': files('.csv'),
   'history list --state': words(runStates),
   'history list --pet': { kind: 'pets' },
   'history list --pets': words(['all']),
   'history list --fields': words(runFields, 'list'),
   'history show --state': words(rowResults, 'list'),
   'history show --fields': words(rowFieldsOfRun, 'list'),
-  'config set name': { kind: 'words', words: settingWords() },
-  'config set value': settingValues(),
-  'config get name': { kind: 'words', words: [...settingWords(), ...remoteWords('url'), ...remoteWords('key')] },
-  'config unset name': { kind: 'words', words: [...settingWords(), ...remoteWords('url')] },
-  'sandbox serve --import': files(['.csv', '.json']),
-  'sandbox import file': files(['.csv', '.json']),
+  'config set name': { kind: 'words', words: ofSettings },
+  'config set value': { kind: 'by-operand', values: Object.fromEntries(bySetting) },
+  'config get name': { kind: 'words', words: [...ofSettings, ...ofRemotes('url'), ...ofRemotes('key')] },
+  'config unset name': { kind: 'words', words: [...ofSettings, ...ofRemotes('url')] },
+  'sandbox serve --import': files('.csv', '.json'),
+  'sandbox import file': files('.csv', '.json'),
   'sandbox export --format': words(['csv', 'json']),
 };
-
-/**
- * Returns what may stand for an option or operand of a command.
- * @param names the flags of an option, or the name of an operand
- * @param placeholder what stands for the value in the help: `<file>`
- * @throws Error if this file does not know it
- */
-function valueKindOf(path: string, names: readonly string[], placeholder: string): ValueKind {
-  const bare = placeholder.replace(/^[<[]|(\.\.\.)?[>\]]$/g, '');
-  const own = names.map((name) => byPlace[`${path} ${name}`] ?? byPlace[name]).find((kind) => kind !== undefined);
-  const kind = own ?? (freePlaceholders.has(bare) ? free : byPlaceholder[bare]);
-  if (kind !== undefined) return kind;
-  const value = `petstock ${path} ${names.join()} ${placeholder}`;
-  throw new Error(`${value}: say in .ci/reference/completion-table.ts what it stands for`);
-}
-
-function words(names: readonly string[], list?: 'list'): ValueKind {
-  return { kind: 'words', words: named(names, ''), ...(list !== undefined && { isList: true }) };
-}
-
-function named(names: readonly string[], about: string): readonly Word[] {
-  return names.map((name) => [name, about]);
-}
-
-function files(endings: readonly string[] = []): ValueKind {
-  return { kind: 'files', endings };
-}
-
-function settingWords(): readonly Word[] {
-  return settingNames.map((name) => [name, definitionOf(name).meaning]);
-}
-
-function remoteWords(what: 'url' | 'key'): readonly Word[] {
-  return remoteEnvironmentNames.map((name) => [`${what}.${name}`, `the ${what} of ${name}`]);
-}
-
-function settingValues(): ValueKind {
-  const values = settingNames.map((name): [string, ValueKind] => {
-    const { values: typed } = definitionOf(name);
-    if (typed === '<store>') return [name, { kind: 'stores' }];
-    if (typed === '<file>') return [name, files()];
-    return [name, typed.startsWith('<') ? free : words(typed.split('|'))];
-  });
-  return { kind: 'by-operand', values: Object.fromEntries(values) };
-}

@@ -25,9 +25,7 @@ export interface TableOperand {
 
 /** The words that may stand at a place of the command line. */
 export type ValueKind =
-  /** Anything: nothing is proposed. */
-  | { readonly kind: 'free' }
-  /** One of these. @property isList several, with commas between them */
+  /** One of these; none of what only the person at the keyboard knows. @property isList several, with commas between them */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
   /** A file; those with one of these endings first, if there are any (`.csv`). @property or what may stand there, too */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }

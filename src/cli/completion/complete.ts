@@ -60,7 +60,7 @@ interface Asked {
 }
 
 async function valueWords(table: TableCommand, value: ValueKind | undefined, asked: Asked): Promise<readonly Word[]> {
-  if (value === undefined || value.kind === 'free' || value.kind === 'files' || value.kind === 'by-operand') return [];
+  if (value === undefined || value.kind === 'files' || value.kind === 'by-operand') return [];
   if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
   if (value.isList !== true) return wordsOf(value, asked.typed, asked);
   // `available,pe` goes on with `available,pending`, and names nothing twice.

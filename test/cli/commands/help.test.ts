@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { expect, test as plain } from 'vitest';
-import { allCommands, pathOf } from '../../../.ci/reference/reference.ts';
+import { allCommands } from '../../../.ci/reference/reference.ts';
 import {
   addCommands,
+  commandPath,
   finish,
   type Outline,
   PetstockCommand,
@@ -83,7 +84,7 @@ plain('a command is finished once', async () => {
 });
 
 test('each command shows the same help in each way to ask for it, whatever the width', async ({ shop }) => {
-  const paths = (await allCommands()).map(pathOf);
+  const paths = (await allCommands()).map((command) => commandPath(command).slice('petstock '.length));
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
     const words = path.split(' ').filter((word) => word !== '');
