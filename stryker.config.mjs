@@ -19,7 +19,7 @@ export const rooms = [
 ];
 
 /**
- * `npm run mutation` (`.ci/mutation.ts`) runs a room at a time. Never as root (`test/support/not-as-root.ts`): use another user,
+ * `npm run mutation` (`test/support/mutation.ts`) runs a room at a time. Never as root (`test/support/not-as-root.ts`): use another user,
  * with a copy of the sources. The report of the last room is `coverage/mutation/mutation.html`.
  */
 export default {

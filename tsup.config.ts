@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { licences, oneScript, replacing, unused } from './.ci/bundle.ts';
+import { oneScript, unused } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
@@ -39,8 +39,6 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
       'import.meta.url': '__filename',
       COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
     },
-    // By its global name: for an import by default, esbuild copies all that it has, 4 M instructions at each start.
-    esbuildPlugins: [replacing([/^node:process$/, /./, 'export default process;'])],
   },
   {
     ...commonJs,
@@ -48,7 +46,7 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     entry: { program: 'bin/run.ts' },
     format: 'esm',
     splitting: true,
-    esbuildPlugins: [unused, oneScript, licences([sqlite])],
+    esbuildPlugins: [unused, oneScript([sqlite])],
     // The native binaries of SQLite and the manual stand beside the program.
     onSuccess: async () => {
       cpSync(join(sqlite, 'prebuilds'), join(outDir, 'prebuilds'), { recursive: true });

@@ -1,46 +1,25 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Options } from 'tsup';
 
 export type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
-const undici = /[\\/]node_modules[\\/]undici[\\/]/;
-
 /**
- * Modules that a bundled package loads at once for what petstock never does; an empty one replaces them. Commander starts
- * subcommands that are programs of their own; undici speaks HTTP/2, asks Node's own client for the size of a head, which
- * `src/api/undici.ts` names, and takes a form for a body. Together 3 to 12 ms of CPU.
+ * Leaves out modules that a bundled package loads at once for what petstock never does: Commander starts subcommands that are programs of
+ * their own; undici speaks HTTP/2, asks Node's own client for the size of a head, which `src/api/undici.ts` names, and takes a form for
+ * a body. Together 3 to 12 ms of CPU.
  */
-export const unused = replacing(
-  [/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/, 'module.exports = {};'],
-  [/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici, 'module.exports = {};'],
-  // All that undici uses of it, which takes 5 M instructions to load.
-  [
-    /^node:assert$/,
-    undici,
-    "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'undici: an assertion failed'); };",
-  ],
-  // undici looks there for the small letters of a header's name, and makes them itself of one that is not there: a tree takes 3 M
-  // instructions to plant.
-  [/^\.\/tree$/, undici, 'module.exports = { tree: { lookup() {} } };'],
-);
-
-/** Replaces modules. @param rules each has the name of the module, who imports it, and the code in its place */
-export function replacing(
-  ...rules: readonly (readonly [name: RegExp, importer: RegExp, code: string])[]
-): EsbuildPlugin {
-  return {
-    name: 'replacing',
-    setup({ onResolve, onLoad }) {
-      for (const [filter, by, code] of rules)
-        onResolve({ filter }, ({ path, importer }) =>
-          by.test(importer) ? { path, namespace: 'replaced', pluginData: code } : undefined,
-        );
-      onLoad({ filter: /./, namespace: 'replaced' }, ({ pluginData }) => ({ contents: pluginData }));
-    },
-  };
-}
+export const unused: EsbuildPlugin = {
+  name: 'unused',
+  setup({ onResolve, onLoad }) {
+    const filter = /^node:(child_process|http)$|\/(client-h2|web\/fetch\/body)\.js$/;
+    onResolve({ filter }, ({ path, importer }) =>
+      /[\\/]node_modules[\\/](commander|undici)[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
 
 /** Larger pieces stay scripts of their own: without a cache, V8 reads through all of a script. In bytes. */
 const maxPiece = 80_000;
@@ -52,11 +31,11 @@ const maxPiece = 80_000;
  *
  * The first line is a hash of the rest, by which caches are told apart.
  */
-export const oneScript: EsbuildPlugin = {
+export const oneScript = (besides: readonly string[]): EsbuildPlugin => ({
   name: 'one-script',
   setup({ esbuild, initialOptions: { entryPoints = {} }, onEnd }) {
     const names = Object.keys(entryPoints).map((name) => `${name}.cjs`);
-    onEnd(async ({ outputFiles = [] }) => {
+    onEnd(async ({ outputFiles = [], metafile }) => {
       const entry = outputFiles.find(({ path }) => names.includes(basename(path)));
       if (entry === undefined) throw new Error(`esbuild has made no ${names}`);
       const pieces: string[] = [];
@@ -76,10 +55,13 @@ export const oneScript: EsbuildPlugin = {
         if (file !== entry && code.length > maxPiece) scripts.push({ ...file, ...scriptOf([piece]) });
         else pieces.push(piece);
       }
+      const licences = licencesOf([...Object.keys(metafile?.inputs ?? {}), ...besides]);
+      const path = join(entry.path, '..', 'LICENSES.txt');
+      scripts.push({ ...entry, path, text: licences, contents: Buffer.from(licences) });
       outputFiles.splice(0, outputFiles.length, { ...entry, ...scriptOf(pieces) }, ...scripts);
     });
   },
-};
+});
 
 /**
  * Returns a piece that leaves to the loader what esbuild has each do for itself, which takes 22 M instructions of a list: to copy what it
@@ -107,24 +89,14 @@ function scriptOf(pieces: readonly string[]): { readonly text: string; readonly 
 }
 
 /**
- * What is bundled is passed on, so its licences go with it: `LICENSES.txt` beside the bundle, which `petstock licenses` prints.
- * @param besides the folders of packages that go with it in bundles of their own
+ * Returns the licences of what is bundled, which have to go with it: that of petstock, and those of the packages, each with the name of its
+ * package above.
+ * @param files that are bundled: `node_modules/@clack/core/dist/index.mjs`
  */
-export function licences(besides: readonly string[] = []): EsbuildPlugin {
-  return {
-    name: 'licences',
-    setup({ initialOptions: { outdir = '' }, onEnd }) {
-      onEnd(({ metafile }) => {
-        const inputs = Object.keys(metafile?.inputs ?? {});
-        // `node_modules/@clack/core`, of a file in it.
-        const bundled = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
-        // Each begins with the name of its package, whatever folder that is in.
-        const texts = [licenceOf('.'), ...[...new Set([...bundled, ...besides].map(licenceOf))].sort()];
-        mkdirSync(outdir, { recursive: true });
-        writeFileSync(join(outdir, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
-      });
-    },
-  };
+export function licencesOf(files: readonly string[]): string {
+  const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const texts = [licenceOf('.'), ...[...new Set(folders.map(licenceOf))].sort()];
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 function licenceOf(folder: string): string {

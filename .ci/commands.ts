@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -9,24 +10,20 @@ import { version } from '../package.json';
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Runs npm without the settings of the npm that may have started this. @returns its stdout */
+/** Runs npm. @returns its stdout @throws Error with what it has said on stderr */
 export function npm(cwd: string, ...args: readonly string[]): string {
   return run('npm', cwd, args, process.platform === 'win32');
 }
 
+/** @throws Error with what git has said */
 export function git(cwd: string, ...args: readonly string[]): string {
   return run('git', cwd, args).trim();
 }
 
-/** @throws Error with what the program has said */
+/** Runs a program without the settings of the npm, or the hook of git, that may have started this. */
 function run(program: string, cwd: string, args: readonly string[], shell = false): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GIT_)/i.test(name)));
-  try {
-    return execFileSync(program, args, { cwd, env, shell, encoding: 'utf8', maxBuffer: 1e8, stdio: 'pipe' });
-  } catch (error) {
-    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
-    throw new Error(`${program} ${args.slice(0, 3).join(' ')} failed:\n${(stderr || stdout).trim()}`);
-  }
+  return execFileSync(program, args, { cwd, env, shell, encoding: 'utf8', maxBuffer: 1e8, stdio: 'pipe' });
 }
 
 /** Returns what git prints, or undefined if it fails, as it does outside a clone. */
@@ -36,13 +33,6 @@ export function fromGit(cwd: string, ...args: readonly string[]): string | undef
   } catch {
     return undefined;
   }
-}
-
-/** Returns the files that differ from where the branch left main; undefined if there is no main to compare with. */
-export function changedFiles(): readonly string[] | undefined {
-  const base = process.env.GITHUB_BASE_REF;
-  const fork = fromGit(root, 'merge-base', base ? `origin/${base}` : 'main', 'HEAD');
-  return fork === undefined ? undefined : fromGit(root, 'diff', '--name-only', fork)?.split('\n');
 }
 
 /** The time that what is built carries: SOURCE_DATE_EPOCH, else that of the commit; 1970 in a tree that is no clone. */
@@ -57,19 +47,13 @@ export function buildConstants(folder: string): Readonly<Record<string, string>>
   return commit === undefined || tags.includes(`v${version}`) ? {} : { COMMIT: JSON.stringify(commit) };
 }
 
-/** Makes a folder, which goes when this process ends; below `node_modules` unless `parent` is another place. */
-export function newFolder(parent = join(root, 'node_modules/.cache')): string {
-  mkdirSync(parent, { recursive: true });
-  const folder = mkdtempSync(join(parent, 'petstock-release-'));
-  folders.push(folder);
+/** Makes a folder, which goes when this process ends. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
+  // Wine's server may still be writing there.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
-
-const folders: string[] = [];
-process.once('exit', () => {
-  // Wine's server may still be writing there.
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-});
 
 /** The sums of all files of a folder, as `sha256sum` prints them, and takes them with `--check`. */
 export function sumsOf(folder: string): string {
@@ -89,14 +73,16 @@ export function sumsOf(folder: string): string {
  * @throws Error if the tarball is not the one that was pinned
  */
 export function fetchPackage(spec: string, integrity: string): string {
-  const folder = join(root, 'node_modules/.cache/packages', spec.replace(/[/@]/g, '-'));
+  const cache = join(root, 'node_modules/.cache/packages');
+  const folder = join(cache, spec.replace(/[/@]/g, '-'));
   if (existsSync(folder)) return folder;
-  const unfinished = newFolder();
+  mkdirSync(cache, { recursive: true });
+  const unfinished = mkdtempSync(join(cache, 'unfinished-'));
   const [packed] = JSON.parse(npm(unfinished, 'pack', '--json', '--ignore-scripts', spec));
   if (packed.integrity !== integrity) throw new Error(`${spec} is not the pinned one: ${packed.integrity}`);
   execFileSync('tar', ['-xzf', packed.filename.replace('@', '').replace('/', '-')], { cwd: unfinished });
-  mkdirSync(join(folder, '..'), { recursive: true });
   if (!existsSync(folder)) renameSync(join(unfinished, 'package'), folder);
+  rmSync(unfinished, { recursive: true });
   return folder;
 }
 

@@ -1,44 +1,36 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
  * `npm run prepare`: builds, unless nothing has changed since it did: the first `npx petstock` after `npm ci` runs it again.
  * `npm install --global .` links a fresh clone without installing what it is built with, so that comes first where it is missing.
  */
-const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(root, 'dist');
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 /** Says when the last build that ended well began; its own time is when that ended. */
-const stamp = join(root, 'node_modules', '.cache', 'petstock', 'built');
+const stamp = 'node_modules/.cache/petstock/built';
 const sources = ['.ci', 'bin', 'src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
 
-if (!existsSync(join(root, 'node_modules', 'tsup', 'package.json')))
-  run('npm ci --include=dev --ignore-scripts --no-audit --no-fund');
-if (!isBuilt()) {
+if (!existsSync('node_modules/tsup/package.json')) run('npm ci --include=dev --ignore-scripts --no-audit --no-fund');
+const isBuilt = existsSync(stamp) && existsSync('dist') && statSync('dist').mtimeMs <= statSync(stamp).mtimeMs;
+if (!isBuilt || Math.max(...sources.flatMap(changes)) >= Number(readFileSync(stamp, 'utf8'))) {
   const began = Date.now();
   run('npm run build');
-  mkdirSync(dirname(stamp), { recursive: true });
+  mkdirSync(join(stamp, '..'), { recursive: true });
   writeFileSync(stamp, `${began}`);
+}
+
+/** When a file, or what is in a folder, was changed. A folder has the time at which a file was last added to it or taken away. */
+function changes(path) {
+  const below = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];
+  return [path, ...below.map((name) => join(path, name))].map((name) => statSync(name).mtimeMs);
 }
 
 /** Settings of the install that runs this are not those of what it runs. */
 function run(command) {
   const ofInstall = /^(npm_config_(global|prefix|location|omit|only|production)|NODE_ENV)$/i;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofInstall.test(name)));
-  const { status } = spawnSync(command, { cwd: root, env, shell: true, stdio: 'inherit' });
+  const { status } = spawnSync(command, { env, shell: true, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
-}
-
-function isBuilt() {
-  if (!existsSync(stamp) || !existsSync(dist) || statSync(dist).mtimeMs > statSync(stamp).mtimeMs) return false;
-  const began = Number(readFileSync(stamp, 'utf8'));
-  return sources.every((name) => changedAt(join(root, name)) < began);
-}
-
-/** A folder has the time at which a file was last added to it or taken away. */
-function changedAt(path) {
-  const stats = statSync(path);
-  const below = stats.isDirectory() ? readdirSync(path).map((name) => changedAt(join(path, name))) : [];
-  return Math.max(stats.mtimeMs, ...below);
 }

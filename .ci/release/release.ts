@@ -1,5 +1,4 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { git, newFolder, npm, sumsOf } from '../commands.ts';
@@ -15,55 +14,45 @@ import { notesOf, releasedChangelog, requireNextVersion } from './versions.ts';
  */
 const root = process.cwd();
 const textIn = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8');
+const flag = { type: 'boolean', default: false } as const;
+const { values, positionals } = parseArgs({ options: { 'dry-run': flag, tagged: flag }, allowPositionals: true });
+const [version, ...others] = positionals;
+if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
+requireReleasable(version);
 
 // Modes are in what is made.
 process.umask(0o022);
-try {
-  main();
-} catch (error) {
-  process.stderr.write(`Error: ${(error as Error).message}\n`);
-  process.exitCode = 1;
+const clone = join(newFolder(), 'clone');
+git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
+if (!values.tagged) commitInClone(version);
+npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
+for (const script of ['build', 'build:package']) npm(clone, 'run', script);
+for (const script of ['build:binaries -- --archives', 'check:binaries', 'build:deb', 'build:manifests'])
+  process.stderr.write(npm(clone, 'run', '--silent', ...script.split(' ')));
+const out = join(root, 'dist', 'release');
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+// The executables themselves are in the archives, and all sums are made anew.
+for (const folder of ['binaries', 'packages'])
+  for (const name of readdirSync(join(clone, 'dist', folder)))
+    if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
+writeFileSync(join(out, 'NOTES.md'), notesOf(textIn(clone, 'CHANGELOG.md'), version));
+writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
+let next = 'Nothing was committed or tagged.';
+if (!values.tagged && !values['dry-run']) {
+  // The commit and the tag come here in the end, when nothing can fail any more.
+  git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
+  git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
+  next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
 }
-
-function main(): void {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values, positionals } = parseArgs({ options: { 'dry-run': flag, tagged: flag }, allowPositionals: true });
-  const [version, ...others] = positionals;
-  if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
-  requireReleasable(version, values.tagged);
-  const clone = join(newFolder(tmpdir()), 'clone');
-  git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
-  git(clone, 'checkout', '--quiet', git(root, 'rev-parse', 'HEAD'));
-  if (!values.tagged) commitIn(clone, version);
-  npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
-  for (const script of ['build', 'build:package']) npm(clone, 'run', script);
-  for (const script of ['build:binaries -- --archives', 'build:deb', 'build:manifests'])
-    process.stderr.write(npm(clone, 'run', '--silent', ...script.split(' ')));
-  const out = join(root, 'dist', 'release');
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  // The executables themselves are in the archives, and all sums are made anew.
-  for (const folder of ['binaries', 'packages'])
-    for (const name of readdirSync(join(clone, 'dist', folder)))
-      if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
-  writeFileSync(join(out, 'NOTES.md'), notesOf(textIn(clone, 'CHANGELOG.md'), version));
-  writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
-  let next = 'Nothing was committed or tagged.';
-  if (!values.tagged && !values['dry-run']) {
-    // The commit and the tag come here in the end, when nothing can fail any more.
-    git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
-    git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
-    next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
-  }
-  process.stdout.write(`${textIn(out, 'SHA256SUMS')}\n${out}\n${next}\n`);
-}
+process.stdout.write(`${textIn(out, 'SHA256SUMS')}\n${out}\n${next}\n`);
 
 /** @throws Error that says what to do first */
-function requireReleasable(version: string, isTagged: boolean): void {
+function requireReleasable(version: string): void {
   const changed = git(root, 'status', '--porcelain');
   if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
   const { version: current }: { version: string } = JSON.parse(textIn(root, 'package.json'));
-  if (isTagged) {
+  if (values.tagged) {
     if (current !== version) throw new Error(`The version in package.json is ${current}, not ${version}.`);
     if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
       throw new Error(`The commit that is checked out has no tag v${version}.`);
@@ -74,8 +63,8 @@ function requireReleasable(version: string, isTagged: boolean): void {
   }
 }
 
-/** Puts the version into a clone, and commits and tags it there. */
-function commitIn(clone: string, version: string): void {
+/** Puts the version into the clone, and commits and tags it there. */
+function commitInClone(version: string): void {
   const changelog = textIn(clone, 'CHANGELOG.md');
   const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');
   writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, day));

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fetchPackage, filled } from '../commands.ts';
+import { fetchPackage } from '../commands.ts';
 
 /** Of bun, which the executables are made with and run on. */
 export const bunVersion = '1.4.4';
@@ -17,6 +16,10 @@ const integrities: Readonly<Record<string, string>> = {
 
 /** As in the names of the executables: `petstock-linux-x64`. */
 export const targets = Object.keys(integrities);
+
+export function executableName(target: string): string {
+  return `petstock-${target}${target.startsWith('windows') ? '.exe' : ''}`;
+}
 
 /**
  * The package of bun for a target. x64 is bun's build for processors of 2013 and earlier too: the other one ends with SIGILL where
@@ -45,19 +48,4 @@ export function hostName(): string {
   const { header } = process.report.getReport() as unknown as { readonly header: { glibcVersionRuntime?: string } };
   const isMusl = system === 'linux' && header.glibcVersionRuntime === undefined;
   return `${system}-${process.arch}${isMusl ? '-musl' : ''}`;
-}
-
-/** By the names of SPDX: the licences that `bun-notice.txt` names; the exception of LLVM only takes duties away. */
-const licences =
-  'MIT LGPL-2.0-only LGPL-2.1-only Apache-2.0 BSD-2-Clause BSD-3-Clause ISC OpenSSL ICU Unicode-3.0 IJG Zlib';
-const texts = 'sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ==';
-
-/** Returns what goes with bun, since its package brings no licences: what it is made of, by its repository, and their texts. */
-export function bunNotice(): string {
-  const folder = fetchPackage('spdx-license-list@6.12.0', texts);
-  const parts = licences.split(' ').map((name) => {
-    const { licenseText } = JSON.parse(readFileSync(join(folder, 'licenses', `${name}.json`), 'utf8'));
-    return `${name}\n\n${licenseText.trim()}\n`;
-  });
-  return [filled('bun-notice.txt', { version: bunVersion }), ...parts].join(`\n${'='.repeat(80)}\n\n`);
 }

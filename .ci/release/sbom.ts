@@ -2,16 +2,13 @@ import { hash } from 'node:crypto';
 import { committedAt, npm, root } from '../commands.ts';
 import { bunPackage, bunVersion } from './runtime.ts';
 
+type Component = { readonly 'bom-ref': string; readonly properties?: unknown };
+
 /** What is used of a CycloneDX document. */
 interface Sbom {
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
-}
-
-interface Component {
-  readonly 'bom-ref': string;
-  readonly properties?: unknown;
 }
 
 /**
@@ -25,27 +22,26 @@ export function sbomOf(licences: string, target?: string): string {
   const [, ...texts] = licences.split(`\n${'-'.repeat(80)}\n\n`);
   const packages = texts.map((text) => text.slice(0, text.indexOf('\n')).replace(' ', '@'));
   const all: Sbom = JSON.parse(npm(root, 'sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'));
-  const own = all.metadata.component;
-  const inside = all.components.filter((each) => packages.includes(each['bom-ref']));
-  if (inside.length < packages.length) throw new Error(`npm sbom does not know all of ${packages.join(', ')}`);
+  const bundled = all.components.filter((each) => packages.includes(each['bom-ref']));
+  if (bundled.length < packages.length) throw new Error(`npm sbom does not know all of ${packages.join(', ')}`);
+  // npm names it after the folder, and takes all that it is built with for something to leave out.
+  const component = { ...all.metadata.component, name: 'petstock', type: 'application' };
   const runtime = target === undefined ? [] : [bunFor(target)];
-  const refs = [own, ...inside, ...runtime].map((each) => each['bom-ref']);
-  const below = (ref: string) => (ref === own['bom-ref'] ? runtime.map((each) => each['bom-ref']) : []);
+  const components = [...bundled.map(({ properties: _, ...each }) => ({ ...each, scope: 'required' })), ...runtime];
+  const inside = [component, ...components].map((each) => each['bom-ref']);
+  const uses = [
+    ...all.dependencies,
+    ...runtime.map((bun) => ({ ref: component['bom-ref'], dependsOn: [bun['bom-ref']] })),
+  ];
   const sbom = {
     ...all,
-    // npm names it after the folder, and takes all that it is built with for something to leave out.
-    metadata: {
-      ...all.metadata,
-      timestamp: committedAt().toISOString(),
-      lifecycles: [{ phase: 'build' }],
-      component: { ...own, name: 'petstock', type: 'application' },
-    },
-    components: [...inside.map(({ properties: _, ...rest }) => ({ ...rest, scope: 'required' })), ...runtime],
-    dependencies: all.dependencies.flatMap(({ ref, dependsOn = [] }) => {
-      const used = [...dependsOn, ...below(ref)].filter((other) => refs.includes(other));
-      return refs.includes(ref) ? [{ ref, dependsOn: used }] : [];
+    serialNumber: '',
+    metadata: { ...all.metadata, timestamp: committedAt().toISOString(), lifecycles: [{ phase: 'build' }], component },
+    components,
+    dependencies: inside.map((ref) => {
+      const used = uses.flatMap((each) => (each.ref === ref ? (each.dependsOn ?? []) : []));
+      return { ref, dependsOn: used.filter((other) => inside.includes(other)) };
     }),
-    serialNumber: undefined as string | undefined,
   };
   // A UUID (RFC 9562, version 8) of the content.
   const hex = hash('sha256', JSON.stringify(sbom));
@@ -55,8 +51,7 @@ export function sbomOf(licences: string, target?: string): string {
 
 function bunFor(target: string) {
   const [name, version] = [bunPackage(target), bunVersion];
-  const ref = `${name}@${version}`;
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   const licenses = [{ license: { id: 'MIT' } }];
-  const purl = `pkg:npm/${ref.replace('@', '%40')}`;
-  return { 'bom-ref': ref, type: 'platform', name, version, scope: 'required', purl, licenses };
+  return { 'bom-ref': `${name}@${version}`, type: 'platform', name, version, scope: 'required', purl, licenses };
 }

@@ -1,17 +1,14 @@
-/** Of Semantic Versioning, without what follows a `+` and without numbers that have a zero in front. */
-const form = /^(?!(?:.*[.-])?0\d+(?:[.-]|$))(\d+\.\d+\.\d+)(?:-([\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*))?$/;
-/** Numbers by their value, and before words. */
-const { compare } = new Intl.Collator('en-US-u-kn');
+import { createRequire } from 'node:module';
 
-/** @throws Error if `wanted` is no version after Semantic Versioning, or does not come after `current` */
+/** Semantic Versioning, as npm reads it. */
+const { gt, valid }: { gt(one: string, other: string): boolean; valid(text: string): string | null } = createRequire(
+  import.meta.url,
+)('semver');
+
+/** @throws Error if `wanted` is no version, has something behind a `+`, or does not come after `current` */
 export function requireNextVersion(wanted: string, current: string): void {
-  const [, next, candidate = ''] = form.exec(wanted) ?? [];
-  const [, last, before = ''] = form.exec(current) ?? [];
-  if (next === undefined) throw new Error(`"${wanted}" is not a version: it must be like 1.2.3 or 1.2.3-rc.1.`);
-  if (last === undefined) throw new Error(`The version in package.json, "${current}", is not a version.`);
-  // 1.2.3-rc.1 comes before 1.2.3.
-  const order = compare(next, last) || Number(candidate === '') - Number(before === '') || compare(candidate, before);
-  if (order <= 0) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
+  if (valid(wanted) !== wanted) throw new Error(`"${wanted}" is not a version: it must be like 1.2.3 or 1.2.3-rc.1.`);
+  if (!gt(wanted, current)) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
 }
 
 /** Returns a version as Debian orders it: `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it. */

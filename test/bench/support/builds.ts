@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
-import { hostName } from '../../../.ci/release/runtime.ts';
+import { executableName, hostName } from '../../../.ci/release/runtime.ts';
 import { bare, temporaryFolder } from './children.ts';
 import { type Measure, startMeasurer } from './measure.ts';
 
@@ -40,7 +40,7 @@ export async function buildExecutable(): Promise<string> {
   const name = hostName();
   const script = ['--import', 'tsx', '.ci/release/build-binaries.ts', name, '--out', folder];
   await run(process.execPath, script, { cwd: root, env: bare(), timeout: 300_000 });
-  return join(folder, `petstock-${name}${name.startsWith('windows') ? '.exe' : ''}`);
+  return join(folder, executableName(name));
 }
 
 /** Installs packages from the registry, all at once, since npm would remove what an earlier call has. Returns their folder. */

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { changedFiles, root } from './commands.ts';
+import { root } from '../../.ci/commands.ts';
+import { changedFiles } from './changed-files.ts';
 
 /**
  * `npm run mutation [file…]`: changes the rules that stock and keys depend on, one by one, and fails if too few of the changes

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
-import { newFolder, root } from '../commands.ts';
-import { hostName } from './runtime.ts';
+import process from 'node:process';
+import { newFolder, root } from '../../.ci/commands.ts';
+import { executableName, hostName, targets } from '../../.ci/release/runtime.ts';
 
-/** What runs the executables of another system here, from the packages of Debian that `packages` names. */
+/** What runs the executables of another system here, from the packages of Debian that `.ci/release/packages` names. */
 interface Runner {
   /** Programs and files that it takes: paths, or programs in the PATH. */
   readonly needs: readonly string[];
@@ -16,7 +16,7 @@ interface Runner {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const standIns = join(root, '.ci/release/stand-ins');
+const standIns = join(root, 'test/support/stand-ins');
 const [qemu, mingw, musl] = ['qemu-aarch64-static', 'x86_64-w64-mingw32-gcc', '/lib/ld-musl-x86_64.so.1'];
 const runners: Readonly<Record<string, Runner>> = {
   'linux-arm64': { needs: [qemu], words: [qemu, '-L', '/usr/aarch64-linux-gnu'] },
@@ -38,16 +38,20 @@ const runners: Readonly<Record<string, Runner>> = {
 };
 
 /**
- * Starts an executable before it leaves: it tells its version, and writes to the sandbox.
- * @returns how that went, for the log of the build
- * @throws Error if it does not do what it should
+ * `npm run check:binaries`: starts each executable of `dist/binaries`, if something here can; it tells its version and writes to the
+ * sandbox. Fails if one does not do what it should, or if there is none.
  */
-export function firstStart(target: string, file: string): string {
+const files = targets.map((target) => ({ target, file: join(root, 'dist/binaries', executableName(target)) }));
+const made = files.filter(({ file }) => existsSync(file));
+if (made.length === 0) throw new Error('no executable in dist/binaries: npm run build:binaries');
+for (const { target, file } of made) process.stdout.write(`binaries: petstock-${target}, ${started(target, file)}\n`);
+
+function started(target: string, file: string): string {
   const { needs = ['such system'], words = [], compile, env } = runners[target] ?? {};
   const paths = (process.env.PATH ?? '').split(delimiter);
   const missing = needs.filter((need) => !paths.some((folder) => existsSync(resolve(folder, need))));
   if (missing.length > 0) return `not started: no ${missing.join(', no ')} here`;
-  const cwd = newFolder(tmpdir());
+  const cwd = newFolder();
   const executable = join(cwd, basename(file));
   copyFileSync(file, executable);
   const own = { PETSTOCK_STATE_DIR: cwd, PETSTOCK_CONFIG_DIR: cwd, WINEPREFIX: join(cwd, 'wine'), BUN_OPTIONS: '' };
@@ -60,6 +64,5 @@ export function firstStart(target: string, file: string): string {
   const { petId, quantity } = JSON.parse(written);
   if (!/^\d+\.\d+\.\d+/.test(version) || petId !== 4 || quantity !== 12)
     throw new Error(`${file} wrote something else`);
-  rmSync(executable);
   return `started${needs[0] === undefined ? '' : ` by ${needs[0]}`}: ${version}, wrote to its sandbox`;
 }

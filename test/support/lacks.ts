@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fromGit, root } from '../../.ci/commands.ts';
+import { commandsDocument } from '../../.ci/reference/commands-document.ts';
+import { changedFiles } from './changed-files.ts';
+
+/**
+ * The first step of `npm run check:static`: prints what a change lacks, in the words of what to do. A missing line in the change
+ * log fails nothing: no user may see the change.
+ */
+const textOf = (name: string) => readFileSync(join(root, name), 'utf8');
+const tracked = fromGit(root, 'ls-files')?.split('\n') ?? [];
+const lacking = tracked
+  .filter((name) => name.endsWith('.md'))
+  .flatMap((document) => {
+    const names = textOf(document).match(/[\w./-]+\.ts\b/g) ?? [];
+    const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
+    return missing.map((name) => `${document} names ${name}, which is not there`);
+  });
+if (textOf('docs/commands.md') !== (await commandsDocument()))
+  lacking.push('docs/commands.md is not what the commands are now: npm run docs');
+for (const line of lacking) process.stdout.write(`${line}\n`);
+if (lacking.length > 0) process.exitCode = 1;
+const touched = changedFiles() ?? [];
+if (touched.some((name) => /^(bin|src)\//.test(name)) && !touched.includes('CHANGELOG.md'))
+  process.stdout.write('Note: CHANGELOG.md is unchanged. If a user can see the change: a line under "## Unreleased"\n');
