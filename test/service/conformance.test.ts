@@ -114,13 +114,6 @@ test.each(['application/json; charset=utf-8', 'Application/JSON'])('the type %s 
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });
 
-test('the absolute form of a request target is understood', async ({ service }) => {
-  const answer = await service.raw(
-    `GET http://pets.example/v1/inventory HTTP/1.1\r\nHost: pets.example\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n\r\n`,
-  );
-  expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
-});
-
 test('HEAD has the status and headers of GET and no body, and is charged', async ({ service }) => {
   const list = await service.get('/inventory');
   const head = await service.call('HEAD', '/inventory');
