@@ -1,17 +1,8 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
-import { serve, setQuantity } from './serving.ts';
-import { NOON, outcomes, start, TestClock, temporaryFile } from './support.ts';
-
-test('strikes and bans are counted over all services on a file', async () => {
-  const options = { file: temporaryFile(), key: generateKey(), limits: { minute: 1, day: 9 }, clock: new TestClock() };
-  const [one, other] = await Promise.all([start(options), start(options)]);
-  expect([...(await outcomes(one, 1)), ...(await outcomes(other, 1))]).toEqual(['200', '429 rate_limited']);
-  options.clock.advance(1_001);
-  expect(new Set([...(await outcomes(one, 5)), ...(await outcomes(other, 5))])).toEqual(new Set(['429 rate_limited']));
-  expect([...(await outcomes(one, 1)), ...(await outcomes(other, 1))]).toEqual(['429 key_banned', '429 key_banned']);
-});
+import { serve } from './serving.ts';
+import { NOON, start, TestClock, temporaryFile } from './support.ts';
 
 test('four processes on one file admit exactly the limit, and lose no update', { timeout: 90_000 }, async () => {
   const key = generateKey();
@@ -19,8 +10,7 @@ test('four processes on one file admit exactly the limit, and lose no update', {
   const options = { file: temporaryFile(), key, limits, pets: 403, ban: false } as const;
   const processes = await Promise.all(Array.from({ length: 4 }, () => serve(options)));
   const petIds = Array.from({ length: 400 }, (_, index) => index + 1);
-  const urlFor = (petId: number) => processes[petId % 4]?.url ?? '';
-  const statuses = await Promise.all(petIds.map((petId) => setQuantity(urlFor(petId), key, petId, 1_000 + petId)));
+  const statuses = await Promise.all(petIds.map((petId) => processes[petId % 4]?.set(petId, 1_000 + petId)));
   expect(statuses.filter((status) => status === 200)).toHaveLength(300);
   expect(statuses.filter((status) => status === 429)).toHaveLength(100);
   const ended = processes.map(({ child }) => once(child, 'exit'));
@@ -34,8 +24,8 @@ test('four processes on one file admit exactly the limit, and lose no update', {
 
 test('what was answered is there after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
-  const { child, url } = await serve(options);
-  for (let quantity = 1; quantity <= 20; quantity++) await setQuantity(url, options.key, 1, quantity);
+  const { child, set } = await serve(options);
+  for (let quantity = 1; quantity <= 20; quantity++) await set(1, quantity);
   child.kill('SIGKILL');
   await once(child, 'exit');
   const answer = await (await start(options)).get('/inventory');
@@ -46,10 +36,10 @@ test('what was answered is there after kill -9', { timeout: 90_000 }, async () =
 test('a full disk is answered with 503, and what was answered before is there', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey() };
   // No file may grow beyond 200 KiB: the write-ahead log is full after some updates.
-  const { url } = await serve(options, ['sh', '-c', 'ulimit -f 400; exec "$@"', 'sh']);
+  const { set } = await serve(options, ['sh', '-c', 'ulimit -f 400; exec "$@"', 'sh']);
   const statuses: number[] = [];
   while (statuses.length < 1_000 && statuses.at(-1) !== 503) {
-    statuses.push(await setQuantity(url, options.key, 1, 1_000 + statuses.length));
+    statuses.push(await set(1, 1_000 + statuses.length));
   }
   expect(statuses.at(-1)).toBe(503);
   expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]));

@@ -2,7 +2,8 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished, test as plain } from 'vitest';
-import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts';
+import type { Clock } from '../../src/service/clock.ts';
+import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { newFolder } from '../support/new-folder.ts';
 
 /** Noon, at the very start of a minute. */
@@ -42,16 +43,31 @@ interface CallOptions {
 
 export type TestService = Awaited<ReturnType<typeof start>>;
 
+type Options = Partial<Omit<ServiceOptions, 'clock'>>;
+
 /** Starts a service, in memory unless a file is given, that is closed when the test is over. */
-export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { clock?: TestClock } = {}) {
-  const clock = options.clock ?? new TestClock();
+export function start({ clock = new TestClock(), ...options }: Options & { readonly clock?: TestClock } = {}) {
+  return startAt(clock, options);
+}
+
+/** Starts one that goes by this clock. */
+export async function startAt<Time extends Clock>(clock: Time, options: Options) {
   const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
   onTestFinished(() => service.close());
-  const call = (method: string, path: string, given?: CallOptions) =>
-    send([service.url, service.key], method, `/v1${path}`, given);
+  return { ...service, clock, ...clientOf(service) };
+}
+
+interface Served {
+  readonly url: string;
+  readonly key: string;
+  readonly adminUrl?: string | null;
+  readonly adminToken?: string | null;
+}
+
+/** Returns how requests are sent to a service. */
+export function clientOf({ url, key, adminUrl, adminToken = null }: Served) {
+  const call = (method: string, path: string, given?: CallOptions) => send([url, key], method, `/v1${path}`, given);
   return {
-    ...service,
-    clock,
     call,
     get: (path: string, given?: CallOptions) => call('GET', path, given),
     patch: (path: string, body: string | Uint8Array, given?: CallOptions) =>
@@ -61,10 +77,10 @@ export async function start(options: Partial<Omit<ServiceOptions, 'clock'>> & { 
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const headers = { ...(text !== undefined && JSON_TYPE), ...given?.headers };
       const asked = { ...given, headers, ...(text !== undefined && { body: text }) };
-      return send([service.adminUrl ?? '', service.adminToken], method, path, asked);
+      return send([adminUrl ?? '', adminToken], method, path, asked);
     },
     /** Sends these bytes and resolves with all that comes back until the connection ends. */
-    raw: (bytes: string) => raw(service, bytes),
+    raw: (bytes: string) => raw(url, bytes),
   };
 }
 
@@ -109,8 +125,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function raw(service: RunningService, bytes: string): Promise<string> {
-  const { hostname, port } = new URL(service.url);
+function raw(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let received = '';
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
@@ -139,10 +155,10 @@ export function rate({ headers }: Answer): string {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');
 }
 
-/** Status and code of an error answer, such as `404 pet_not_found`. */
-export function outcome({ status, json }: Answer): string {
-  const code = typeof json === 'object' && json !== null && 'code' in json ? ` ${json.code}` : '';
-  return `${status}${code}`;
+/** Status and code of an error answer, such as `404 pet_not_found`; of a probe with what it says, `503 draining`. */
+export function outcome({ status, text }: Pick<Answer, 'status' | 'text'>): string {
+  const code = status < 400 ? undefined : /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
+  return code === undefined ? `${status}` : `${status} ${code}`;
 }
 
 /** Sends `count` requests one after another and returns the outcome of each. */

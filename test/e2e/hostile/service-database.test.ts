@@ -1,22 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type ServiceOptions, startService } from '../../../src/service/index.ts';
+import { startAt } from '../../service/support.ts';
 import { databaseUrl, runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { transactionPooler } from '../../support/transaction-pooler.ts';
 
-async function start(options: Partial<ServiceOptions>) {
-  const service = await startService({ clock: Date, adminPort: 0, ...options });
-  onTestFinished(() => service.close());
-  return service;
-}
-
-async function ask({ url, key }: { url: string; key: string }, method: string, path: string, body?: string) {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) });
-  await response.arrayBuffer();
-  return response.status;
-}
+const start = (database: string) => startAt(Date, { database, adminPort: 0, testControls: false });
 
 const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`);
 
@@ -68,20 +57,16 @@ test('a role that may create in public gets nothing of hers run by the service, 
       `CREATE OPERATOR public.${operator} (LEFTARG = ${type}, RIGHTARG = ${type}, FUNCTION = ${name})`,
     );
   }
-  const service = await start({ database: url });
-  for (const [method, path, body] of [
-    ['GET', '/inventory'],
-    ['PATCH', '/inventory/1', '{"quantity":7}'],
-    ['GET', '/pets/1'],
-    ['GET', '/store/orders'],
-  ] as const) {
-    expect(await ask(service, method, path, body)).toBe(200);
+  const service = await start(url);
+  expect(await service.patch('/inventory/1', '{"quantity":7}')).toMatchObject({ status: 200 });
+  for (const path of ['/inventory', '/pets/1', '/store/orders']) {
+    expect(await service.get(path)).toMatchObject({ status: 200 });
   }
   await service.controls.setPet(5n, { status: 'sold' });
   await service.controls.setUsage(service.keyId, { minute: 3n }, 60_000);
   await service.advanceClock(60);
   await service.controls.reset();
-  expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+  expect(await service.admin('GET', '/readyz')).toMatchObject({ status: 200 });
   expect(await runSql(url, 'SELECT * FROM public.caught')).toEqual([]);
   await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
 });
@@ -99,20 +84,18 @@ test('the documented roles: one makes the tables, the other serves them and can 
   await runSql(server.url, ...statements(before));
   const url = databaseUrl(server.url, 'staging');
   const [owner, staging] = [as(url, 'staging_owner'), as(url, 'staging')];
-  await expect(start({ database: staging })).rejects.toThrow(
+  await expect(start(staging)).rejects.toThrow(
     /permission denied for database staging\. .*staging_owner|permission denied .*owner of the schema makes/s,
   );
-  await (await start({ database: owner })).close();
+  await (await start(owner)).close();
   // What is missing is said with the statements that give it.
-  await expect(start({ database: staging })).rejects.toThrow(
-    /GRANT USAGE ON SCHEMA petstock_service TO staging; GRANT SELECT/,
-  );
+  await expect(start(staging)).rejects.toThrow(/GRANT USAGE ON SCHEMA petstock_service TO staging; GRANT SELECT/);
   await runSql(owner, ...statements(after));
-  const service = await start({ database: staging });
-  expect(await ask(service, 'PATCH', '/inventory/1', '{"quantity":7}')).toBe(200);
-  expect(await ask(service, 'GET', '/inventory')).toBe(200);
+  const service = await start(staging);
+  expect(await service.patch('/inventory/1', '{"quantity":7}')).toMatchObject({ status: 200 });
+  expect(await service.get('/inventory')).toMatchObject({ status: 200 });
   await service.controls.reset();
-  expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
+  expect(await service.admin('GET', '/readyz')).toMatchObject({ status: 200 });
   for (const statement of [
     'DROP TABLE petstock_service.pets',
     'ALTER TABLE petstock_service.keys ADD COLUMN mine text',
@@ -126,9 +109,8 @@ test('the documented roles: one makes the tables, the other serves them and can 
 });
 
 test('a pooler in transaction mode is refused with a word, and nothing is set for its other clients', async () => {
-  const url = await temporaryDatabase();
-  const pooler = await transactionPooler(url);
-  await expect(start({ database: pooler })).rejects.toThrow(/pooler in transaction mode .*session mode/);
-  const settings = "SELECT current_setting('lock_timeout') AS locks, current_setting('search_path') AS path";
-  expect(await runSql(pooler, settings)).toEqual(await runSql(url, settings));
+  const { url, statements } = await transactionPooler();
+  await expect(start(url)).rejects.toThrow(/pooler in transaction mode .*session mode/);
+  const asks = 'SELECT pg_catalog.pg_backend_pid() AS pid';
+  expect(statements).toEqual([asks, 'BEGIN', asks]);
 });

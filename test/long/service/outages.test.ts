@@ -1,26 +1,19 @@
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  type RunningService,
-  type ServiceOptions,
-  StorageError,
-  seededStock,
-  startService,
-} from '../../../src/service/index.ts';
+import { type ServiceOptions, StorageError, seededStock } from '../../../src/service/index.ts';
 import { openPostgres } from '../../../src/service/store/postgres/postgres-store.ts';
+import { type Answer, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { postgresProxy } from '../../support/postgres-proxy.ts';
 
 /** What is waited for here are the time-outs of the store, one after another. */
 vi.setConfig({ testTimeout: 120_000 });
 
-const TOKEN = 'a-token-of-ours-alone';
+type Service = Awaited<ReturnType<typeof start>>;
 
-async function start(database: string, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+function start(database: string, options: Partial<ServiceOptions> = {}) {
   const limits = { minute: 1_000_000, day: 1_000_000 };
-  const service = await startService({ database, clock: Date, adminPort: 0, adminToken: TOKEN, limits, ...options });
-  onTestFinished(() => service.close());
-  return service;
+  return startAt(Date, { database, adminPort: 0, testControls: false, limits, ...options });
 }
 
 /** A service whose database can be frozen, killed and restarted, and whose connections to it can be watched. */
@@ -30,25 +23,18 @@ async function startWithProxy() {
   return { server, proxy, service: await start(proxy.url) };
 }
 
-async function ask(url: string, token: string, method = 'GET', body?: unknown) {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  const code = /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
-  const isError = answer.status >= 400 && code !== undefined;
-  /** `200`, `503 storage_unavailable` */
-  const outcome = `${answer.status}${isError ? ` ${code}` : ''}`;
-  return { outcome, retryAfter: answer.headers.get('retry-after'), text };
+async function seen(answer: Promise<Answer>) {
+  const { headers, text, status } = await answer;
+  return { outcome: outcome({ status, text }), retryAfter: headers['retry-after'], text };
 }
 
-const list = ({ url, key }: RunningService) => ask(`${url}/inventory`, key);
-const set = ({ url, key }: RunningService, quantity: number, petId = 1) =>
-  ask(`${url}/inventory/${petId}`, key, 'PATCH', { quantity });
-const admin = ({ adminUrl }: RunningService, path: string) => ask(`${adminUrl}${path}`, TOKEN);
-const expectSet = async (service: RunningService, quantity: number) =>
+const list = (service: Service) => seen(service.get('/inventory'));
+const set = (service: Service, quantity: number) => seen(service.patch('/inventory/1', JSON.stringify({ quantity })));
+const admin = (service: Service, path: string) => seen(service.admin('GET', path));
+const expectSet = async (service: Service, quantity: number) =>
   expect((await set(service, quantity)).outcome).toBe('200');
-const expectReady = async (service: RunningService, outcome = '200') =>
-  expect((await admin(service, '/readyz')).outcome).toBe(outcome);
+const expectReady = async (service: Service, expected = '200') =>
+  expect((await admin(service, '/readyz')).outcome).toBe(expected);
 
 /** Asks again until it does not fail, for as long as a busy machine may take. */
 function eventually<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -56,7 +42,7 @@ function eventually<Result>(work: () => Result | Promise<Result>): Promise<Resul
 }
 
 /** By the service, once it answers again. */
-async function quantity(service: RunningService): Promise<number> {
+async function quantity(service: Service): Promise<number> {
   return eventually(async () => {
     const { text } = await list(service);
     return Number(/\{"petId":1,"quantity":(-?\d+)/.exec(text)?.[1] ?? expect.fail(text));

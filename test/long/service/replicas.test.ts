@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { generateKey, type RunningService, type ServiceOptions, startService } from '../../../src/service/index.ts';
+import { generateKey, type ServiceOptions } from '../../../src/service/index.ts';
 import { serve } from '../../service/serving.ts';
+import { type clientOf, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 
 /** How far the clocks of four machines are off, in seconds. */
@@ -12,41 +13,26 @@ const SKEWS = [0, 6, -20, 0.4];
 async function fourReplicas(options: Partial<ServiceOptions> = {}) {
   const shared = { database: await temporaryDatabase(), key: generateKey(), ...options };
   const replicas = await Promise.all(
-    SKEWS.map((seconds) => startService({ ...shared, clock: { now: () => Date.now() + seconds * 1000 } })),
+    SKEWS.map((seconds) => startAt({ now: () => Date.now() + seconds * 1000 }, shared)),
   );
-  onTestFinished(async () => void (await Promise.all(replicas.map((replica) => replica.close()))));
-  await toMinute(replicas[0]);
+  const [first] = replicas;
+  // To the beginning of a minute, so that none ends in the middle of a test.
+  if (first !== undefined) await first.advanceClock(60 - ((first.now() / 1000) % 60));
   return replicas;
 }
 
-/** To the beginning of a minute, so that none ends in the middle of a test. */
-async function toMinute(replica: RunningService | undefined): Promise<void> {
-  if (replica === undefined) return;
-  const date = Date.parse((await ask(replica)).headers.get('date') ?? '');
-  await replica.advanceClock(60 - ((date / 1000) % 60));
-}
+type Asked = ReturnType<typeof clientOf>;
 
-type Asked = Pick<RunningService, 'url' | 'key'>;
-
-async function ask({ url, key }: Asked, method = 'GET', path = '/store/orders', body?: unknown) {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const code = /"code":"(\w+)"/.exec(text)?.[1];
-  return { outcome: `${response.status}${code === undefined ? '' : ` ${code}`}`, headers: response.headers, text };
-}
+const ask = (replica: Asked) => replica.get('/store/orders');
 
 /** Asks all replicas in turn. @returns how often there was which outcome */
 async function askAll(replicas: readonly Asked[], times: number) {
   const asked = Array.from({ length: times }, () => replicas.map((replica) => ask(replica))).flat();
   const counts: Record<string, number> = {};
-  const resets = new Set<string | null>();
-  for (const { outcome, headers } of await Promise.all(asked)) {
-    counts[outcome] = (counts[outcome] ?? 0) + 1;
-    resets.add(headers.get('x-ratelimit-reset'));
+  const resets = new Set<unknown>();
+  for (const answer of await Promise.all(asked)) {
+    counts[outcome(answer)] = (counts[outcome(answer)] ?? 0) + 1;
+    resets.add(answer.headers['x-ratelimit-reset']);
   }
   return { counts, resets };
 }
@@ -79,10 +65,10 @@ test('one clock: Date, windows and Retry-After are those of the database on each
   await replicas[0]?.advanceClock(60);
   await askAll(replicas, 1);
   const answers = await Promise.all(replicas.map((replica) => ask(replica)));
-  const dates = answers.map(({ headers }) => Date.parse(headers.get('date') ?? ''));
+  const dates = answers.map(({ headers }) => Date.parse(headers.date ?? ''));
   expect(Math.max(...dates) - Math.min(...dates)).toBeLessThanOrEqual(1_000);
-  const ends = answers.map(({ headers }, at) => (dates[at] ?? 0) + Number(headers.get('retry-after')) * 1000);
-  const reset = Number(answers[0]?.headers.get('x-ratelimit-reset')) * 1000;
+  const ends = answers.map(({ headers }, at) => (dates[at] ?? 0) + Number(headers['retry-after']) * 1000);
+  const reset = Number(answers[0]?.headers['x-ratelimit-reset']) * 1000;
   for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
 });
 
@@ -91,10 +77,7 @@ test('four processes that make the tables together admit exactly the limit', asy
   const database = await temporaryDatabase();
   const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
   const processes = await Promise.all(SKEWS.map(() => serve(options)));
-  const { counts } = await askAll(
-    processes.map(({ url }) => ({ url, key })),
-    50,
-  );
+  const { counts } = await askAll(processes, 50);
   expect(counts['200']).toBe(150);
   const ended = processes.map(({ child }) => once(child, 'exit'));
   for (const { child } of processes) child.stdin.end();
@@ -117,19 +100,19 @@ test.each(signals)('a replica gets %s in the middle of a window: all admit exact
   const struck = processes[1];
   for (let window = 0; window < 5; window++) {
     await toNextDay(database);
-    let [answered, ofOthers] = [0, 0];
+    let [count, ofOthers] = [0, 0];
     const askOne = async (replica: (typeof processes)[number]) => {
       const isStruck = replica === struck;
-      const { outcome } = await ask({ url: replica.url, key }).catch(() => ({ outcome: 'cut off' }));
-      if (window === 2 && ++answered === 20) struck?.child.kill(signal);
+      const answered = await ask(replica).then(outcome, () => 'cut off');
+      if (window === 2 && ++count === 20) struck?.child.kill(signal);
       // What stands still goes on once all others have been answered.
       if (!isStruck && ++ofOthers === 120) struck?.child.kill('SIGCONT');
-      return { outcome, isStruck };
+      return { answered, isStruck };
     };
     const asked = Array.from({ length: 40 }, () => processes.map(askOne)).flat();
     const outcomes = await Promise.all(asked);
-    const admitted = outcomes.filter(({ outcome }) => outcome === '200').length;
-    const lost = outcomes.filter(({ outcome, isStruck }) => isStruck && !/^(200|429)/.test(outcome)).length;
+    const admitted = outcomes.filter(({ answered }) => answered === '200').length;
+    const lost = outcomes.filter(({ answered, isStruck }) => isStruck && !/^(200|429)/.test(answered)).length;
     const used = await runSql(database, 'SELECT minute_used::int AS used FROM petstock_service.keys');
     expect(used).toEqual([{ used: limit }]);
     expect(admitted).toBeLessThanOrEqual(limit);
@@ -140,36 +123,32 @@ test.each(signals)('a replica gets %s in the middle of a window: all admit exact
 
 test('what was answered is there after the database was killed; meanwhile it is 503', async () => {
   const server = await temporaryPostgres();
-  const key = generateKey();
-  const service = await startService({ database: server.url, key, clock: Date, windowSeconds: 86_400 });
-  onTestFinished(() => service.close());
+  const service = await startAt(Date, { database: server.url, windowSeconds: 86_400 });
   for (let quantity = 1; quantity <= 10; quantity++) {
-    expect((await ask(service, 'PATCH', '/inventory/1', { quantity })).outcome).toBe('200');
+    expect((await service.patch('/inventory/1', JSON.stringify({ quantity }))).status).toBe(200);
   }
   await server.kill();
-  expect((await ask(service)).outcome).toMatch(/^503 (storage_unavailable|outcome_unknown)$/);
-  expect((await ask(service)).headers.get('x-ratelimit-limit')).not.toBeNull();
+  expect(outcome(await ask(service))).toMatch(/^503 (storage_unavailable|outcome_unknown)$/);
+  expect((await ask(service)).headers['x-ratelimit-limit']).toBeDefined();
   await server.restart();
-  const { outcome, text, headers } = await ask(service, 'GET', '/inventory');
-  expect(outcome).toBe('200');
+  const { status, text, headers } = await service.get('/inventory');
+  expect(status).toBe(200);
   expect(text).toContain('{"petId":1,"quantity":10,');
-  expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(989);
+  expect(Number(headers['x-ratelimit-remaining'])).toBeLessThanOrEqual(989);
 });
 
 test('a status that administration sets undoes no quantity that a client sets in that moment', async () => {
   const database = await temporaryDatabase();
-  const service = await startService({ database, clock: Date, adminPort: 0 });
-  onTestFinished(() => service.close());
+  const service = await startAt(Date, { database, adminPort: 0 });
   const holder = new pg.Client({ connectionString: database });
   holder.on('error', () => {});
   await holder.connect();
   onTestFinished(() => holder.end());
   await holder.query('BEGIN; UPDATE petstock_service.pets SET quantity = 4711 WHERE id = 1');
-  const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };
-  const answer = fetch(`${service.adminUrl}/inventory/1`, { method: 'PUT', headers, body: '{"status":"sold"}' });
+  const answer = service.admin('PUT', '/inventory/1', { status: 'sold' });
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await expect.poll(() => runSql(database, waiting)).toHaveLength(1);
   await holder.query('COMMIT');
-  expect(await (await answer).json()).toEqual({ petId: 1, quantity: 4711, status: 'sold' });
-  expect((await ask(service, 'GET', '/inventory')).text).toContain('{"petId":1,"quantity":4711,"status":"sold"}');
+  expect((await answer).json).toEqual({ petId: 1, quantity: 4711, status: 'sold' });
+  expect((await service.get('/inventory')).text).toContain('{"petId":1,"quantity":4711,"status":"sold"}');
 });

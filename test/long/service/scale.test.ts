@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService } from '../../../src/service/index.ts';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
-import { serve, setQuantity } from '../../service/serving.ts';
+import { serve } from '../../service/serving.ts';
 import { start, temporaryFile } from '../../service/support.ts';
 
 const { DatabaseSync } = sqlite();
@@ -37,9 +37,9 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const key = generateKey();
     const peakWith = async (pets: number) => {
-      const { child, url } = await serve({ file: temporaryFile(), key, pets });
+      const { child, url, set } = await serve({ file: temporaryFile(), key, pets });
       const slow = await Promise.all(Array.from({ length: readers }, () => slowlyReading({ url, key })));
-      for (let petId = 1; petId <= 50; petId++) expect(await setQuantity(url, key, petId, 5)).toBe(200);
+      for (let petId = 1; petId <= 50; petId++) expect(await set(petId, 5)).toBe(200);
       const sizes = await Promise.all(slow.map(sizeOf));
       expect(new Set(sizes).size).toBe(1);
       const peak = peakMb(child.pid);
