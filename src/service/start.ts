@@ -38,6 +38,8 @@ export async function startService(options: ServiceOptions) {
       keyId: idOfKey(key),
       /** Ids of valid keys that the key file had before. */
       replacedKeys,
+      /** Whether the store was made, with the stock that was given. */
+      hasNewStore: store.isNew,
     };
   } catch (error) {
     await store.close();

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { generateKey, idOfKey } from '../keys/key.ts';
+import { generateKey } from '../keys/key.ts';
 import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
 import { type Stock, seededStock } from '../seed/stock.ts';
 import { IN_MEMORY } from './sqlite/database.ts';
@@ -67,16 +67,8 @@ export async function issueKey(
 }
 
 /** Makes `key` known. @throws StorageError */
-export async function adoptKey(
-  store: Store,
-  key: string,
-  grant: Grant,
-  registration: Registration,
-): Promise<KeyRecord> {
+export function adoptKey(store: Store, key: string, grant: Grant, registration: Registration): Promise<KeyRecord> {
   const isPlan = typeof grant === 'string';
   const entitlement = { plan: isPlan ? grant : 'enterprise', limits: isPlan ? PLANS[grant] : grant };
-  await store.register(key, entitlement, registration);
-  const record = (await store.keys()).find(({ id }) => id === idOfKey(key));
-  if (record === undefined) throw new Error('A key that was registered is not among the keys.');
-  return record;
+  return store.register(key, entitlement, registration);
 }

@@ -36,10 +36,9 @@ export function recordOf(row: KeyRow): KeyRecord {
 
 /** A statement that makes a key known: digest, plan, limits a minute and a day, time, origin. @param now an expression, or a value */
 export function registerSql(table: string, now: string, keepsKnown: boolean): string {
-  const change =
-    'UPDATE SET plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
-  return `INSERT INTO ${table} (digest, plan, minute_limit, day_limit, origin, created_at)
-    VALUES (?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO ${keepsKnown ? 'NOTHING' : change}`;
+  const changed = 'plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
+  return `INSERT INTO ${table} AS known (digest, plan, minute_limit, day_limit, origin, created_at)
+    VALUES (?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO UPDATE SET ${keepsKnown ? 'plan = known.plan' : changed} RETURNING *`;
 }
 
 export const forgetUsageSql = (table: string) => `

@@ -30,7 +30,7 @@ export interface Registration {
 /** The keys of a store, with what they have used. */
 export interface KeyStore {
   /** Makes `key` known. What it has used stays, and once revoked it stays so. */
-  register(key: string, entitlement: Entitlement, registration: Registration): Promise<void>;
+  register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
   /** Ends the validity of a key. What comes next is refused, in every process. Null: no such key. */
   revoke(id: string): Promise<KeyRecord | null>;
@@ -88,6 +88,9 @@ export interface StockStore {
  * it says that the outcome is unknown
  */
 export interface Store extends KeyStore, StockStore {
+  /** Whether it was made as it was opened, with the stock that was given. */
+  readonly isNew: boolean;
+
   /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
   now(): number;
 

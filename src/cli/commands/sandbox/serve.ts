@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
-import type { RunningService, Stock } from '../../../service/index.ts';
+import type { RunningService } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
@@ -33,10 +33,10 @@ export const defineServe = define({
     const teller = tellerFor(invocation, values);
     for (const warning of warnings) await teller.warn(`${warning}.`);
     await requireExposed(values);
-    const { imported, ...options } = await serviceOptions(invocation, values, teller);
+    const options = await serviceOptions(invocation, values, teller);
     const service = await startSandbox(context, options);
     try {
-      if (imported?.isUsed() === false) {
+      if (values.import !== undefined && !service.hasNewStore) {
         await teller.warn(
           'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
         );
@@ -79,7 +79,6 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
   const parsed = serviceOptionsOf(values);
   if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
   const key = values.key ?? (await keyOfFile(values.keyFile));
-  const imported = values.import === undefined ? undefined : observed(await readStockFile(values.import, context));
   return {
     ...parsed,
     startPatience: {
@@ -92,8 +91,7 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
       log: (entry: object) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {}),
     }),
     ...(key !== undefined && { key, isKeyOfFile: values.keyFile !== undefined }),
-    ...(imported !== undefined && { stock: imported.stock }),
-    imported,
+    ...(values.import !== undefined && { stock: await readStockFile(values.import, context) }),
   };
 }
 
@@ -134,18 +132,6 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
     `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
     { hint: `petstock sandbox serve --file :memory: --pets ${pets}` },
   );
-}
-
-/** A stock that tells whether it was taken: only a new store takes one. */
-function observed(stock: Stock) {
-  let used = false;
-  const items = {
-    [Symbol.iterator]: () => {
-      used = true;
-      return stock.items[Symbol.iterator]();
-    },
-  };
-  return { stock: { ...stock, items }, isUsed: () => used };
 }
 
 /** Says where it listens. Key and token are only for a terminal and for JSON on stdout: any other stderr is a log. */

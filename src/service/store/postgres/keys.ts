@@ -39,7 +39,9 @@ export function postgresKeys(
     register: async (key, { plan, limits }, { keepsKnown, origin }) => {
       const register = numbered(registerSql('petstock_service.keys', NOW, keepsKnown));
       const digest = Buffer.from(digestOf(key), 'hex');
-      await connections.change(register, [digest, plan, limits.minute, limits.day, origin ?? null]);
+      const values = [digest, plan, limits.minute, limits.day, origin ?? null];
+      const [row] = await connections.change<KeyRow>(register, values);
+      return recordOf(row as KeyRow);
     },
     revoke: async (id) => {
       const [row] = await connections.change<KeyRow>(

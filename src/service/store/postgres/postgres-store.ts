@@ -29,15 +29,16 @@ export async function openPostgres(
   const connections = new Connections(urls, clock);
   try {
     await connections.requireSessions();
-    await (onlyLooks ? requirePrepared(connections) : prepare(connections, stock));
-    return storeOf(connections, clock, seenIn((await connections.read<Look>(LOOK))[0]));
+    if (onlyLooks) await requirePrepared(connections);
+    const isNew = !onlyLooks && (await prepare(connections, stock));
+    return storeOf(connections, clock, seenIn((await connections.read<Look>(LOOK))[0]), isNew);
   } catch (error) {
     await connections.close();
     throw error;
   }
 }
 
-function storeOf(connections: Connections, clock: Clock, first: Seen): Store {
+function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boolean): Store {
   // How far the clock of the database is ahead of this machine's, and how much of that is by administration: milliseconds.
   let [ahead, moved] = [0, 0];
   const onSeen = (seen: Seen) => {
@@ -63,6 +64,7 @@ function storeOf(connections: Connections, clock: Clock, first: Seen): Store {
   return {
     ...keys,
     ...pets,
+    isNew,
     now,
     check,
     get pool() {

@@ -98,11 +98,12 @@ function requireKnown({ version, oldest }: Pick<Look, 'version' | 'oldest'>): vo
 /**
  * Creates the tables and fills them if they are not there, and brings those of an earlier version to this one: one service
  * at a time, all at once.
+ * @returns whether they were not there
  * @throws StorageError if they are of a later version that this program can't work with, or the user may not make them
  */
-export async function prepare(connections: Connections, stock: Stock): Promise<void> {
-  if ((await versionIn(connections)) >= MIGRATIONS.length) return;
-  await connections.transact(async (client) => {
+export async function prepare(connections: Connections, stock: Stock): Promise<boolean> {
+  if ((await versionIn(connections)) >= MIGRATIONS.length) return false;
+  return connections.transact(async (client) => {
     await withoutTimeouts(client);
     await patiently(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     const from = await versionIn({ read: async (text) => (await client.query(text)).rows });
@@ -112,6 +113,7 @@ export async function prepare(connections: Connections, stock: Stock): Promise<v
       await patiently(client, `${statements}; UPDATE petstock_service.service SET version = ${at + 1}`);
     }
     if (from === 0) await fillStock(client, stock);
+    return from === 0;
   });
 }
 

@@ -38,7 +38,7 @@ export function sqliteKeys(
     register: (key, { plan, limits }, { keepsKnown, origin }) =>
       commits.run(() => {
         const register = sql(registerSql('keys', '?', keepsKnown));
-        register.run(bytesOf(digestOf(key)), plan, limits.minute, limits.day, origin ?? null, now());
+        return recordOf(register.get(bytesOf(digestOf(key)), plan, limits.minute, limits.day, origin ?? null, now()));
       }),
     revoke: (id) =>
       commits.run(() => {

@@ -52,21 +52,24 @@ export const CURRENT = 4n;
 /**
  * Readies a database that was opened with the timeout STARTING_MS: creates and fills it if it is new, and brings the schema
  * of an earlier version to this one, once.
+ * @returns whether it was new
  */
-export async function prepareDatabase(database: Database, stock: Stock): Promise<void> {
+export async function prepareDatabase(database: Database, stock: Stock): Promise<boolean> {
   const before = versionOf(database);
   // Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that.
   await patiently(() => database.exec('PRAGMA journal_mode = WAL'));
   database.exec('PRAGMA synchronous = NORMAL');
-  if (before === CURRENT) return;
-  inTransaction(database, () => {
+  if (before === CURRENT) return false;
+  const isNew = inTransaction(database, () => {
     const from = versionOf(database);
     for (const [version, statements] of MIGRATIONS) {
       if (version > from) database.exec(`${statements} PRAGMA user_version = ${version}`);
     }
     if (from === 0n) fillStock(database, stock);
+    return from === 0n;
   });
   settle(database);
+  return isNew;
 }
 
 /** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for no reader. */

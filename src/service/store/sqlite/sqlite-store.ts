@@ -39,17 +39,17 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
 export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyLooks = false): Promise<Store> {
   const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly: onlyLooks }));
   try {
-    if (!onlyLooks) await prepareDatabase(database, stock);
-    else if (versionOf(database) !== CURRENT) throw new StorageError(`${file} has no stock of this version yet`);
+    const isNew = !onlyLooks && (await prepareDatabase(database, stock));
+    if (versionOf(database) !== CURRENT) throw new StorageError(`${file} has no stock of this version yet`);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    return storeOf(file, database, clock);
+    return { isNew, ...storeOf(file, database, clock) };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-function storeOf(file: string, database: Database, clock: Clock): Store {
+function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'isNew'> {
   /** How far the time has been moved: milliseconds. */
   let ahead = 0;
   /** When a change was committed; undefined if one has failed since. */
