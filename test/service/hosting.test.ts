@@ -27,16 +27,6 @@ describe('probes need no token', () => {
     expect(await probe(service)).toMatch(/^503 /);
   });
 
-  test('not ready without its database', { timeout: 30_000 }, async () => {
-    const server = await temporaryPostgres();
-    const service = await start({ database: server.url, adminPort: 0, testControls: false });
-    expect(await probe(service)).toBe(ok);
-    await server.kill();
-    expect(await probe(service)).toMatch(/^503 /);
-    await server.restart();
-    expect(await probe(service)).toBe(ok);
-  });
-
   test('with test controls it is alive, and never ready: nobody puts it behind a balancer by mistake', async () => {
     const service = await start({ adminPort: 0, testControls: true });
     expect(await probe(service, '/healthz')).toBe(ok);

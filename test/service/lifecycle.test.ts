@@ -37,12 +37,6 @@ test('a known key gets the plan or the limits that are given, and keeps what it 
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test('the file is its owner’s alone', async ({ file }) => {
-  await (await start({ file })).get('/inventory');
-  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-  for (const path of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(path)).toBe('600');
-});
-
 test('a file that is no database, or cannot be created, is neither served nor changed', async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {

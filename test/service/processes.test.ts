@@ -32,18 +32,3 @@ test('what was answered is there after kill -9', { timeout: 90_000 }, async () =
   expect(answer.text).toContain('{"petId":1,"quantity":20,');
   expect(answer.headers['x-ratelimit-remaining']).toBe('279');
 });
-
-test('a full disk is answered with 503, and what was answered before is there', { timeout: 90_000 }, async () => {
-  const options = { file: temporaryFile(), key: generateKey() };
-  // No file may grow beyond 200 KiB: the write-ahead log is full after some updates.
-  const { set } = await serve(options, ['sh', '-c', 'ulimit -f 400; exec "$@"', 'sh']);
-  const statuses: number[] = [];
-  while (statuses.length < 1_000 && statuses.at(-1) !== 503) {
-    statuses.push(await set(1, 1_000 + statuses.length));
-  }
-  expect(statuses.at(-1)).toBe(503);
-  expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]));
-  const last = 1_000 + statuses.length - 2;
-  const { text } = await (await start(options)).get('/inventory');
-  expect(text).toContain(`{"petId":1,"quantity":${last},`);
-});

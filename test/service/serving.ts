@@ -17,11 +17,10 @@ interface ServingOptions extends Omit<ServiceOptions, 'clock'> {
   readonly clockAheadMs?: number;
 }
 
-/** Starts a process that serves a store with a key. @param through a command that starts it @returns it, and how to ask it */
-export async function serve(options: ServingOptions & { readonly key: string }, through: readonly string[] = []) {
-  const command = [...through, process.execPath, '--import', TSX, SERVING, JSON.stringify(options)];
-  const [program = '', ...args] = command;
-  const child: Child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+/** Starts a process that serves a store with a key. @returns it, and how to ask it */
+export async function serve(options: ServingOptions & { readonly key: string }) {
+  const args = ['--import', TSX, SERVING, JSON.stringify(options)];
+  const child: Child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   const served = { url: String(line).trim(), key: options.key };

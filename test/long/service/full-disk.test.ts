@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startProgram, temporaryHome } from '../../support/program.ts';
+import { runProgram, startProgram, temporaryHome } from '../../support/program.ts';
 
-test('a full disk: not ready, and the store is not up, for as long as no change is committed', async () => {
+test('a full disk: not ready, and the store is not up; what was answered before is there', async () => {
   const file = join(temporaryHome().folder, 'stock.db');
   const options = ['--port', '0', '--admin-port', '0', '--json', '--file', file, '--limit-minute', '100000'];
   const program = startProgram(['sandbox', 'serve', ...options], {
@@ -20,10 +20,13 @@ test('a full disk: not ready, and the store is not up, for as long as no change 
   expect(await look()).toBe('200 1');
   let quantity = 0;
   while ((await set(++quantity)) === 200) expect(quantity).toBeLessThan(5_000);
+  const last = quantity - 1;
   for (let count = 0; count < 20; count++) {
     expect(await set(++quantity)).toBe(503);
     expect(await look()).toBe('503 0');
   }
   program.kill('SIGTERM');
   expect((await program.result).code).toBe(0);
+  const { stdout } = await runProgram(['sandbox', 'export', '--file', file]);
+  expect(stdout).toContain(`\n1,${last},`);
 });
