@@ -1,12 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { hrtime } from 'node:process';
 import { onTestFinished } from 'vitest';
 import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
-import { runMain } from './context.ts';
-import { temporaryFolders } from './shop.ts';
+import { changeFile, type ShopRunOptions, shopOf, temporaryFolders } from './shop.ts';
 
 export type Team = Awaited<ReturnType<typeof openTeam>>;
 /** Its own configuration, its own folders, its own clocks. */
@@ -33,24 +29,13 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
     env,
     machine: async (host: string, ahead: Ahead = { wall: 0, monotonic: 0 }) => {
       const folders = await temporaryFolders();
-      await mkdir(dirname(folders.config), { recursive: true });
-      const clock = clockAhead(host, ahead);
+      const shop = shopOf({ service, folders, clock: clockAhead(host, ahead), env: { ...env, USER: `of-${host}` } });
       return {
         host,
-        run: (command: string, { env: more = {} }: { readonly env?: Readonly<Record<string, string>> } = {}) =>
-          runMain(command.split(' '), {
-            clock,
-            folders,
-            host,
-            random: Math.random,
-            env: { ...env, USER: `of-${host}`, ...more },
-          }),
+        run: (command: string, options: ShopRunOptions = {}) =>
+          shop.run(command, { host, random: Math.random, ...options }),
         /** Writes a change file. @returns its path */
-        file: (name: string, lines: readonly string[]) => {
-          const path = join(dirname(folders.config), name);
-          writeFileSync(path, `${lines.join('\n')}\n`);
-          return path;
-        },
+        file: (name: string, lines: readonly string[]) => changeFile(shop, `${lines.join('\n')}\n`, name),
       };
     },
   };
