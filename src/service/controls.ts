@@ -73,7 +73,7 @@ export class Controls {
   /** Bans a key. @param seconds null: ends its ban, and forgets its strikes @returns null if there is no such key */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {
     return this.store.changeUsage(id, (usage, now) => {
-      const bannedUntil = seconds === null ? null : now + seconds * 1000;
+      const bannedUntil = seconds === null ? null : now + Math.round(seconds * 1000);
       return { ...usage, conduct: { firstRefusalAt: null, strikes: 0, bannedUntil } };
     });
   }

@@ -115,6 +115,15 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: -1 })).status).toBe(400);
   });
 
+  test('times that are no whole milliseconds break nothing that is stored', async () => {
+    const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
+    expect((await service.admin('POST', '/clock', { advanceSeconds: 1.2345 })).status).toBe(200);
+    expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
+    const banned = await service.admin('PUT', `/keys/${service.keyId}/ban`, { seconds: 1.2345 });
+    expect(banned).toMatchObject({ status: 200, json: { bannedUntil: '2026-03-10T12:00:02.470Z' } });
+    expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
+  });
+
   const stock = { items: [{ petId: 7n, quantity: 3n, status: 'sold' as const }], orders: ['{"order":1}'] };
 
   test.each([

@@ -73,7 +73,7 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'i
     ...pets,
     now,
     advance: async (milliseconds) => {
-      ahead += milliseconds;
+      ahead += Math.round(milliseconds);
     },
     check: async () => {
       if (wroteAt !== undefined && Math.abs(clock.now() - wroteAt) < LATELY_MS) return patiently(requireOwn);
