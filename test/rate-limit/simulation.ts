@@ -41,51 +41,23 @@ function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<Proces
   };
 }
 
-/** The list of a machine, which is put into the map where it is not yet there. */
-function listOf(lists: Map<number, Refusal[]>, machine: number): Refusal[] {
-  const list = lists.get(machine) ?? [];
-  lists.set(machine, list);
-  return list;
-}
-
-/** What one process can know of the 429s: its own from their answers on, those of the others once the store has them. */
-class KnownRefusals {
-  /** The 429s of its machine that the store has, and with that each process of the machine. */
-  readonly #stored: Refusal[];
-  readonly #own: Refusal[] = [];
-  /** Answered and not yet in the store, in their order, with the times of their answers. */
-  readonly #onTheWay: { readonly refusal: Refusal; readonly at: number }[] = [];
-
-  constructor(stored: Refusal[]) {
-    this.#stored = stored;
-  }
-
-  /** This process has been answered with a 429. */
-  answered(refusal: Refusal, at: number): void {
-    this.#own.push(refusal);
-    this.#onTheWay.push({ refusal, at });
-  }
-
-  /** The store has taken these records of this process. @returns for how long the longest of their 429s was on its way */
-  stored(records: readonly LimitRecord[], at: number): number {
-    const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
-    const arrived = this.#onTheWay.splice(0, count);
-    this.#stored.push(...arrived.map(({ refusal }) => refusal));
-    return Math.max(0, ...arrived.map((one) => at - one.at));
-  }
-
-  /** Whether this process knows by now that nothing may arrive at that time. */
-  forbids(arrivesAt: number): boolean {
-    return [...this.#own, ...this.#stored].some(({ until }) => arrivesAt < until);
-  }
+/** One of the processes, which share a store if they are of one machine. */
+interface Process {
+  readonly machine: number;
 }
 
 /** A process, as its requests see it. */
 interface Sender {
   readonly governor: Governor;
   readonly clock: VirtualClock;
-  readonly machine: number;
-  readonly refusals: KnownRefusals;
+  readonly self: Process;
+}
+
+/** A 429 that came to a process. The others of its machine can know of it once the store has it. */
+interface KnownRefusal extends Refusal {
+  readonly by: Process;
+  readonly answeredAt: number;
+  isStored: boolean;
 }
 
 const timeout = 30_000;
@@ -96,9 +68,8 @@ class Simulation {
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
-  /** The 429s that came to each machine, and those of them that its store has. */
-  readonly #answered = new Map<number, Refusal[]>();
-  readonly #stored = new Map<number, Refusal[]>();
+  /** In the order in which they came. */
+  readonly #known: KnownRefusal[] = [];
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
   /** Of this simulation alone: killed processes leave their listeners at it for ever. */
@@ -140,10 +111,10 @@ class Simulation {
     });
     const work = async () => {
       await clock.sleep(startsAt);
-      const refusals = new KnownRefusals(listOf(this.#stored, machine));
+      const self = { machine };
       const governor = createGovernor({
         clock,
-        store: await this.#openStore(plan, clock, refusals),
+        store: await this.#openStore(plan, clock, self),
         scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
@@ -154,7 +125,7 @@ class Simulation {
         onWait: () => {},
       });
       const jobs = { left: plan.requests };
-      const sender = { governor, clock, machine, refusals };
+      const sender = { governor, clock, self };
       await Promise.all(Array.from({ length: plan.concurrency }, () => this.#work(sender, jobs, plan.want)));
     };
     await Promise.race([work(), killed]);
@@ -173,15 +144,14 @@ class Simulation {
   }
 
   /** The store of a machine, as far from a process as the scenario says. */
-  async #openStore(plan: ProcessPlan, clock: VirtualClock, refusals: KnownRefusals): Promise<LimitsStore> {
-    const { machine = 0, stops = [] } = plan;
-    const store = await this.#newStore(machine, clock, this.#timeline);
+  async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<LimitsStore> {
+    const store = await this.#newStore(self.machine, clock, this.#timeline);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {
         if (delay > 0) await clock.sleep(delay);
         const state = await store.fold(name, records);
-        const took = refusals.stored(records, this.#timeline.passed);
+        const took = this.#store(self, records);
         // One that is stopped writes nothing.
         if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
         this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
@@ -224,12 +194,12 @@ class Simulation {
   }
 
   /** One try, from admission to answer. @returns whether it was answered for good */
-  async #attempt({ clock, machine, refusals }: Sender, permit: Permit): Promise<boolean> {
+  async #attempt({ clock, self }: Sender, permit: Permit): Promise<boolean> {
     await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
     if (!(await this.#leave(permit))) return false;
     const leftAt = this.#timeline.passed;
     const arrivesAt = leftAt + this.#between(this.#scenario.latency);
-    if (refusals.forbids(arrivesAt)) this.#count.inside += 1;
+    if (this.#isForbidden(self, arrivesAt)) this.#count.inside += 1;
     const isLost = this.#random() * 1000 < (this.#scenario.lost ?? 0);
     const arrives = !isLost || this.#random() < 0.5;
     const answer = arrives ? await this.#arrival(arrivesAt) : undefined;
@@ -239,7 +209,7 @@ class Simulation {
       return false;
     }
     // First of all, since a store without latency has it at once.
-    if (answer.status === 429) this.#note(machine, leftAt, arrivesAt, refusals);
+    if (answer.status === 429) this.#note(self, leftAt, arrivesAt);
     await permit.answered(answer).written;
     return answer.status !== 429;
   }
@@ -263,15 +233,28 @@ class Simulation {
   }
 
   /** A 429 came to a process: from here on nothing may leave it, nor its machine once the store has it. */
-  #note(machine: number, leftAt: number, at: number, refusals: KnownRefusals): void {
+  #note(by: Process, leftAt: number, at: number): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
     if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
-    const answered = listOf(this.#answered, machine);
     const window = Math.floor(this.#service.timeAt(at) / this.#scenario.service.window);
-    const isNew = answered.every(({ until }) => leftAt >= until);
+    const isNew = this.#known.every((one) => one.by.machine !== by.machine || leftAt >= one.until);
     if (isNew) this.#episodes.set(window, (this.#episodes.get(window) ?? 0) + 1);
-    answered.push(refusal);
-    refusals.answered(refusal, this.#timeline.passed);
+    this.#known.push({ ...refusal, by, answeredAt: this.#timeline.passed, isStored: false });
+  }
+
+  /** The store has taken these records of a process. @returns for how long the longest of their 429s was on its way */
+  #store(by: Process, records: readonly LimitRecord[]): number {
+    const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
+    const arrived = this.#known.filter((one) => one.by === by && !one.isStored).slice(0, count);
+    for (const one of arrived) one.isStored = true;
+    return Math.max(0, ...arrived.map(({ answeredAt }) => this.#timeline.passed - answeredAt));
+  }
+
+  /** Whether a process knows by now that nothing may arrive at that time. */
+  #isForbidden(self: Process, arrivesAt: number): boolean {
+    return this.#known.some(({ by, isStored, until }) => {
+      return arrivesAt < until && (by === self || (isStored && by.machine === self.machine));
+    });
   }
 
   #sendAsOthers(at: number, every: number): void {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { answers } from '../../support/scripted-actions.ts';
+import { answers, drop } from '../../support/scripted-actions.ts';
 import { test } from '../../support/till.ts';
 
 test.for([
@@ -26,6 +26,23 @@ test.for([
   const rows = await till.rows();
   expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
   expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
+});
+
+test('a service that is away once the question is answered: nothing was written, and the run goes on later', async ({
+  till,
+}) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  let comeBack = () => {};
+  const confirm = async () => {
+    till.clock.advance(5500);
+    comeBack = till.service.always('GET /inventory', drop);
+    return true;
+  };
+  const { code, stderr } = await till.run(`inventory apply ${file}`, { terminal: 100, prompts: { confirm } });
+  expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining('Nothing was written: ') });
+  comeBack();
+  expect((await till.run('inventory apply --resume latest --yes')).code).toBe(0);
+  expect([1, 2].map(till.service.stockOf)).toEqual([50, 60]);
 });
 
 test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async ({ till }) => {
