@@ -76,8 +76,9 @@ function fits(text: string, width: number): boolean {
   return headOf(bare, width).length === bare.length;
 }
 
-/** Returns the text on lines of at most `width` columns, broken at spaces if possible. For text without paint. */
-export function wrap(text: string, width: number, widthOf = graphemeWidth): string[] {
+/** Returns the text on lines of at most `room` columns, and of one character at least, broken at spaces if possible. For text without paint. */
+export function wrap(text: string, room: number, widthOf = graphemeWidth): string[] {
+  const width = Math.max(1, room);
   const lines: string[] = [];
   let rest = text;
   while (rest !== '') {
@@ -100,8 +101,7 @@ export const bar = '│ ';
  * message of petstock. Their own line ends stay.
  */
 export function barred(text: string, width = Number.POSITIVE_INFINITY): string[] {
-  const room = Math.max(1, width - bar.length);
-  return text.split('\n').flatMap((line) => wrap(line, room, widestForm).map((part) => bar + part));
+  return text.split('\n').flatMap((line) => wrap(line, width - bar.length, widestForm).map((part) => bar + part));
 }
 
 /**
@@ -116,7 +116,7 @@ export function messageLines(text: string, width: number): string[] {
   const [, words = text, command] = /^(.*?:) (petstock .*)$/.exec(text) ?? [];
   const [first = '', ...others] = wrap(words, width);
   const rest = words.slice(first.length).trimStart();
-  const lines = others.length === 0 ? [] : wrap(rest, Math.max(1, width - indent.length));
+  const lines = others.length === 0 ? [] : wrap(rest, width - indent.length);
   return [first, ...[...lines, ...(command === undefined ? [] : [command])].map((line) => indent + line)];
 }
 

@@ -80,6 +80,7 @@ describe('widths', () => {
     ['one two three', 5, ['one', 'two', 'three']],
     ['abcdefgh', 3, ['abc', 'def', 'gh']],
     ['猫猫', 1, ['猫', '猫']],
+    ['ab c', -3, ['a', 'b', 'c']],
     ['', 5, ['']],
     ['one two ', 4, ['one', 'two ']],
     ['😀', 1, ['😀']],
