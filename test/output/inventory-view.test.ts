@@ -63,12 +63,13 @@ describe('the list', () => {
   });
 });
 
-test('an item has the stock from before an adjustment, zero too', async () => {
+test('an item has its name, and the stock from before an adjustment, zero too', async () => {
   const item = { petId: 9223372036854775807n, quantity: 5, status: 'available' };
-  const view = inventoryItemView(item, { lowStock: 5, before: 0 });
-  const json = '{"petId":9223372036854775807,"quantity":5,"status":"available","before":0}\n';
+  const names = new Map([[item.petId, 'Rex']]);
+  const view = inventoryItemView(item, { lowStock: 5, names, before: 0 });
+  const json = '{"petId":9223372036854775807,"quantity":5,"status":"available","name":"Rex","before":0}\n';
   expect(await render('json', view)).toBe(json);
-  expect(await render('tsv', view)).toBe('9223372036854775807\t5\tavailable\t0\n');
+  expect(await render('tsv', view)).toBe('9223372036854775807\t5\tavailable\tRex\t0\n');
 });
 
 describe('the summary', () => {
