@@ -5,16 +5,9 @@ const change = { ...blank, line: 2, petId: 42n, quantity: 7 };
 
 describe('a table', () => {
   test.each([
-    ['spelling of the header', ' Pet_ID ,quan-tity\n42,7\n', change],
-    ['quoted header', '"petId";"quantity"\n42;7\n', change],
-    ['white space around numbers', 'petId,quantity\n 42\u00a0,\t7 \n', change],
     ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
     ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
-    ['ids with an apostrophe', "petId,quantity\n'42,'7\n", change],
-    ['delta', 'petId,delta\n42,+7\n', { ...change, quantity: undefined, delta: 7 }],
     ['quantity and delta, one filled in', 'id,qty,delta\n42,,5\n', { ...change, quantity: undefined, delta: 5 }],
-    ['status is ignored', 'petId,quantity,status\n42,7,whatever\n', change],
-    ['blank is no change', 'petId,quantity\n42, \n', { ...change, quantity: undefined }],
     ['an empty formula is blank', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
     [
       'texts as they are',
@@ -32,9 +25,7 @@ describe('a table', () => {
       { quantity: undefined, expected: 5 },
     ],
     ['an id that ends in zeros', 'petId,quantity\n1234567890123450000,7\n', { petId: 1234567890123450000n }],
-    ['sep=', 'sep=;\nid;qty;reason\n42;7;a,b,c\n', { line: 3, reason: 'a,b,c' }],
     ['sep= in quotes', '"sep=|"\r\nid|qty\r\n42|7\r\n', { line: 3 }],
-    ['sep= a tab', 'sep=\t\nid\tqty\n42\t7\n', { line: 3 }],
   ])('%s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });

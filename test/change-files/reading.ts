@@ -1,23 +1,16 @@
 import { type ChangeFile, readChanges } from '../../src/change-files/read-changes.ts';
 import type { ReadOptions } from '../../src/change-files/read-rows.ts';
-import type { Change } from '../../src/inventory/change.ts';
-
-/** A file with its changes as an array. */
-type ReadFile =
-  | Exclude<ChangeFile, { readonly ok: true }>
-  | (Extract<ChangeFile, { readonly ok: true }> & { readonly changes: readonly Change[] });
 
 /** What a change may have, and lacks. */
 export const blank = { quantity: undefined, delta: undefined, expected: undefined, reason: undefined, ref: undefined };
 
 /** Reads a file whose whole content is given. */
-export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ReadFile> {
+export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
   return readChunks([typeof content === 'string' ? Buffer.from(content) : content], options);
 }
 
-export async function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ReadFile> {
-  const file = await readChanges(each(chunks), { name: undefined, format: undefined, ...options });
-  return file.ok ? { ...file, changes: [...file.changes] } : file;
+export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
+  return readChanges(each(chunks), { name: undefined, format: undefined, ...options });
 }
 
 /** The faults as lines of text: `7 quantity: …`. */
