@@ -4,8 +4,8 @@ import type { Paint } from './terminal.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
 import type { Column } from './view.ts';
 
-/** The room that a column needs, in columns of the terminal. */
-export interface Need {
+/** One column of a table: the room that it needs, and the room that it has, in columns of the terminal. */
+export interface Lane {
   readonly title: string;
   readonly right: boolean;
   /** The widest value that must stay whole; 0 if none must. */
@@ -14,14 +14,8 @@ export interface Need {
   readonly widest: number;
   /** The column gives way before those with a lower number; 0: it gives way with the last. */
   readonly yields: number;
-}
-
-/** One column of a table, with the room that it has. */
-export interface Lane extends Need {
-  /** 0: nothing is in it. */
-  readonly width: number;
-  /** It has no room, and is left out. */
-  readonly isGone: boolean;
+  /** 0: nothing is in it; undefined: it has no room, and is left out. */
+  readonly width: number | undefined;
 }
 
 export interface Layout {
@@ -37,13 +31,13 @@ export interface Layout {
 /** No text is cut to fewer columns than this. */
 const narrowest = 4;
 
-/** @param width of the terminal, if there is one: a title is cut to it */
+/** Returns the columns with all the room that they need. @param width of the terminal, if there is one: a title is cut to it */
 export function measure(
   columns: readonly Column[],
   rows: readonly (readonly TableCell[])[],
   header: boolean,
   width: number | undefined,
-): Need[] {
+): Lane[] {
   return columns.map((column, index) => {
     const right = column.align === 'right';
     const line = header ? singleLine(column.title) : '';
@@ -57,7 +51,7 @@ export function measure(
       if (right || column.whole || cell.kind !== 'text') whole = Math.max(whole, own);
       widest = Math.max(widest, own);
     }
-    return { title, right, whole, widest, yields: column.yields ?? 0 };
+    return { title, right, whole, widest, yields: column.yields ?? 0, width: widest };
   });
 }
 
@@ -66,32 +60,39 @@ export function measure(
  * cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
  * enough, lines are longer than the width.
  */
-export function layOut(needs: readonly Need[], width: number | undefined): Layout {
-  const whole = arrange(needs, () => Number.POSITIVE_INFINITY, 2);
-  if (width === undefined || total(whole) <= width) {
-    return { ...whole, fits: true, overflows: false, cuts: width !== undefined };
+export function layOut(lanes: readonly Lane[], width = Number.POSITIVE_INFINITY): Layout {
+  const fits = total(lanes, 2) <= width;
+  let layout: Layout = { lanes, gap: 2, fits, overflows: false, cuts: Number.isFinite(width) };
+  if (fits) return layout;
+  for (const { caps, gap } of steps(lanes, width)) {
+    const narrowed = lanes.map((lane) => capped(lane, caps.get(lane.yields) ?? Number.POSITIVE_INFINITY));
+    layout = { ...layout, lanes: narrowed, gap, overflows: total(narrowed, gap) > width };
+    if (!layout.overflows) break;
   }
-  for (const { caps, gap } of steps(needs, width)) {
-    const layout = arrange(needs, ({ yields }) => caps.get(yields) ?? Number.POSITIVE_INFINITY, gap);
-    if (total(layout) <= width) return { ...layout, fits: false, overflows: false, cuts: true };
-  }
-  const least = arrange(needs, ({ yields }) => (yields === 0 ? narrowest : 0), 1);
-  return { ...least, fits: false, overflows: true, cuts: true };
+  return layout;
+}
+
+function capped(lane: Lane, cap: number): Lane {
+  return { ...lane, width: cap === 0 ? undefined : Math.max(lane.whole, Math.min(lane.widest, cap)) };
+}
+
+function total(lanes: readonly Lane[], gap: number): number {
+  return lanes.reduce((sum, { width = 0 }) => sum + (width === 0 ? 0 : width + gap), -gap);
 }
 
 /** Text of more columns than this is cut before any column is left out. */
 const wideText = 30;
 
 /** The steps of giving way: how wide columns may be by how soon they yield. */
-function* steps(needs: readonly Need[], width: number) {
-  const levels = [...new Set(needs.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
+function* steps(lanes: readonly Lane[], width: number) {
+  const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
   for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
   for (const level of levels) {
     for (let cap = width; cap >= narrowest; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
     caps.set(level, 0);
   }
-  for (let cap = Math.min(width, caps.get(0) ?? width); cap >= narrowest; cap -= 1) {
+  for (let cap = Math.max(narrowest, Math.min(width, caps.get(0) ?? width)); cap >= narrowest; cap -= 1) {
     for (const gap of [2, 1]) yield { caps: caps.set(0, cap), gap };
   }
 }
@@ -103,7 +104,7 @@ const leastText = 10;
 export function isCramped({ lanes, overflows }: Layout): boolean {
   return (
     overflows ||
-    lanes.some(({ right, yields, width, widest }) => !right && yields === 0 && width < Math.min(widest, leastText))
+    lanes.some(({ right, yields, width = 0, widest }) => !right && yields === 0 && width < Math.min(widest, leastText))
   );
 }
 
@@ -117,34 +118,20 @@ export function layOutLong(
   header: boolean,
   width: number | undefined,
 ): Layout {
-  const needs = measure(columns, measured, header, width);
-  const generous = needs.map((need, index) => {
+  const lanes = measure(columns, measured, header, width);
+  const generous = lanes.map((lane, index): Lane => {
     const kind = measured[0]?.[index]?.kind ?? 'text';
-    const widest = Math.max(need.widest, reserve[kind]);
-    return { ...need, widest, whole: need.right || kind !== 'text' ? widest : need.whole };
+    const widest = Math.max(lane.widest, reserve[kind]);
+    return { ...lane, widest, width: widest, whole: lane.right || kind !== 'text' ? widest : lane.whole };
   });
   const layout = layOut(generous, width);
-  return layout.fits ? layout : layOut(needs, width);
-}
-
-type Arrangement = Pick<Layout, 'lanes' | 'gap'>;
-
-function arrange(needs: readonly Need[], capOfNeed: (need: Need) => number, gap: number): Arrangement {
-  const lanes = needs.map((need): Lane => {
-    const cap = capOfNeed(need);
-    return { ...need, width: cap === 0 ? 0 : Math.max(need.whole, Math.min(need.widest, cap)), isGone: cap === 0 };
-  });
-  return { gap, lanes };
-}
-
-function total({ lanes, gap }: Arrangement): number {
-  return lanes.reduce((sum, { width }) => sum + (width === 0 ? 0 : width + gap), -gap);
+  return layout.fits ? layout : layOut(lanes, width);
 }
 
 /** The titles in bold, as the first of the lines that `lineWriter` makes. */
 export function headerLine(layout: Layout, paint: Paint): string {
   const titles = layout.lanes.map(({ title }): TableCell => ({ text: paint.bold(title), kind: 'text' }));
-  return lineWriter({ ...layout, cuts: true })(titles);
+  return lineWriter(layout)(titles);
 }
 
 /** Makes lines at fixed widths, each with its line end. */
@@ -169,14 +156,11 @@ function withoutSpaces(line: string): string {
 }
 
 /** Most columns hold few different values, which are remembered; ids differ, but are quick to pad. */
-function cellWriter(
-  { right, width, isGone }: Lane,
-  { gap, cuts }: Layout,
-  isLast: boolean,
-): (cell: TableCell) => string {
+function cellWriter({ right, width }: Lane, { gap, cuts }: Layout, isLast: boolean): (cell: TableCell) => string {
+  if (width === undefined) return () => '';
   const after = isLast ? '' : blanks(gap);
   // A later row may have words in a lane that was measured without: better a crooked line than no word.
-  if (width === 0) return ({ text }) => (isGone || text === '' ? '' : text + after);
+  if (width === 0) return ({ text }) => (text === '' ? '' : text + after);
   const known = new Map<string, string>();
   return ({ text, kind }) => {
     if (kind === 'id' && right) return blanks(width - text.length) + text + after;

@@ -69,7 +69,7 @@ async function wholeTable(view: View, rows: readonly Row[], options: TableOption
   );
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOut(measure(columns, cells, header, width), width);
-  const isNarrow = layout.lanes.reduce((sum, lane) => sum + lane.width, 0) <= widestDrawn;
+  const isNarrow = layout.lanes.reduce((sum, { width: own = 0 }) => sum + own, 0) <= widestDrawn;
   if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
   if (!layout.fits) {
     const [first] = rows;
