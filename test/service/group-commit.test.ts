@@ -19,6 +19,7 @@ function openWords() {
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE words (word TEXT UNIQUE)');
   const insert = database.prepare('INSERT INTO words VALUES (?)');
   return {
+    database,
     commits: new GroupCommit(database),
     add: (word: string) => () => {
       insert.run(word);
@@ -55,6 +56,16 @@ test.each([
   const results = await Promise.allSettled(works.map((work) => words.commits.run<string>(work)));
   expect(results).toMatchObject([{ value: 'a' }, { status: 'rejected', reason }, { value: 'b' }]);
   expect(words.committed()).toBe('a,b');
+});
+
+test('whether the file is still ours is asked under its lock, and nothing is done if it is not', async () => {
+  const { database, add, committed } = openWords();
+  const commits = new GroupCommit(database, () => {
+    expect(database.isTransaction).toBe(true);
+    throw new Error('it is of a later version');
+  });
+  await expect(commits.run(add('a'))).rejects.toThrow('it is of a later version');
+  expect([database.isTransaction, committed()]).toEqual([false, null]);
 });
 
 test('work asked for by the outcome of other work comes in a later turn', async () => {

@@ -18,7 +18,7 @@ export class GroupCommit {
   readonly #commit: Statement;
 
   /**
-   * @param ready called before each transaction; what it throws is what all of it fails with
+   * @param ready called at the beginning of each transaction; what it throws is what all of it fails with
    * @param ended called after each transaction; if it could not be committed, with the error
    */
   constructor(
@@ -58,9 +58,10 @@ export class GroupCommit {
   }
 
   #together(works: readonly Work[]): readonly Outcome[] {
-    this.ready();
     this.#begin.run();
     try {
+      // Not before: who held the lock until now may have changed what is asked here.
+      this.ready();
       const outcomes = works.map((work) => this.#attempt(work));
       this.#commit.run();
       this.ended();
