@@ -23,22 +23,23 @@ const all = {
   define: { SQLITE: '"prebuilds"', ...buildConstants('.') },
 } satisfies Options;
 
-const commonJs = { ...all, format: 'cjs', splitting: false, outExtension: () => ({ js: '.cjs' }) } satisfies Options;
+const commonJs = {
+  ...all,
+  outExtension: () => ({ js: '.cjs' }),
+  define: { ...all.define, 'import.meta.filename': '__filename', 'import.meta.url': '__filename' },
+} satisfies Options;
 
 export default defineConfig(async ({ outDir = 'dist' }) => [
   {
     ...commonJs,
     name: 'start',
     entry: { petstock: 'bin/installed.ts', complete: 'bin/complete.ts' },
+    format: 'cjs',
+    splitting: false,
     // V8 reads through all of it at each start.
     minifyWhitespace: true,
     minifySyntax: true,
-    define: {
-      ...all.define,
-      'import.meta.filename': '__filename',
-      'import.meta.url': '__filename',
-      COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
-    },
+    define: { ...commonJs.define, COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())) },
   },
   {
     ...commonJs,

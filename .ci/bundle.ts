@@ -47,7 +47,6 @@ export const oneScript = (besides: readonly string[]): EsbuildPlugin => ({
           target: 'node20',
           charset: 'ascii',
           supported: { 'dynamic-import': false },
-          define: { 'import.meta.filename': '__filename', 'import.meta.url': '__filename' },
           minifySyntax: true,
           minifyWhitespace: true,
         });
@@ -94,7 +93,7 @@ function scriptOf(pieces: readonly string[]): { readonly text: string; readonly 
  * @param files that are bundled: `node_modules/@clack/core/dist/index.mjs`
  */
 export function licencesOf(files: readonly string[]): string {
-  const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const folders = files.flatMap((file) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0] ?? []);
   const texts = [licenceOf('.'), ...[...new Set(folders.map(licenceOf))].sort()];
   return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }

@@ -10,14 +10,13 @@ import {
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { foldersOf } from './folders.ts';
 
-/** Files beyond these are removed, the oldest first: those of other versions, and of commands that are no longer used. */
+/** A folder with so many is emptied: some are of other versions, and of commands that are no longer used. */
 const maxFiles = 48;
 /** V8 forgets the code of functions that have not run for a while: a longer run makes no cache. In seconds. */
 const maxUptime = 10;
@@ -114,25 +113,17 @@ export class CodeCache {
     try {
       this.#makeFolder();
       for (const { script, path, key } of due) write(path, key, script.createCachedData());
-      this.#removeOldest();
     } catch {
       // A full disk, or another process that does the same.
     }
   }
 
+  /** One that is full, or open to others, is made anew. */
   #makeFolder(): void {
     const stats = lstatSync(this.#folder, { throwIfNoEntry: false });
-    if (stats !== undefined && isOurFolder(stats, 0o077)) return;
+    if (stats !== undefined && isOurFolder(stats, 0o077) && readdirSync(this.#folder).length < maxFiles) return;
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder, { mode: 0o700 });
-  }
-
-  #removeOldest(): void {
-    const names = readdirSync(this.#folder);
-    if (names.length <= maxFiles) return;
-    const aged = names.map((name) => ({ name, at: timeOf(join(this.#folder, name)) }));
-    aged.sort((one, other) => one.at - other.at);
-    for (const { name } of aged.slice(0, -maxFiles)) rmSync(join(this.#folder, name), { recursive: true, force: true });
   }
 }
 
@@ -167,8 +158,4 @@ function isOurFolder(stats: Stats, denied: number): boolean {
 function isOurs(stats: Stats, denied: number): boolean {
   const user = process.geteuid?.();
   return user === undefined || (stats.uid === user && (stats.mode & denied) === 0);
-}
-
-function timeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -53,12 +53,16 @@ test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another 
   expect(fs.existsSync(folderOf(home))).toBe(false);
 });
 
-test('a folder that others can write to is made anew', async () => {
+test.each([
+  ['that others can write to', (folder: string) => fs.chmodSync(folder, 0o777)],
+  ['with 48 files', (folder: string) => Array.from({ length: 48 }, (_, at) => fs.writeFileSync(`${folder}/${at}`, ''))],
+])('a folder %s is made anew', async (_what, change) => {
   const { home } = await warmHome();
   fs.writeFileSync(`${folderOf(home)}/planted`, '');
-  fs.chmodSync(folderOf(home), 0o777);
+  change(folderOf(home));
+  for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   expect((await runCached(home, commands[0])).code).toBe(0);
-  expect([fs.existsSync(`${folderOf(home)}/planted`), mode(folderOf(home))]).toEqual([false, 0o700]);
+  expect([cachesIn(home).length, mode(folderOf(home))]).toEqual([1, 0o700]);
 });
 
 test.each([

@@ -45,25 +45,18 @@ describe('the change log', () => {
   });
 });
 
-describe('a version', () => {
-  test.each([
-    ['0.1.1', '0.1.0'],
-    ['0.2.0', '0.1.9'],
-    ['0.10.0', '0.9.0'],
-    ['1.0.0', '1.0.0-rc.2'],
-    ['1.0.0-rc.10', '1.0.0-rc.9'],
-    ['1.0.0-rc.1.1', '1.0.0-rc.1'],
-    ['1.0.0-rc', '1.0.0-1'],
-  ])('%s comes after %s, and not before it', (next, current) => {
-    requireNextVersion(next, current);
-    expect(() => requireNextVersion(current, next)).toThrow('does not come after');
-    expect(() => requireNextVersion(next, next)).toThrow('does not come after');
-  });
+test.each([
+  ['0.10.0', '0.9.0'],
+  ['1.0.0', '1.0.0-rc.2'],
+  ['1.0.0-rc.10', '1.0.0-rc.9'],
+])('version %s comes after %s, and not before it', (next, current) => {
+  requireNextVersion(next, current);
+  expect(() => requireNextVersion(current, next)).toThrow('does not come after');
+  expect(() => requireNextVersion(next, next)).toThrow('does not come after');
+});
 
-  const none = ['', 'v0.2.0', '0.2', '0.2.0.0', '0.02.0', '1.0.0-', '1.0.0-rc..1', '1.0.0-01', '1.0.0\n', 'patch'];
-  test.each(none)('%j is none', (text) => {
-    expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
-  });
+test.each(['', 'v0.2.0', '0.2', '1.0.0-01', '1.0.0+1', '1.0.0\n', 'patch'])('%j is no version', (text) => {
+  expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
 });
 
 test.each([
