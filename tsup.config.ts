@@ -13,7 +13,6 @@ const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/s
 /** Everything is bundled but a package that `pg` can do without. */
 const all = {
   target: 'node20',
-  platform: 'node',
   // These builds write here at once, and what is made of them stays.
   clean: ['!man/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
   external: ['./complete.cjs'],
@@ -35,7 +34,6 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     name: 'start',
     entry: { petstock: 'bin/installed.ts', complete: 'bin/complete.ts' },
     format: 'cjs',
-    splitting: false,
     // V8 reads through all of it at each start.
     minifyWhitespace: true,
     minifySyntax: true,
@@ -46,7 +44,6 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     name: 'program',
     entry: { program: 'bin/run.ts' },
     format: 'esm',
-    splitting: true,
     esbuildPlugins: [unused, oneScript([sqlite])],
     // The native binaries of SQLite and the manual stand beside the program.
     onSuccess: async () => {
@@ -60,7 +57,6 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     name: 'library',
     entry: { index: 'src/library/index.ts' },
     format: 'esm',
-    splitting: true,
     dts: {
       entry: { index: 'src/library/index.ts' },
       banner: '/// <reference lib="esnext.disposable" />',
