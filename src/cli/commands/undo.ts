@@ -19,7 +19,7 @@ import {
   withWayOn,
 } from '../runs/run-access.ts';
 import { define } from './define.ts';
-import { bulkOptions, parseBulkFlags } from './option-values.ts';
+import { bulkOptions, flagWords, parseBulkFlags } from './option-values.ts';
 
 export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
@@ -46,12 +46,16 @@ export const defineUndo = define({
       const message = last ? 'A run and --last are both given: leave one out' : 'Missing run: name one, or pass --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
-    const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref };
+    const words = flagWords({ ...flags, reason, ref });
+    const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref, words };
     await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
   },
 });
 
-interface UndoOptions extends PlanOptions, UndoNote {}
+interface UndoOptions extends PlanOptions, UndoNote {
+  /** The options of the command line, for hints. */
+  readonly words: string;
+}
 
 /** So many runs that were passed over are named, and so many pets in a hint. */
 const mostNamed = 5;
@@ -105,7 +109,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }
-  const command = `petstock undo ${shellWord(run.run)}`;
+  const command = `petstock undo ${shellWord(run.run)}${options.words}`;
   requireSamePlace(run, invocation.where, command);
   await withWayOn(`${command} ${whereOptions(run)}`, async () => {
     const access = await openRunAccess(invocation);
@@ -116,7 +120,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
   const { invocation, connection } = access;
-  const look = `petstock undo ${run.run} ${whereOptions(run)} --dry-run`;
+  const look = `petstock undo ${run.run}${options.words} ${whereOptions(run)} --dry-run`;
   const found = await requireUndoable(connection.state.history, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();

@@ -105,7 +105,12 @@ describe('undo --last', () => {
 
   test('gives the reason that it was given', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
-    const { run } = await shop.json('undo --last --yes --reason mistake --ref X-1 --json');
+    const options = '--max-zero 3 --reason mistake --ref X-1';
+    const [{ run: adjusted }] = await shop.json('history list --json');
+    expect(await shop.refused(`undo --last ${options}`)).toContain(
+      `Hint: petstock undo ${adjusted} ${options} --env staging --dry-run\n`,
+    );
+    const { run } = await shop.json(`undo --last --yes ${options} --json`);
     const { rows } = await shop.json(`history show ${run} --json`);
     expect(rows).toMatchObject([{ petId: 4, reason: 'mistake', ref: 'N-881' }]);
   });
