@@ -47,10 +47,9 @@ export class Counting {
         if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
       } else {
-        const record = { kind, code, units, pet: fault === undefined ? this.#petOf(code) : undefined };
-        const event = this.#count(record, fault);
-        events.push(event);
-        if (event.kind !== 'nothingToTakeBack') records.push(record);
+        const record = { kind, code, units, pet: this.#petOf(code) };
+        events.push(this.#count(record, fault));
+        records.push(record);
       }
     }
     this.#keep(records);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
-import { count, person, sessionIn } from './count-rig.ts';
+import { count, sessionIn } from './count-rig.ts';
 
 test('--all sets what was not scanned to 0, guarded by max-zero, and never beside an unknown code', async () => {
   const shop = await openShop({ pets: 5 });
@@ -44,14 +44,6 @@ test('--to keeps to --max-changes and --max-zero', async () => {
     expect(existsSync(file)).toBe(false);
   }
   expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
-});
-
-test('for production its name has to be typed', async ({ shop }) => {
-  const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
-  const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
-  const prompts = { text: async () => 'yes' };
-  const refused = await count(shop, '4\ndone\n', '--env production', { ...person, env, prompts });
-  expect(refused).toMatchObject({ code: 2, written: [] });
 });
 
 test('hints make the same plan', async () => {
