@@ -87,8 +87,11 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Parsed
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
 }
 
+/** The values of options by their names, as Commander has them. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
 /** Returns options as the command of a hint has them, each with a blank before it: ` --all --max-zero 3`. Without them it makes another plan. */
-export function flagWords(flags: Readonly<Record<string, string | boolean | readonly string[] | undefined>>): string {
+export function flagWords(flags: FlagValues): string {
   return Object.entries(flags)
     .flatMap(([key, given]) => {
       const name = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -108,9 +108,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const command = commandOf(file, invocation.where, given);
   const reading = commandOf(file, invocation.where, { ...given, ignoreColumns: true });
   const stdinIsTaken = file === '-';
-  const look = `${command} --dry-run`;
   await withWayOn(command, async () => {
-    const { access, job, guard } = await planFile(invocation, { file, command, look, reading }, options, failedOut);
+    const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
@@ -122,9 +121,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
 
 interface AppliedFile {
   readonly file: string;
-  /** The command as it was given, and one that shows the plan alone. */
+  /** The command as it was given. */
   readonly command: string;
-  readonly look: string;
   /** One that reads a file with other columns. */
   readonly reading: string;
 }
@@ -132,11 +130,12 @@ interface AppliedFile {
 /** The content of the file is held no longer than this takes: the rows of a plan are many. */
 async function planFile(
   invocation: Invocation,
-  { file, command, look, reading }: AppliedFile,
+  { file, command, reading }: AppliedFile,
   options: FileOptions,
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { where, questions } = invocation;
+  const look = `${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });

@@ -6,6 +6,7 @@ import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
   type BulkFlags,
   bulkOptions,
+  type FlagValues,
   flagWords,
   type ParsedBulkFlags,
   parseBulkFlags,
@@ -38,9 +39,6 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
   readonly flags: CountFlags;
 }
 
-/** The options of a command in a hint. */
-export type HintFlags = { readonly [Name in keyof CountFlags]?: CountFlags[Name] | undefined };
-
 /** Throws UsageError for options that can't be used together. */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
   const { merge, codes, all } = flags;
@@ -58,7 +56,7 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
 }
 
 /** Returns the command that counts `chosen`, ` k3x9` or ` --new`. */
-export function commandFor(chosen: string, flags: HintFlags, where: Where): string {
+export function commandFor(chosen: string, flags: FlagValues, where: Where): string {
   const words = flagWords({ ...flags, new: undefined, merge: undefined });
   return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
 }

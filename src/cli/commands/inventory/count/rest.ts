@@ -9,8 +9,9 @@ import { whereOptions } from '../../../../shared/where.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { petOfText } from '../../../shop-codes.ts';
+import type { FlagValues } from '../../option-values.ts';
 import { requireOpen } from './choose-session.ts';
-import { type CountOptions, commandFor, type HintFlags } from './count-options.ts';
+import { type CountOptions, commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /** Returns what a run remembers its session by, so that a crash after its beginning can't make two runs of it. */
@@ -61,7 +62,7 @@ export async function withRest(
   run: RunAccess,
   sessions: Sessions,
   { head }: Pick<SessionFacts, 'head'>,
-  { error, flags }: { readonly error: unknown; readonly flags: HintFlags },
+  { error, flags }: { readonly error: unknown; readonly flags: FlagValues },
 ): Promise<unknown> {
   if (!(error instanceof PetstockError)) return error;
   const session = sessions.find(head.session);
