@@ -80,6 +80,8 @@ class Watch {
   #unreadable: ReadonlySet<bigint> = new Set();
   #lookedAt = 0;
   #faultSince: number | undefined;
+  /** No look before that, by the monotonic clock: with --max-wait the governor may refuse to wait so long. */
+  #notBefore = 0;
   readonly #said = new Set<string>();
 
   constructor(
@@ -174,14 +176,16 @@ class Watch {
 
   async #fault(error: PetstockError): Promise<void> {
     const { context, messages } = this.invocation;
+    const now = context.clock.monotonic();
+    const wait = (error.retryAfterSeconds ?? 0) * 1000;
+    this.#notBefore = now + wait;
     if (error.status === 429) {
       this.#pace.refused();
-      const wait = (error.retryAfterSeconds ?? 0) * 1000;
       await this.#noteSlower(Math.max(wait, this.#pace.interval), 'the service answered 429');
       return;
     }
     if (this.#faultSince !== undefined) return;
-    this.#faultSince = context.clock.monotonic();
+    this.#faultSince = now;
     const { own, words } = withoutWords(error);
     await messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
   }
@@ -197,7 +201,7 @@ class Watch {
     if (least > wanted) await this.#noteSlower(least, 'more would be over a tenth of the rate limit');
     // A wait that ends in time is the governor's, which shows it.
     const opens = await this.#opensAt();
-    const soonest = Math.max(this.#lookedAt + least, opens > this.#end ? opens : 0);
+    const soonest = Math.max(this.#lookedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
     if (this.#looks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#lookedAt);
       await messages.warn(

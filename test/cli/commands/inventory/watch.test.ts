@@ -162,6 +162,11 @@ describe('nothing but a 401 ends it', () => {
     expect(times.length).toBeLessThan(10);
     expect(Math.min(...gaps.slice(3, -1))).toBe(60);
     expect(stderr.match(/Looking every 40 s at most: the service answered 429/g)).toHaveLength(1);
+    const refusal: Before = (look, service) => {
+      if (look === 2) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '100' }));
+    };
+    // Where the governor is not to wait, the watch does, until 115 s; the governor lets go a little later.
+    expect((await watch('--for 150 --max-wait 0', refusal)).times).toEqual([0, 15, 145, 150]);
   });
 });
 
