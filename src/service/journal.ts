@@ -12,7 +12,7 @@ export interface JournalEntry {
 
 const KEPT = 10_000;
 
-const CHARACTERS_KEPT = 1024;
+export const CHARACTERS_KEPT = 1024;
 
 export interface OpenEntry {
   body: string | null;
@@ -37,10 +37,4 @@ export class Journal {
   entries(): readonly JournalEntry[] {
     return this.#entries.slice(-KEPT).map((entry) => ({ ...entry }));
   }
-}
-
-/** Returns a copy of its beginning: a slice would keep all of the text in memory. */
-export function beginningOf(text: string): string {
-  if (text.length <= CHARACTERS_KEPT) return text;
-  return Buffer.from(text.slice(0, CHARACTERS_KEPT), 'utf16le').toString('utf16le');
 }

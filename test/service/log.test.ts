@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
-import { beginningOf, Journal } from '../../src/service/journal.ts';
+import { Journal } from '../../src/service/journal.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { NOON, start } from './support.ts';
 
@@ -82,22 +80,10 @@ test('its duration is not that of a clock which is moved ahead', async () => {
   expect(entries).toMatchObject([{ petId: '1', status: 200, ms: 7 }]);
 });
 
-const long = (length: number) => Buffer.alloc(length, 'a').toString();
-
-test('keeps the beginning of a long body, and no more of it in memory', () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
-  const heldMb = () => {
-    collectGarbage();
-    return process.memoryUsage().heapUsed / 1e6;
-  };
-  const journal = new Journal(true);
-  const before = heldMb();
-  for (let count = 0; count < 2_000; count++) {
-    journal.open(NOON, 'PATCH', '/v1/inventory/1').body = beginningOf(long(16_384));
-  }
-  expect(heldMb() - before).toBeLessThan(20);
-  expect(journal.entries()[0]).toMatchObject({ body: long(1_024), status: null });
+test('keeps the beginning of a long body', async () => {
+  const { service } = await startLogged();
+  await service.patch('/inventory/1', '{"quantity":5}'.padEnd(16_384));
+  expect(service.journal()).toMatchObject([{ body: '{"quantity":5}'.padEnd(1_024), status: 200 }]);
 });
 
 test('keeps the last 10,000 in order, or none', () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { beginningOf, type Journal } from '../journal.ts';
+import { CHARACTERS_KEPT, type Journal } from '../journal.ts';
 import type { ShownLimit } from '../limits/admission.ts';
 import { Refusal } from './answer.ts';
 
@@ -111,7 +111,7 @@ export async function readBody(exchange: Exchange): Promise<string> {
   });
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    exchange.entry.body = beginningOf(text);
+    exchange.entry.body = text.slice(0, CHARACTERS_KEPT);
     return text;
   } catch (error) {
     throw error instanceof TypeError ? new Refusal(400, 'invalid_json', 'The body is not UTF-8.') : error;
