@@ -1,24 +1,4 @@
 /**
- * What mutants are made of, and the tests that have to notice them: the quick ones of the same room. A place that ends in `/` is
- * a folder. `least` is the share of mutants in percent below which a run fails; it rises with what is reached.
- */
-export const rooms = [
-  {
-    place: 'src/state/decide.ts',
-    tests: ['test/state/decide.property.test.ts', 'test/state/pet-writes.test.ts'],
-    least: 92,
-  },
-  { place: 'src/rate-limit/', tests: ['test/rate-limit/!(*simulation|estimate).test.ts'], least: 75 },
-  {
-    place: 'src/writes/',
-    tests: ['test/writes/*.test.ts', 'test/cli/runs/{increments,stopped,outcomes,later-writes}.test.ts'],
-    least: 70,
-  },
-  { place: 'src/settings/resolve.ts', tests: ['test/settings/{key-origin,keys,resolve,stores}.test.ts'], least: 70 },
-  { place: 'src/api/send.ts', tests: ['test/api/{send,leaving}.test.ts'], least: 70 },
-];
-
-/**
  * `npm run mutation` (`test/support/mutation.ts`) runs a room at a time. Never as root (`test/support/not-as-root.ts`): use another user,
  * with a copy of the sources. The report of the last room is `coverage/mutation/mutation.html`.
  */
