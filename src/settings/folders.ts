@@ -92,10 +92,13 @@ export function refuseSudoInHome(folders: Folders, env: Environment, user = effe
 
 /** Returns the owner of the folder, or of the first one above it that exists. */
 function ownerOf(folder: string): number | undefined {
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats !== undefined) return stats.uid;
-  const parent = path.dirname(folder);
-  return parent === folder ? undefined : ownerOf(parent);
+  try {
+    return statSync(folder).uid;
+  } catch {
+    // It is missing, below a file, or closed to root: the folder above it says whose it is.
+    const parent = path.dirname(folder);
+    return parent === folder ? undefined : ownerOf(parent);
+  }
 }
 
 /**

@@ -116,6 +116,8 @@ describe('sudo with the folders of the user who ran it', () => {
     if (owner !== 0) expect(refuse(`${owner}`, 0)).toThrow(UsageError);
     expect(refuse(owner === 0 ? '4321' : `${owner}`, 1234)).not.toThrow();
     for (const caller of [undefined, '0', '99999']) expect(refuse(caller, 0)).not.toThrow();
+    const belowAFile = { config: join(import.meta.filename, 'config'), state: folders.state };
+    expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
   test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
