@@ -192,19 +192,6 @@ test('Ctrl-C ends the tries', async () => {
   expect(await program.result).toMatchObject({ code: 130, signal: null, stdout: '' });
 });
 
-test('watch sees what another command writes, and Ctrl-C ends it with 0', async () => {
-  const { env } = await serve();
-  const home = temporaryHome();
-  const program = startProgram('inventory watch --interval 0.2', { env, home });
-  await program.until('stderr', 'Watching 24 pets');
-  await runProgram('inventory set 4 12', { env, home });
-  const stdout = await program.until('stdout', '\n');
-  expect(JSON.parse(stdout)).toMatchObject({ petId: 4, before: 39, after: 12, change: 'changed' });
-  program.kill('SIGINT');
-  const stderr = expect.not.stringContaining('Error');
-  expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
-});
-
 /** Resolves once the process waits for its stdin: libuv has put descriptor 0 into its epoll set. Linux only. */
 function untilReading(pid: number): Promise<void> {
   return vi.waitFor(
