@@ -77,7 +77,7 @@ describe.each(both)('%s:', (_how, create, end) => {
     expect(count()).toEqual(after);
   });
 
-  test.each(['\x03', '\x04', 'half\x03', 'half\x04'])('%j at a password interrupts', async (keys) => {
+  test.each(['\x03', '\x04', '\x1b', 'half\x03', 'half\x04'])('%j at a password interrupts', async (keys) => {
     const { prompts, type } = terminal(create);
     void type(keys);
     await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
@@ -142,12 +142,6 @@ describe('on a terminal that only prints', () => {
     expect(await prompts.password('Key?')).toBe('psk_s3cret');
     expect(drawn()).toBe('Key? \n');
     expect(modes).toEqual([true, false]);
-  });
-
-  test('Escape at a password interrupts', async () => {
-    const { prompts, type } = terminal(createPlainPrompts);
-    void type('\x1b');
-    await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
   test.each([

@@ -85,17 +85,7 @@ describe('history list', () => {
   });
 
   test('has 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {
-    await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set' });
-    const twenty = Array.from({ length: 20 }, (_, index) => applied(BigInt(index + 1), 1, 7));
-    await recordRun(shop, twenty, { reason: 'sale' });
-    const two = await shop.run('history list --color never', { terminal: 120 });
-    expect(two.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(1, 4))).toEqual([
-      ['Change', 'Command', 'Result'],
-      ['1, 2, 3 and 17 more: 120 units', 'apply', '20 applied'],
-      ['22: 2 → 3', 'set', 'applied'],
-      [],
-    ]);
-    for (let count = 2; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
+    for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);
     const shown = await shop.exits('history list', 0, 'petstock history list --limit', { terminal: 120 });
