@@ -26,27 +26,22 @@ const mostRepeated = 1024 * 1024;
  * @throws ClosedPipeError once the person has left the pager; the reason of an interruption
  */
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
-  const { context, columns, rows } = output;
+  const { columns, rows } = output;
   const texts = decoded(pieces);
   let held = '';
   // The last line is for the prompt of the shell.
   let room = rows - 1;
-  let isWhole = false;
   try {
     while (room >= 0) {
       const { done, value } = await texts.next();
-      isWhole = done === true;
-      if (done) break;
+      if (done) return;
       held += value;
       room -= linesOf(value, columns, room);
     }
   } finally {
-    // Without a keyboard a pager could not be left.
-    if (room >= 0 || !context.stdin.isTerminal) await showPlain(held, output);
+    if (room >= 0) await showPlain(held, output);
   }
-  if (isWhole) return;
-  if (context.stdin.isTerminal) await page(texts, held, output);
-  else for await (const text of texts) await context.stdout.write(text);
+  await page(texts, held, output);
 }
 
 /** Shows texts through the pager until the person leaves it; what it has not read without it, if it can't be run. */
@@ -121,11 +116,12 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
 
 /** Returns what shows a table that may be longer than the terminal; undefined if no pager is wanted. */
 export function pagerFor(context: Context, messages: Messages, place: string) {
-  const { env, stdout } = context;
+  const { env, stdin, stdout } = context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
   const command = (chosen ?? 'less').trim();
-  const isOff = command === '' || command === 'cat' || env.TERM === 'dumb';
+  // Without a keyboard a pager could not be left.
+  const isOff = command === '' || command === 'cat' || env.TERM === 'dumb' || !stdin.isTerminal;
   if (isOff || columns === undefined || rows === undefined) return undefined;
   // As git starts less: it ends by itself if all fits, keeps colours, and leaves the last rows on the screen.
   const less = env.LESS ?? `FRX${lessPrompt(place)}`;
