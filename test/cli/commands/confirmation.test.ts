@@ -28,6 +28,20 @@ plain('a plain set shows the stock that the history knows', async () => {
   expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
+plain('with --quiet, too, it is said where what is asked about goes; off a terminal nothing is asked', async () => {
+  const shop = await carefulShop();
+  const { asked, prompts } = confirming(true);
+  const command = 'api PATCH /inventory/4 --data {"quantity":1} -q';
+  await shop.exits(command, 0, `▸ staging · ${shop.service.url}`, { terminal: 80, prompts, env: { NO_COLOR: '1' } });
+  expect(asked).toEqual(['Send PATCH /inventory/4?']);
+  for (const terminals of [
+    ['stdin', 'stdout'],
+    ['stdout', 'stderr'],
+  ] as const) {
+    await shop.exits(command, 2, 'this is not a terminal. Nothing was sent', { terminal: 80, terminals });
+  }
+});
+
 /** Applies a file to production, where these words are typed in turn. @returns the questions, and what was written */
 async function applyTyping(shop: Shop, quantity: number, code: number, ...words: readonly string[]) {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
