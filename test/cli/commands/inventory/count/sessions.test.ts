@@ -14,6 +14,11 @@ test('while a session is unfinished a script is refused, with the command that g
   expect(await shop.refused(`inventory count ${name} --yes`, { stdin: '4\n' })).toMatch(
     /is finished: it was applied, by run .*\nHint: petstock history show /,
   );
+  expect(await count(shop, '6 x14\n')).toMatchObject({ code: 0, written: [] });
+  const listed: { session: string; state: string; became: null }[] = await shop.json('inventory count --list --json');
+  const alike = listed.find(({ state, became }) => state === 'applied' && became === null);
+  const merge = `inventory count --merge ${alike?.session} ${name} --dry-run`;
+  expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
 });
 
 test('a session is of one environment, and is named right', async ({ shop }) => {
