@@ -38,15 +38,21 @@ const mostUnreadable = 1000;
 const longestNumber = 40;
 
 /**
- * The decoder of what the scanner of a list can't read by itself: the same that reads a whole answer.
+ * The decoder of what the scanner of a list can't read by itself, the same that reads a whole answer; it words what is wrong.
  * @param onUnreadable is given items whose quantity is a number that can't be held exactly. Without it they are faults
  */
-export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void): ExactDecoder {
+export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
   let unreadable = 0;
   const invalidAt = (offset: number, cause?: unknown) =>
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
-    item(bytes, index, offset) {
+    /**
+     * @param index how many items are before it
+     * @param offset where in the body it begins
+     * @returns undefined if the item is to be left out
+     * @throws FailureError
+     */
+    item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined {
       const text = decodeUtf8(bytes, true);
       try {
         const item = readItem(parseJson(text), operation, `item ${index + 1} of `);
@@ -62,15 +68,22 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
         throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
       }
     },
-    other(bytes) {
+    /** A body that begins with something else than a list. @throws FailureError always */
+    other(bytes: Uint8Array): never {
       decodeItems(decodeJson(decodeUtf8(bytes), operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
-    tooLong: (index) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, mostBytes.item),
+    /** @param index how many items are before one that is longer than any item */
+    tooLong: (index: number) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, mostBytes.item),
+    /** The error for a byte that has no place there. */
     unexpected: invalidAt,
-    cutOff: (length) => nonsense(operation, `is not valid JSON: it ends in the middle, after ${grouped(length)} bytes`),
+    /** The error for a list that ends before it is closed. */
+    cutOff: (length: number) =>
+      nonsense(operation, `is not valid JSON: it ends in the middle, after ${grouped(length)} bytes`),
   };
 }
+
+export type ExactDecoder = ReturnType<typeof exactDecoder>;
 
 /** Where in the text the parser stumbled, in characters; 0 if it does not tell. */
 function faultPosition({ message }: SyntaxError): number {
@@ -135,23 +148,4 @@ function nonsense(operation: Operation, what: string, cause?: unknown): FailureE
     ? '. This operation is marked experimental: the service may have changed its shape'
     : '';
   return new FailureError(`The answer to ${operation.name} ${what}${advice}`, { cause });
-}
-
-/** Reads an item that is not plain, and words what is wrong. */
-export interface ExactDecoder {
-  /**
-   * @param index how many items are before it
-   * @param offset where in the body it begins
-   * @returns undefined if the item is to be left out
-   * @throws FailureError
-   */
-  item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined;
-  /** A body that begins with something else than a list. @throws FailureError always */
-  other(bytes: Uint8Array): never;
-  /** The error for an item that is longer than any item. @param index how many items are before it */
-  tooLong(index: number): FailureError;
-  /** The error for a byte that has no place there. */
-  unexpected(offset: number): FailureError;
-  /** The error for a list that ends before it is closed. */
-  cutOff(offset: number): FailureError;
 }
