@@ -291,6 +291,20 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
+      it('is overtaken alone among those of one call, by one that was removed, too', async () => {
+        const since = await markOf(theirs);
+        const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
+        await log.end();
+        await removed.end();
+        expect(await ours.history.remove([{ run: removed.run, service }])).toBe(1);
+        const rows = [7n, 8n, 9n].map((petId, index) => [index + 1, petId] as const);
+        expect(await intend(await begin(theirs, 7n, 8n, 9n), rows, since)).toEqual([
+          { kind: 'overtaken', run: log.run, command: 'inventory apply' },
+          ...granted,
+          { kind: 'overtaken', run: undefined, command: 'history prune' },
+        ]);
+      });
+
       it('is not overtaken by its own run', async () => {
         const log = await begin(theirs, 7n, 7n);
         const since = await markOf(theirs);
