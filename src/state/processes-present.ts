@@ -40,6 +40,8 @@ export interface StateContext {
   readonly clock: Clock;
   /** A number in [0, 1). */
   random(): number;
+  /** Ends a wait. */
+  readonly interrupted: AbortSignal | undefined;
   /** Shows a sentence about what is waited for. */
   warn(line: string): void;
 }

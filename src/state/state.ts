@@ -63,14 +63,14 @@ export class State {
 
   constructor(engine: StateEngine, options: StateOptions) {
     const { store } = engine;
-    const { clock, random, processes, isStandIn = false } = options;
+    const { clock, random, processes, interrupted, isStandIn = false } = options;
     const warn = (line: string) => options.warn?.(line);
     this.#engine = engine;
     this.#options = options;
     this.isStandIn = isStandIn;
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
     this.presence = new Presence(store, options);
-    const context = { store, presence: this.presence, clock, random, warn };
+    const context = { store, presence: this.presence, clock, random, interrupted, warn };
     this.pets = new Pets(context);
     this.history = new History(context, processes.self.host);
   }

@@ -328,14 +328,14 @@ export class History {
 
   /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
   async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
-    const { clock, store, warn } = this.#context;
+    const { clock, store, interrupted, warn } = this.#context;
     const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
     if (!isSaid) {
       warn(
         `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
       );
     }
-    await clock.sleep(Math.min(1000, rest + 1));
+    await clock.sleep(Math.min(1000, rest + 1), interrupted);
   }
 
   async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {

@@ -188,6 +188,17 @@ it('an older copy that is noticed behind the last outcome is reported at the end
   await expect(log.end()).rejects.toMatchObject({ message });
 });
 
+it('a wait for a process of another start of the machine ends with Ctrl-C', async ({ folder }) => {
+  const { run } = await (await opened(opening(folder).options)).history.begin(headOf(), rowsFor(1n));
+  const sleep = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted();
+  const clock = { ...createStateClock('boot-2'), sleep };
+  const processes = new FakeProcesses().view(2, { boot: 'boot-2' });
+  const interrupted = AbortSignal.abort(new Error('Ctrl-C'));
+  const { options, warnings } = opening(folder, { clock, processes, interrupted }, 2);
+  await expect((await opened(options)).history.resume(run)).rejects.toThrow('Ctrl-C');
+  expect(warnings).toEqual([expect.stringContaining('waiting up to 15 s')]);
+});
+
 it.each([
   [99, 'later version', 'npm install'],
   [2, 'never released', 'mv '],

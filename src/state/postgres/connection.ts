@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
+  /** Ends what is more than the usual patience. */
+  readonly interrupted?: AbortSignal | undefined;
   /** Called with each new wire, before anything else is asked of it. */
   prepare(ask: Ask): Promise<void>;
 }
@@ -187,10 +189,11 @@ export class PostgresConnection {
     // Made again it would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
-    const { clock } = this.#options;
+    const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
+    const most = () => (interrupted?.aborted ? Math.min(patience, shortPatience) : patience);
     const { until = began, patience: inVain = 0, error: why } = this.#givenUp ?? {};
-    if (began < until && patience <= inVain) throw why;
+    if (began < until && most() <= inVain) throw why;
     const isPatient = patience > shortPatience;
     for (let isTold = false; ; ) {
       try {
@@ -199,8 +202,8 @@ export class PostgresConnection {
         const waited = clock.monotonic() - began;
         // One that was never reached is away for longer.
         const maySoonBeBack = this.#wire !== undefined && isLost(error) && (isPatient || !isSilence(error));
-        if (!(maySoonBeBack || isFull(error)) || waited >= patience) {
-          this.#giveUp(error, patience);
+        if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
+          this.#giveUp(error, most());
           throw error;
         }
         if (!isTold && waited >= shortPatience) this.onWait();

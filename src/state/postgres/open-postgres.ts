@@ -38,14 +38,15 @@ export async function openExistingPostgres(
 }
 
 function connect(
-  { url, clock }: OpenPostgresOptions,
+  { url, clock, interrupted }: OpenPostgresOptions,
   open: OpenWire,
   prepare: (ask: Ask, shown: string) => Promise<void>,
 ): Promise<PostgresConnection> {
   const parsed = parseDatabaseUrl(url);
   if (!parsed.ok) throw new UsageError(`The state URL cannot be used: ${parsed.fault}.`);
   const address = parsed.value;
-  return PostgresConnection.open({ address, clock, openWire: open, prepare: (ask) => prepare(ask, address.shown) });
+  const preparing = (ask: Ask) => prepare(ask, address.shown);
+  return PostgresConnection.open({ address, clock, interrupted, openWire: open, prepare: preparing });
 }
 
 /** Returns the state in a database. */
