@@ -1,7 +1,7 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
+import { leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
 import { type Answers, among, type Row, type Statement, statement } from './statements.ts';
@@ -47,24 +47,20 @@ export type Written =
 /** Returns what `writing` has to know. The run may be made in the same round. */
 export function writingLoads({ token, service, outcomes, intents, since, confirmed }: Writing): Statement[] {
   const pets = intents.map(({ petId }) => petId);
-  const relying = since === undefined ? [] : pets;
-  const after = since?.sequence ?? 0;
+  const [select, marks] = since === undefined ? [selectPlain, []] : [selectRelying, [since.sequence, since.sequence]];
   return [
     statement(selectRun, token),
     selectLast,
     statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, token, confirmed?.row ?? 0),
     selectSettled(token, outcomes),
-    among(selectOwn, [token], rowNumbers(intents)),
+    among(select, [...marks, token], rowNumbers(intents)),
     among(`${selectLeases} AND pet_id IN ?*`, [service], pets),
-    among(selectLater, [service, after], relying),
-    among(selectUnknown, [service], relying),
-    among(selectPruned, [service, after], relying),
   ];
 }
 
 /** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `writingLoads` */
 export function* writing(presence: Presence, at: Moment, given: Writing, loaded: Answers): Work<Written> {
-  const [[head] = [], [meta] = [], [kept] = [], settled = [], own = [], ...ofPets] = loaded;
+  const [[head] = [], [meta] = [], [kept] = [], settled = [], own = [], leased = []] = loaded;
   const { intents, outcomes, confirmed, call } = given;
   if (head === undefined) return { kind: 'gone' };
   const run = runIn(head);
@@ -82,7 +78,7 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   const lost = { kind: 'lost', run: run.run } as const;
   if (isLost && intents.length > 0) return lost;
   const moves = isRepeated ? [] : yield* settling(at, run, outcomes, settled, isOurs ? undefined : presence.id);
-  const grants = yield* granting(presence, at, run, given, rows, ofPets);
+  const grants = yield* granting(presence, at, run, given, rows, leased);
   const granted = intents.filter(({ row }, index) => {
     return grants[index]?.kind === 'granted' && rows.get(row)?.token !== call;
   });
@@ -96,15 +92,24 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn };
 }
 
+const ofPet = 'pet_id = own.pet_id AND service = own.service';
+const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
+    OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
+    OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
 /** Rows and their pets, by their keys alone. Of most there is nothing else to know. */
-const selectOwn = `SELECT row, result, token, before, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
-const selectWriters = `SELECT CAST(pet_id AS TEXT) AS pet, run AS id, (SELECT runs.run FROM petstock.runs WHERE runs.id = rows.run) AS run,
+const selectOwn = (contested: string) =>
+  `SELECT own.row, own.result, own.token, own.before, own.after, ${contested} AS is_contested
+   FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;
+const [selectPlain, selectRelying] = [selectOwn('0'), selectOwn(isContested)];
+
+const selectWriters = `SELECT CAST(pet_id AS TEXT) AS pet, (SELECT runs.run FROM petstock.runs WHERE runs.id = rows.run) AS run,
   (SELECT command FROM petstock.runs WHERE runs.id = rows.run) AS command, result, touched, boot, expires, lasts
-  FROM petstock.rows WHERE service = ${serviceByName}`;
+  FROM petstock.rows WHERE service = ? AND run <> ?`;
 const selectLater = `${selectWriters} AND touched > ? AND result IN (${possibleResults}) AND pet_id IN ?*`;
 const selectUnknown = `${selectWriters} AND result = 'unknown' AND pet_id IN ?*`;
-const selectPruned = `SELECT CAST(pet_id AS TEXT) AS pet, sequence FROM petstock.pruned
-  WHERE service = ${serviceByName} AND sequence > ? AND pet_id IN ?*`;
+const selectPruned =
+  'SELECT CAST(pet_id AS TEXT) AS pet, sequence FROM petstock.pruned WHERE service = ? AND pet_id IN ?*';
+
 const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
 
 function runIn({ id, run, service, undoes }: Row): RunInTables {
@@ -143,26 +148,33 @@ function writeGranted(
 const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
   sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
 
-/** Whether each row may be sent. @param rows those of the run, by their numbers. @param ofPets the answers about their pets */
+/** Whether each row may be sent. @param rows those of the run, by their numbers. @param leased the leases of their pets */
 function* granting(
   presence: Presence,
   at: Moment,
-  run: RunInTables,
+  { id, run, service }: RunInTables,
   { intents, since, place, call }: Writing,
   rows: ReadonlyMap<number, Row>,
-  [leased = [], later = [], unknown = [], pruned = []]: Answers,
+  leased: readonly Row[],
 ): Work<Grant[]> {
   const leases = yield* leasesIn(at, leased, yield* presence.aliveAmong(at, leased));
-  const owners = place === undefined ? [run.run] : [run.run, place];
+  const owners = place === undefined ? [run] : [run, place];
+  const contested = intents.filter(({ row }) => Number(rows.get(row)?.is_contested) === 1);
+  const pets = contested.map(({ petId }) => petId);
+  const [later = [], unknown = [], pruned = []] = yield [
+    among(selectLater, [service, id, since?.sequence ?? 0], pets),
+    among(selectUnknown, [service, id], pets),
+    among(selectPruned, [service], pets),
+  ];
   const endOf = yield* endsOf(at, unknown);
-  const others = [...later, ...unknown].filter(({ id }) => Number(id) !== run.id);
   return intents.map((intent): Grant => {
     if (rows.get(intent.row)?.token === call) return { kind: 'granted' };
     const petId = String(intent.petId);
     const busy = busyWith(leases.get(petId), owners, presence.id, at.now);
     if (busy !== undefined) return { kind: 'busy', ...busy };
     if (since === undefined) return { kind: 'granted' };
-    const writers = others.filter(({ pet }) => pet === petId).map((row) => writerIn(row, endOf(row)));
+    const others = [...later, ...unknown].filter(({ pet }) => pet === petId);
+    const writers = others.map((row) => writerIn(row, endOf(row)));
     const writer = overtakenBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
   });

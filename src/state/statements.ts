@@ -24,25 +24,23 @@ export function among(sql: string, values: readonly Value[], list: NonNullable<S
 export function piecesOf(whole: Statement): readonly Statement[] {
   const { sql, values, list } = whole;
   if (list === undefined) return [whole];
-  const [before = '', after = ''] = sql.split('?*');
-  const earlier = before.split('?').length - 1;
+  const earlier = sql.slice(0, sql.indexOf('?*')).split('?').length - 1;
   const pieces: Statement[] = [];
   for (let from = 0, size = 64; from < list.length; from += size) {
     while (size > list.length - from) size /= 2;
     const piece = list.slice(from, from + size);
-    const places = Array.isArray(piece[0])
-      ? piece.map((one) => placesOf(one as readonly Value[])).join()
-      : placesOf(piece);
-    const all = [...values.slice(0, earlier), ...piece.flat(), ...values.slice(earlier)];
-    pieces.push(statement(`${before}${places}${after}`, ...all));
+    const [first] = piece;
+    const isOfTuples = Array.isArray(first);
+    const places = isOfTuples ? Array(size).fill(placesOf(first.length)).join() : placesOf(size);
+    const flat = (isOfTuples ? piece.flat() : piece) as readonly Value[];
+    const all = values.slice(0, earlier).concat(flat, values.slice(earlier));
+    pieces.push({ sql: sql.replace('?*', places), values: all });
   }
   return pieces;
 }
 
 /** `(?,?,?)` */
-function placesOf({ length }: { readonly length: number }): string {
-  return `(${'?,'.repeat(length).slice(0, -1)})`;
-}
+const placesOf = (length: number) => `(${'?,'.repeat(length).slice(0, -1)})`;
 
 /** Returns a function that puts each text of SQL into the words of an engine once. */
 export function rewriting(rewrite: (sql: string) => string): (sql: string) => string {
