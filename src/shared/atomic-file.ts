@@ -24,7 +24,7 @@ export interface DiskSync {
 const syncHandle = ({ fd }: FileHandle): Promise<void> => promisify(fsync)(fd);
 const diskSync: DiskSync = {
   file: syncHandle,
-  folder: (path) => syncFolder(path),
+  folder: syncFolder,
   rename,
   isWindows: effectiveUser() === undefined,
   pause: setTimeout,
@@ -183,25 +183,13 @@ async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Prom
 }
 
 /** Windows has no such call, some file systems neither, and a folder may be one to write to and not to read. */
-export async function syncFolder(
-  path: string,
-  openFolder: (path: string) => Promise<Pick<FileHandle, 'sync' | 'close'>> = openToSync,
-): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   try {
-    const folder = await openFolder(path);
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    const folder = await open(path, 'r');
+    await syncHandle(folder).finally(() => folder.close());
   } catch (error) {
     if (['EIO', 'ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) throw error;
   }
-}
-
-async function openToSync(path: string): Promise<Pick<FileHandle, 'sync' | 'close'>> {
-  const folder = await open(path, 'r');
-  return { sync: () => syncHandle(folder), close: () => folder.close() };
 }
 
 /** Runs one step and words the failures that people run into. */

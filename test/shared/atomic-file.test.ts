@@ -110,6 +110,22 @@ describe('writeFileAtomically', () => {
   });
 });
 
+const failed = (code: string) => (_descriptor: number, done: fs.NoParamCallback) =>
+  done(Object.assign(new Error(code), { code }));
+
+/** Another way to sync, for as long as the work takes. */
+async function withFsync(fsync: (descriptor: number, done: fs.NoParamCallback) => void, work: () => Promise<unknown>) {
+  const real = fs.fsync;
+  fs.fsync = fsync as typeof fs.fsync;
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    fs.fsync = real;
+    syncBuiltinESMExports();
+  }
+}
+
 describe('what is on the disk, and when', () => {
   /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
   function watchedSync({ names }: ReturnType<typeof openFolder>) {
@@ -151,21 +167,30 @@ describe('what is on the disk, and when', () => {
 
   test('the new file and its folder are synced by default', async ({ here }) => {
     const synced: string[] = [];
-    const { fsync } = fs;
-    fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
-      synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\/\.petstock-.*$/, '/TEMPORARY'));
-      fsync(descriptor, done);
-    }) as typeof fs.fsync;
-    syncBuiltinESMExports();
-    try {
-      await writeFileAtomically(here.at('a'), ['new']);
-      await createFileAtomically(here.at('b'), 'new');
-    } finally {
-      fs.fsync = fsync;
-      syncBuiltinESMExports();
-    }
+    await withFsync(
+      (descriptor, done) => {
+        synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\/\.petstock-.*$/, '/TEMPORARY'));
+        done(null);
+      },
+      async () => {
+        await writeFileAtomically(here.at('a'), ['new']);
+        await createFileAtomically(here.at('b'), 'new');
+      },
+    );
     const one = [here.at('TEMPORARY'), here.folder];
     expect(synced).toEqual([...one, ...one]);
+  });
+
+  test.for(['EIO', 'ENOSPC', 'EDQUOT'])('a folder that can not be synced is a failure: %s', async (code, { here }) => {
+    const open = () => fs.readdirSync('/proc/self/fd').length;
+    const before = open();
+    await withFsync(failed(code), () => expect(syncFolder(here.folder)).rejects.toMatchObject({ code }));
+    expect(open()).toBe(before);
+  });
+
+  test.for(['EINVAL', 'EPERM', 'EISDIR'])('a system that syncs no folders is none: %s', async (code, { here }) => {
+    await withFsync(failed(code), () => syncFolder(here.folder));
+    await syncFolder(here.at('missing'));
   });
 
   test("file handles that can not sync, as those of Plug'n'Play, are synced by their descriptors", async ({ here }) => {
@@ -236,27 +261,4 @@ test('where the new file is gone before it has its name nothing is replaced or c
     await expect(write()).rejects.toThrow(`${path} can't be written: there is no such folder`);
     expect(here.names()).toEqual([]);
   }
-});
-
-describe('syncFolder', () => {
-  test('syncs the folder and closes it', async () => {
-    const calls: string[] = [];
-    await syncFolder('/a', async (path) => ({
-      sync: async () => void calls.push(`sync ${path}`),
-      close: async () => void calls.push(`close ${path}`),
-    }));
-    expect(calls).toEqual(['sync /a', 'close /a']);
-  });
-
-  test.for(['EIO', 'ENOSPC', 'EDQUOT'])('%s is a failure, and the folder is closed', async (code) => {
-    const closed: string[] = [];
-    const open = async () => ({ sync: () => failing(code), close: async () => void closed.push(code) });
-    await expect(syncFolder('/a', open)).rejects.toMatchObject({ code });
-    expect(closed).toEqual([code]);
-  });
-
-  test.for(['EINVAL', 'EPERM', 'EISDIR', 'EACCES'])('%s says that there is no such call', async (code) => {
-    await syncFolder('/a', () => failing(code));
-    await syncFolder('/a', async () => ({ sync: () => failing(code), close: async () => {} }));
-  });
 });
