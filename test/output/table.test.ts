@@ -35,11 +35,14 @@ describe('a table', () => {
       9223372036854775807   0 pending
       "
     `);
+    expect(await table(itemsView(largeStock), { width: 1 })).toContain(' 250 ava…\n');
   });
 
   it('cuts nothing where there is no width', async () => {
     const note = 'word '.repeat(60).trim();
     expect(await table(rowsView([{ note, id: 1n }]))).toContain(`${note}  1\n`);
+    const short = Array.from({ length: 200 }, (_, index) => ({ note: 'word', id: BigInt(index) }));
+    expect(await table(rowsView(short, [{ note, id: 1n }]))).toContain(`${note}  `);
   });
 
   test.each([{}, { width: 80 }, { header: true }])('prints nothing for an empty list: %o', async (options) => {
