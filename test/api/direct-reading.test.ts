@@ -54,6 +54,19 @@ const framings: Readonly<Record<string, (body: Buffer) => readonly [header: stri
   },
 };
 
+const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+/** What comes before a response. */
+const interims: Readonly<Record<string, string>> = {
+  none: '',
+  hint,
+  'go on': goOn,
+  'go on, twice': `${goOn}${goOn}`,
+  both: `${hint}${goOn}${hint}`,
+};
+
+const noAnswer = { size: 0, framing: 'length', cuts: [], early: 'none' };
+
 const sizes = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(65_536, 262_144, 700_000, 1_500_000));
 const answers = fc.array(
   fc.record({
@@ -63,7 +76,7 @@ const answers = fc.array(
     cuts: fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 5 }),
     /** Turns of the event loop that the reader takes for a chunk. */
     slow: fc.constantFrom(0, 1, 5),
-    hint: fc.boolean(),
+    early: fc.constantFrom(...Object.keys(interims)),
   }),
   { minLength: 1, maxLength: 4 },
 );
@@ -75,13 +88,14 @@ property(
   async (isTls, wanted) => {
     let answered = 0;
     const service = await openService(isTls, async (socket) => {
-      const { size, framing, cuts, hint } = wanted[answered++] ?? { size: 0, framing: 'length', cuts: [], hint: false };
+      const { size, framing, cuts, early } = wanted[answered++] ?? noAnswer;
       const [header, framed] = framings[framing]?.(bodyOf(size)) ?? [];
-      const early = hint ? 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n' : '';
-      const head = `${early}HTTP/1.1 200 OK\r\nx-one: first value\r\n${header}\r\nx-two: second value\r\n\r\n`;
+      const first = interims[early] ?? '';
+      const head = `${first}HTTP/1.1 200 OK\r\nx-one: first value\r\n${header}\r\nx-two: second value\r\n\r\n`;
       const bytes = Buffer.concat([Buffer.from(head), framed ?? Buffer.alloc(0)]);
       let from = 0;
-      for (const cut of [...cuts].sort((a, b) => a - b)) {
+      // What comes before comes whole: it is shorter than any packet.
+      for (const cut of cuts.map((at) => first.length + at).sort((a, b) => a - b)) {
         socket.write(bytes.subarray(from, cut));
         from = Math.min(cut, bytes.length);
         await turns(3);
