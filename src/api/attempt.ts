@@ -1,5 +1,12 @@
-import { type Noted, OvertakenError, type Permit } from '../rate-limit/governor.ts';
-import { CertificateError, FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
+import { type Noted, type ObservedAnswer, OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import {
+  CertificateError,
+  FailureError,
+  HopelessError,
+  PetstockError,
+  RateLimitedError,
+  UnavailableError,
+} from '../shared/errors.ts';
 import { isOfGateway } from '../shared/http-status.ts';
 import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
@@ -55,12 +62,20 @@ export async function attempt<T>(
     if (error instanceof OvertakenError) return { kind: 'overtaken', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
     const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
-    if (isGarbled) noted = permit.answered(garbledAnswer);
+    const asked = isGarbled ? garbledAnswer : askedByProxy(error);
+    if (asked !== undefined) noted = permit.answered(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
     return afterFault(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {
     await (noted?.written ?? (hasLeft ? permit.lost() : permit.unsent()));
   }
+}
+
+/** A proxy that is asked too often, or can't reach the service, is not asked again before its time. The rest of its answer is not about the key. */
+function askedByProxy(error: unknown): ObservedAnswer | undefined {
+  const refusal = error instanceof NetworkFault ? error.refusal : undefined;
+  if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
+  return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
 }
 
 interface FaultFacts {
@@ -77,6 +92,13 @@ function afterFault(error: unknown, url: string, { isGarbled, retryAfter, withFa
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error, isGarbled));
   if (error.hopeless) throw failure;
+  if (error.refusal?.status === 429) {
+    const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
+    return {
+      kind: 'refused',
+      error: withFacts(new RateLimitedError(error.message, { retryAfterSeconds, cause: error })),
+    };
+  }
   return { kind: 'failed', error: failure, retryAfter };
 }
 
@@ -101,13 +123,14 @@ async function judge<T>(
 }
 
 function networkFailure(url: string, fault: NetworkFault, isGarbled: boolean): UnavailableError {
+  const Failure = fault.hopeless ? HopelessError : UnavailableError;
   const { origin } = new URL(url);
   const what = fault.answered
     ? `The answer of the service at ${origin} can't be read to its end`
     : isGarbled
       ? `The head of the answer of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
-  return new UnavailableError(`${what}: ${fault.message}`, { cause: fault });
+  return new Failure(`${what}: ${fault.message}`, { cause: fault });
 }
 
 /** An authority that is not known can be made known; a certificate that is too old, or another host's, can't. */

@@ -86,8 +86,10 @@ function spoken(words: string | undefined, who: string): string | undefined {
  * @param refusal the error of that answer
  */
 export function inWordsOf(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
-  const { service, status } = refusal;
-  return error.with(service === undefined ? { status } : { message: service.message, service, status });
+  const { service, status, message } = refusal;
+  // Without a status it is a proxy that has refused.
+  if (service === undefined) return error.with(status === undefined ? { message } : { status });
+  return error.with({ message: service.message, service, status });
 }
 
 /** The same error without the key: what is made of the service's words goes to screens, logs and the history. */

@@ -1,3 +1,8 @@
+import type { HttpResponse } from './transport.ts';
+
+/** The answer of a proxy that did not make a tunnel to the service. */
+export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
+
 /** No answer, or half of one: the connection failed, broke, or took too long. */
 export class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
@@ -28,6 +33,11 @@ export class NetworkFault extends Error {
   /** Another try would fail the same way: a proxy wants a password. */
   get hopeless(): boolean {
     return this.code === 'EPROXYAUTH';
+  }
+
+  /** What a proxy answered in place of making a tunnel. */
+  get refusal(): ProxyRefusal | undefined {
+    return ((this.cause ?? {}) as { readonly refusal?: ProxyRefusal }).refusal;
   }
 
   /** What came does not even begin as HTTP does. */

@@ -113,7 +113,7 @@ class Tries {
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
     const { retryAfterSeconds } = error;
     if (error instanceof UnavailableError) return this.#last.with({ retryAfterSeconds, cause: error });
-    return this.#last.status === 429 ? inWordsOf(this.#last, error) : error;
+    return this.#last instanceof RateLimitedError ? inWordsOf(this.#last, error) : error;
   }
 
   async watch<T>(run: () => Promise<AttemptEnd<T>>): Promise<AttemptEnd<T>> {

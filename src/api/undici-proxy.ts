@@ -1,4 +1,5 @@
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { ProxyRefusal } from './network-fault.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface ProxyAgentOptions {
@@ -36,6 +37,13 @@ export function createProxyAgent({ proxy, tls, over, ...timeouts }: ProxyAgentOp
 class TunnelError extends Error {
   /** `EPROXYAUTH`: it will be refused again until somebody changes the address of the proxy. */
   readonly code: string = 'EPROXY';
+  /** The answer of the proxy, if it gave one. */
+  readonly refusal: ProxyRefusal | undefined;
+
+  constructor(message: string, { cause, refusal }: { readonly cause?: unknown; readonly refusal?: ProxyRefusal } = {}) {
+    super(message, { cause });
+    this.refusal = refusal;
+  }
 }
 
 class TunnelRefusal extends TunnelError {
@@ -63,11 +71,11 @@ class Proxies extends Pool {
     const answer = await super.connect(options).catch((cause: Error) => {
       throw new TunnelError(`the proxy ${this.#shown} can't be reached: ${cause.message}`, { cause });
     });
-    const { statusCode, socket } = answer;
+    const { statusCode, socket, headers } = answer;
     if (statusCode === 200) return answer;
     socket.on('error', () => {}).destroy();
-    const refusal = `the proxy ${this.#shown} refused with status ${statusCode}`;
-    if (statusCode !== 407) throw new TunnelError(refusal);
-    throw new TunnelRefusal(`${refusal}, since it requires a name and a password`);
+    const words = `the proxy ${this.#shown} refused with status ${statusCode}`;
+    if (statusCode !== 407) throw new TunnelError(words, { refusal: { status: statusCode, headers } });
+    throw new TunnelRefusal(`${words}, since it requires a name and a password`);
   }
 }

@@ -160,8 +160,11 @@ export class UnavailableError extends PetstockError {
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
 }
 
-/** The certificate of the service was refused, before anything was sent. Trying again does not help. */
-export class CertificateError extends UnavailableError {
+/** Nothing was sent, and trying again does not help: a proxy wants a password. */
+export class HopelessError extends UnavailableError {}
+
+/** The certificate of the service was refused, before anything was sent. */
+export class CertificateError extends HopelessError {
   override readonly code = 'untrusted_certificate';
 }
 

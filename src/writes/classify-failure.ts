@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import {
   AuthError,
-  CertificateError,
+  HopelessError,
   InterruptedError,
   PetstockError,
   RateLimitedError,
@@ -39,7 +39,7 @@ export function classifyFailure(error: unknown): Failure {
   if (unsent) {
     // A service that can't be reached may be back in a moment; after a 429 the governor waits.
     const passes =
-      (error instanceof UnavailableError && !(error instanceof CertificateError)) || error instanceof RateLimitedError;
+      (error instanceof UnavailableError && !(error instanceof HopelessError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });
   }
   const meaning = status === undefined ? undefined : statusMeaning(status);

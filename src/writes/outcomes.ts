@@ -87,7 +87,7 @@ export class Outcomes implements Progression {
    */
   failed(write: RowWrite, cause: unknown, expires: number): void {
     const { kind, stop, isReadable, mayStillArrive } = classifyFailure(cause);
-    this.#refusal = cause instanceof RateLimitedError && cause.status !== undefined ? cause : undefined;
+    this.#refusal = cause instanceof RateLimitedError ? cause : undefined;
     const error = rowErrorOf(cause);
     // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
     const isDoubtful = this.exposed.has(write.row) && (kind === 'refused' || stop);

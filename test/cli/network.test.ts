@@ -110,10 +110,10 @@ test('NODE_TLS_REJECT_UNAUTHORIZED=0 refuses writes and warns of reads; 1 is wha
 const stock = 'https://stock.example/v1';
 
 /** A store at an address that only the proxy knows. */
-async function openFarShop(refuses = false) {
+async function openFarShop(refusal?: string) {
   const shop = await openShop();
   const front = await openTlsFront(shop.service.url);
-  const proxy = await openProxy(refuses ? undefined : front.port);
+  const proxy = await openProxy(refusal ?? front.port);
   await shop.run(['config', 'set', 'ca-file', authorityFile]);
   const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: `http://me:s3cret@${proxy.host}` };
   return { proxy, shop: withEnv(shop, env) };
@@ -139,12 +139,28 @@ describe('through a proxy', () => {
   });
 
   test('that refuses: the write is known not to be sent', async () => {
-    const { shop, proxy } = await openFarShop(true);
+    const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
     // Nor is a read, which would be tried again after another fault.
     expect((await shop.run('inventory list')).stderr).not.toContain('trying again');
     expect(stderr).not.toMatch(/s3cret|not known whether/);
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0 });
+    // Neither is tried again.
+    expect(proxy.asked).toHaveLength(2);
+  });
+
+  test.for([
+    ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
+    ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. It works again in 1 min'],
+    ['503 Down\r\nRetry-After: 200', 5, 'is not called again for 202 s. Nothing was written'],
+  ] as const)('that answers %s is asked once, by whichever command', async ([refusal, code, words]) => {
+    const { shop, proxy } = await openFarShop(`${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5`);
+    await shop.exits('inventory set 1 5 --max-wait 10', code, words);
+    await shop.exits('inventory get 1 --max-wait 10', code, ['again', /5\d s|for 2\d\d s|1 min|3 min/]);
+    expect(proxy.asked).toHaveLength(1);
+    // Its answer says nothing of the key.
+    expect((await shop.json('limits --json'))[0] ?? { limit: null }).toMatchObject({ limit: null });
+    expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0, applied: 0 });
   });
 
   test('that hangs up, or is not there: no storm of connections', async ({ shop }) => {

@@ -26,16 +26,16 @@ export async function openTlsFront(targetUrl: string) {
 
 /**
  * A proxy that makes tunnels, and what it was asked for: `stock.example:443`, with what was said about who asks.
- * @param port where every tunnel leads, whatever its name; undefined: it refuses them with 407
+ * @param tunnel the port where every tunnel leads, whatever its name; or the status line and headers with which it refuses them
  */
-export async function openProxy(port: number | undefined) {
+export async function openProxy(tunnel: number | string) {
   const asked: { target: string; authorization: string | undefined }[] = [];
   const server = createServer();
   server.on('connect', (request, socket: Socket) => {
     asked.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
-    if (port === undefined) return socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (typeof tunnel === 'string') return socket.end(`HTTP/1.1 ${tunnel}\r\n\r\n`);
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    return joinSockets(socket, connect(port, '127.0.0.1'));
+    return joinSockets(socket, connect(tunnel, '127.0.0.1'));
   });
   const host = `127.0.0.1:${await portOf(server)}`;
   return { url: `http://${host}`, host, asked };
