@@ -4,7 +4,7 @@ import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { givingBack, type Permit } from '../rate-limit/governor.ts';
-import { FailureError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { Mark } from '../state/decide.ts';
 import type { PetsSeen } from '../state/stored-pets.ts';
@@ -18,8 +18,11 @@ const mostAsked = 50;
 
 /** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
 export function failBeforeWriting(error: unknown): never {
-  if (!(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-  throw error.with({ message: `${sentence(error.message)} Nothing was written` });
+  throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
+}
+
+function sayingNothing(error: PetstockError): PetstockError {
+  return error.with({ message: `${sentence(error.message)} Nothing was written` });
 }
 
 /** Reads the stock for a run. */
@@ -107,6 +110,9 @@ export class StockReader {
     await eachPicked(batches, wanted, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
+    }).catch((error) => {
+      // An answer that makes no sense: later readers of a run say by themselves what was written.
+      throw error instanceof FailureError && !this.#isBegun ? sayingNothing(error) : error;
     });
     if (this.#isBegun && seen.items === 0) {
       throw new FailureError(

@@ -2,6 +2,8 @@ import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
+import { serviceOf } from '../../settings/key-and-url.ts';
+import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { plainName } from '../../shared/sanitize.ts';
@@ -78,8 +80,8 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 }
 
 /**
- * Returns the latest run that can be undone, and a sentence for each that was passed over. A run that is still going on counts: it is the
- * latest, and can't be undone yet. An undo is not undone.
+ * Returns the latest run of this service that can be undone, and a sentence for each that was passed over. A run that is still going on counts:
+ * it is the latest, and can't be undone yet. An undo is not undone.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { where, context } = invocation;
@@ -87,20 +89,33 @@ async function findLast(invocation: Invocation, state: State | undefined) {
   const isShared = sharedStateOf(invocation) !== undefined;
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
   const filter = { env: where.env, store: where.store ?? null, by };
+  const service = serviceNow(invocation);
   const passed: string[] = [];
   let more = 0;
-  for await (const run of state?.history.runs(filter) ?? []) {
+  if (state === undefined) return { run: undefined, passed };
+  for await (const run of state.history.runs(filter)) {
     if (run.undoes !== undefined) continue;
-    if (state === undefined || run.state === 'running') return { run, passed };
-    const found = await undoable(state.history, run);
-    if (found.petIds.size > 0 && !found.isIdle) {
-      const rest = more === 0 ? [] : [`And ${more} more.`];
-      return { run, passed: [...passed, ...rest] };
-    }
+    const why = await whyPassed(state, run, service);
+    if (why === undefined) return { run, passed: more === 0 ? passed : [...passed, `And ${more} more.`] };
     if (passed.length === mostNamed) more += 1;
-    else passed.push(`Passed over: run ${run.run} (${run.command}) ${notUndoable(run, found)}.`);
+    else passed.push(`Passed over: run ${run.run} (${run.command}) ${why}.`);
   }
   return { run: undefined, passed };
+}
+
+/** Returns why `undo --last` passes over a run, a clause that begins with a verb; undefined if it is the one. */
+async function whyPassed({ history }: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
+  if (service !== undefined && run.service !== service) return `was made at ${run.baseUrl}`;
+  if (run.state === 'running') return undefined;
+  const found = await undoable(history, run);
+  return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
+}
+
+/** Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another one each time. */
+function serviceNow({ context, environment, config }: Invocation): string | undefined {
+  const env = environment.value;
+  const url = env === 'sandbox' ? undefined : resolveBaseUrl(env, context.env, config);
+  return url && serviceOf(url.value);
 }
 
 /** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */

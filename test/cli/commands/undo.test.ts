@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { answers } from '../../support/scripted-actions.ts';
-import { apply, confirming, stockOf, withReport } from '../../support/shop.ts';
+import { apply, confirming, openShop, shopOf, stockOf, withReport } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
@@ -85,6 +85,17 @@ test('on a terminal the question says which run it is, with --quiet too', async 
   expect(asked).toEqual([
     expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
   ]);
+});
+
+test('undo --last passes over a run of another address of the environment, and says so', async ({ shop }) => {
+  const { report } = await apply(shop, csv);
+  const elsewhere = await openShop();
+  const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
+  const passed = `Passed over: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
+  await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
+  expect(await shop.refused('undo --last --yes')).toContain(`was made at ${elsewhere.service.url}`);
+  // By its name it is refused as before.
+  expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('nothing was sent');
 });
 
 // A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.
