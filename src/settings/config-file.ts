@@ -142,6 +142,10 @@ export function decodeConfig(value: unknown, file: string, unknown: string[] = [
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
 }
 
+/** Those of a store; `stores` and `version` are of the file alone. */
+const parts = ['settings', 'keys', 'urls', 'keyOrigins', 'keyCommands', 'stores'];
+const isPart = (name: string) => name === 'version' || parts.includes(name);
+
 function decodeStore(content: JsonObject, file: string, unknown: string[]): StoredStore {
   const part = <Value>(name: string, decode: (value: unknown) => Parsed<Value>): ByEnvironment<Value> => {
     const stored = object(content[name] ?? {}, `"${name}"`, file);
@@ -157,6 +161,11 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
   const settings = decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown);
   const misplaced = settingNames.filter((name) => Object.hasOwn(content, name));
   unknown.push(...misplaced.map((name) => `"${name}" has no effect outside "settings".`));
+  // A newer petstock may have more parts: what is like none of ours is left alone.
+  for (const name of Object.keys(content).filter((key) => !isPart(key) && !misplaced.some((known) => known === key))) {
+    const meant = didYouMean(name, parts);
+    if (meant !== '') unknown.push(`"${plainName(name)}" is no part of it and has no effect.${meant}`);
+  }
   return {
     settings,
     keys: part('keys', text(parseKey)),

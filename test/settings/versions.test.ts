@@ -16,6 +16,20 @@ async function shopWith(added: object) {
   return { file, text: () => readFileSync(file, 'utf8'), run };
 }
 
+test.for([
+  ['setings', 'settings'],
+  ['Settings', 'settings'],
+  ['url', 'urls'],
+  ['key-origins', 'keyOrigins'],
+  ['store', 'stores'],
+])('a part named %s is a warning that names %s', async ([name, meant]) => {
+  const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
+  const { stderr } = await run('inventory list --limit 1');
+  expect(stderr.match(/^Warning: .*/gm)).toEqual([
+    expect.stringContaining(`, "${name}" is no part of it and has no effect. Did you mean "${meant}"?`),
+  ]);
+});
+
 test('settings and parts of a later petstock are a warning, and survive each change', async () => {
   const later = {
     settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
