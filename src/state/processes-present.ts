@@ -176,10 +176,12 @@ export class Presence {
     return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
   }
 
-  /** Whether a process may be of this machine, before it was started anew, or in a container of it. */
-  #isElsewhere({ host, boot }: ProcessIdentity, at: Moment): boolean {
+  /** Whether a process may be of this machine, before it was started anew, or in a container of it: only its lease says whether it has ended. */
+  #isElsewhere({ host, namespace, boot }: ProcessIdentity, at: Moment): boolean {
     const { self } = this.#options.processes;
-    return !isSameBoot(boot, self.boot) && (isSameBoot(at.boot, self.boot) || host === self.host);
+    const isHere = isSameBoot(at.boot, self.boot);
+    if (!isSameBoot(boot, self.boot)) return isHere || host === self.host;
+    return isHere && (host !== self.host || namespace !== self.namespace);
   }
 
   /** Those whose lease is not over, this process included. */
@@ -256,7 +258,7 @@ export class Presence {
 export interface LivingProcess {
   /** `process 7 on till-2`, for messages. */
   readonly name: string;
-  /** When its lease ends unless it is renewed, if it is of another start of the machine; undefined for any other process. */
+  /** When its lease ends unless it is renewed, if it is of another start of the machine or a container; undefined for any other process. */
   readonly endsElsewhere: number | undefined;
 }
 

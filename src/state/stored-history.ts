@@ -326,7 +326,7 @@ export class History {
     return true;
   }
 
-  /** A process of another start of the machine may be gone with it, or live in a container beside us: its lease says which. */
+  /** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */
   async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
     const { clock, store, interrupted, warn } = this.#context;
     const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());

@@ -22,7 +22,7 @@ test.for([
   ['url', 'urls'],
   ['key-origins', 'keyOrigins'],
   ['store', 'stores'],
-])('a part named %s is a warning that names %s', async ([name, meant]) => {
+])('a part named %s is a warning that names %s', async ([name = '', meant]) => {
   const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
   const { stderr } = await run('inventory list --limit 1');
   expect(stderr.match(/^Warning: .*/gm)).toEqual([
