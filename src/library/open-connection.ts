@@ -21,11 +21,19 @@ import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
 
+/** Of this version alone: another one may keep something else. */
+const limitsName = Symbol.for(`petstock ${version}: limits`);
+
 /**
- * What the clients of this process know of the limits of their keys if they have no state. One with a clock of its own has its own:
- * the times of others would mean something else to it.
+ * What the clients of this thread know of the limits of their keys if they have no state: also those of a copy of this module, as a test runner
+ * that resets its modules, or a bundler, makes one. A client with a clock of its own has its own: the times of others would mean something else to it.
  */
-const inProcess = new MemoryLimits();
+function limitsOfThread(): MemoryLimits {
+  const thread = globalThis as { [name: symbol]: MemoryLimits | undefined };
+  const limits = thread[limitsName] ?? new MemoryLimits();
+  thread[limitsName] = limits;
+  return limits;
+}
 
 /** A state that could not be used is tried again so many milliseconds later. */
 const untilNextTry = 60_000;
@@ -40,7 +48,7 @@ export class LateConnection {
 
   /** @param options have been checked */
   constructor(options: PetstoreClientOptions & Plumbing) {
-    const memory = options.clock === undefined ? inProcess : new MemoryLimits();
+    const memory = options.clock === undefined ? limitsOfThread() : new MemoryLimits();
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
 

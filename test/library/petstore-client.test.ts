@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   AuthError,
@@ -120,6 +120,11 @@ describe('the state folder', () => {
       for (let client = 0; client < 3; client += 1) {
         await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       }
+      // As of a test runner that loads each module anew.
+      vi.resetModules();
+      const copy = await import('../../src/library/index.ts');
+      expect(copy.createPetstoreClient).not.toBe(createPetstoreClient);
+      await expect(copy.createPetstoreClient(options).probe()).rejects.toBeInstanceOf(copy.RateLimitedError);
       expect(server.requests).toHaveLength(1);
     },
   );
