@@ -53,9 +53,13 @@ export interface KnownGate {
   readonly reason: WaitReason;
 }
 
-/** The gates that answers have closed. Some may be over. */
-export function knownGates(keys: readonly KnownKey[]): KnownGate[] {
-  return keys.map(({ scope, state: { env, gate } }) => ({ scope, env, until: gate.wall, reason: gate.reason }));
+/** The gates that hold now: by the monotonic clock, as for requests, since the wall clock may have been stepped. */
+export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate[] {
+  const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
+  const gates = keys.map(({ scope, state: { env, gate, boot: known } }) => {
+    return { scope, env, until: isSameBoot(known, boot) ? wall + gate.at - at : gate.wall, reason: gate.reason };
+  });
+  return gates.filter(({ until }) => until > wall);
 }
 
 /** The facts about a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */

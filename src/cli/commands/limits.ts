@@ -1,7 +1,7 @@
 import { limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
-import { currentLimits, type KnownGate, knownGates } from '../../rate-limit/known-limits.ts';
+import { currentGates, currentLimits, type KnownGate } from '../../rate-limit/known-limits.ts';
 import type { KnownKey } from '../../rate-limit/limits-store.ts';
 import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
@@ -42,7 +42,7 @@ const limits = define({
     if (known.length === 0) {
       await messages.note('No limits are known: the service states them with its next answer.');
     }
-    for (const gate of knownGates(keys).filter(({ until }) => until > now)) {
+    for (const gate of currentGates(keys, context.clock)) {
       const name = keys.find(({ scope }) => scope === gate.scope)?.name;
       await messages.note(`${name}: ${gateText(gate, now)}.`);
     }
@@ -93,8 +93,7 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   const windows = currentLimits([key], clock).map(
     ({ limit, remaining, resetAt }) => `${remaining} of ${limit} left until ${localTime(resetAt, now)}`,
   );
-  const gates = knownGates([key]).filter(({ until }) => until > now);
-  return [...gates.map((gate) => gateText(gate, now)), ...windows];
+  return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 
 /**

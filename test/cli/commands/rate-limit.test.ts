@@ -176,6 +176,16 @@ describe('limits', () => {
   ])('names the gate of a %i', async (status, words) => {
     const shop = await asked(gated('3600', status));
     await shop.exits('limits', 0, words);
+    // A step of the wall clock opens no gate, and hides none.
+    for (const hours of [48, -96]) {
+      shop.clock.step(hours * 3_600_000);
+      await shop.exits('inventory get 1 --max-wait 0', status === 429 ? 6 : 5);
+      await shop.exits('limits', 0, words);
+      await shop.exits('limits clear', 2, 'nothing is sent before', {
+        prompts: { confirm: async () => false },
+        terminal: 100,
+      });
+    }
     shop.clock.advance(3700_000);
     expect((await shop.run('limits')).stderr).not.toContain('nothing is sent');
   });
