@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { HttpRequest } from '../../../src/api/transport.ts';
+import type { Context } from '../../../src/cli/context.ts';
+import { guardedContext } from '../../../src/cli/guarded-context.ts';
 import { redactorOf } from '../../../src/shared/redact.ts';
 import { openShop, openShopAnswering, test, withEnv } from '../../support/shop.ts';
 
@@ -128,6 +131,23 @@ test('to a pipe the body of api is data', async () => {
   const shop = await openShopWithKey(200, `"${key}"`);
   expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
+});
+
+test('no line on stderr has a key that was sent, wherever stderr goes', async () => {
+  const shown = { stdout: '', stderr: '' };
+  const output = (name: 'stdout' | 'stderr') => ({
+    isTerminal: false,
+    write: async (chunk: string | Uint8Array) => {
+      shown[name] += Buffer.from(chunk).toString();
+    },
+  });
+  const { stdout, stderr, openTransport } = guardedContext({
+    ...{ stdout: output('stdout'), stderr: output('stderr'), prompts: {}, interrupted: new AbortController().signal },
+    openTransport: () => () => new Promise<never>(() => {}),
+  } as unknown as Context);
+  void openTransport({})({ headers: { authorization: `Bearer ${key}` } } as unknown as HttpRequest);
+  for (const stream of [stdout, stderr]) await stream.write(`it is ${key}\n`);
+  expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
 });
 
 test('a long text that nearly has the key many times is searched at once', () => {
