@@ -1,3 +1,4 @@
+import type { RowError } from '../inventory/change.ts';
 import { type RecordedRow, type RunRecord, runStates } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { State } from '../state/state.ts';
@@ -25,14 +26,53 @@ const rowFields = [
 ];
 
 /** A run of this service in the history. */
-export interface HistoryRun extends Pick<RunRecord, (typeof runFields)[number]> {
+export interface HistoryRun {
+  /** `20260115T120020Z-k3x9` */
+  readonly run: string;
   /** When it began. */
   readonly at: Date;
+  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  readonly command: string;
+  readonly user: string | undefined;
+  readonly host: string;
+  /** The name of the file that was applied, as it was given. */
+  readonly file?: string | undefined;
+  /** The reason that all rows give, if they agree. */
+  readonly reason?: string | undefined;
+  /** The run that this one takes back. */
+  readonly undoes?: string | undefined;
+  /** The runs that have taken back any row of it, the oldest first. */
+  readonly undoneBy: readonly string[];
+  /** Rows in its plan. */
+  readonly changes: number;
+  /** Units that its rows add and take away, together. */
+  readonly units: bigint;
+  /** Its rows by result. */
+  readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
+  /** `incomplete`: no process is at it, and rows are pending or unknown. */
+  readonly state: 'running' | 'done' | 'incomplete';
   /** Its rows, in the order of its plan. */
   rows(): AsyncIterable<HistoryRow>;
 }
 
-export interface HistoryRow extends Pick<RecordedRow, (typeof rowFields)[number]> {
+export interface HistoryRow {
+  /** Counts from 1 within the run. */
+  readonly row: number;
+  readonly petId: bigint;
+  /** The stock that was read before, if it was. */
+  readonly before: number | undefined;
+  readonly after: number;
+  /** The increment, if it is one. */
+  readonly delta?: number | undefined;
+  /** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known. */
+  readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+  /** The stock that the service answered, or that was found when somebody looked. */
+  readonly quantity: number | undefined;
+  readonly error: RowError | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** The run that has taken it back. */
+  readonly undoneBy: string | undefined;
   /** When it was last sent or settled. */
   readonly at: Date | undefined;
 }

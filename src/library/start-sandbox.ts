@@ -1,6 +1,6 @@
 import process from 'node:process';
 import type { InventoryItem, PetStatus } from '../inventory/items.ts';
-import type { Controls, JournalEntry, RunningService, ServiceOptions, StockItem } from '../service/index.ts';
+import type { Controls, RunningService, ServiceOptions, StockItem } from '../service/index.ts';
 import { type Clock, createSystemClock } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
 import { machineTime } from '../shared/machine-time.ts';
@@ -69,8 +69,16 @@ export interface SandboxSnapshot {
   readonly items: readonly SandboxItem[];
 }
 
-/** By the clock of the service. */
-export type SandboxRequest = JournalEntry;
+export interface SandboxRequest {
+  /** Milliseconds since the Unix epoch, by the clock of the service. */
+  readonly time: number;
+  readonly method: string;
+  /** Without its query: `/v1/inventory`. */
+  readonly path: string;
+  readonly body: string | null;
+  /** null while it is not answered. */
+  readonly status: number | null;
+}
 
 /**
  * Starts the embedded service, for tests of programs that use this library.

@@ -1,7 +1,6 @@
 export type { Controls } from './controls.ts';
 export { FaultSpecError } from './faults/grammar.ts';
 export { TlsError } from './http/tls.ts';
-export type { JournalEntry } from './journal.ts';
 export { generateKey, idOfKey } from './keys/key.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';
