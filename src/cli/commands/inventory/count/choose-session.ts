@@ -40,21 +40,22 @@ async function newestUnfinished(
   options: CountOptions,
 ): Promise<readonly SessionFacts[]> {
   const { where, context, questions, messages } = invocation;
-  const { mode = 'count' } = options;
+  const { mode = 'count', all = false } = options;
+  const fits = ({ head }: SessionFacts) => head.mode === mode && !(all && isRest(head));
   // What another process counts is that person's.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
-  const newest = open.find(({ head }) => head.mode === mode) ?? open[0];
+  const newest = open.find(fits) ?? open[0];
   if (newest === undefined) return [];
   const name = shortOf(newest);
   const kind = newest.head.mode === 'count' ? '' : ` (${modeName(newest.head.mode)})`;
   const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${kind} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: commandFor(` ${name}`, newest.head.mode === mode ? options.flags : {}, where),
+      hint: commandFor(` ${name}`, fits(newest) ? options.flags : {}, where),
     });
   }
-  // Whoever has said what is counted now did not mean a session of another kind.
-  const isOther = options.mode !== undefined && newest.head.mode !== mode;
+  // Whoever has said what is counted now did not mean a session of another kind, nor with --all what a run has left.
+  const isOther = (options.mode !== undefined || all) && !fits(newest);
   const others = isOther ? open.length : open.length - 1;
   if (others > 0) {
     const which = others === 1 ? 'Another session is' : `${grouped(others)} other sessions are`;

@@ -77,6 +77,18 @@ test('--all sets nothing to 0 that the run of a session before a merge has writt
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
+test('--all begins another session at a terminal, and does not go on with what a run has left', async ({ shop }) => {
+  const stopped = await count(shop, '4 x2\n5 x3\n', '--yes --json', till(shop, '4 38'));
+  const rest = restIn(errorJson(stopped.stderr).error.message);
+  const all = await count(shop, 'done\n', '--all --yes', person);
+  expect(all).toMatchObject({ code: 2, written: [] });
+  expect(all.stderr).toContain('Another session is not finished');
+  expect(all.stderr).toContain('Nothing was counted');
+  expect((await stockOf(shop)).get('5')).toBe(3);
+  const hint = `Hint: petstock inventory count ${rest} --env staging\n`;
+  expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
+});
+
 test('a person whose question took longer than a sale goes on with the pet that it was', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
