@@ -51,8 +51,7 @@ export class KnownStock {
       return isReported ? difference : undefined;
     }
     const absence = this.#absent.get(petId);
-    // One that was there before is not absent.
-    if (absence === undefined || right === undefined) return difference;
+    if (change !== 'added' || absence === undefined || right === undefined) return difference;
     this.#absent.delete(petId);
     const { stock, isReported } = absence;
     if (isReported) return { petId, change, left: stock, right };

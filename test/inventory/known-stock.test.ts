@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { KnownStock } from '../../src/inventory/known-stock.ts';
 import { StockList } from '../../src/inventory/stock-list.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -45,4 +45,14 @@ property('a change is seen once, and is not lost in what can not be read', [fc.a
       expect(told.sort()).toEqual(wanted);
     }
   }
+});
+
+test('a change of a pet that is there twice, once without a stock that can be read, is seen', async () => {
+  const known = new KnownStock();
+  const lookAt = async (quantity: number) => ({
+    list: await StockList.gather(batchesOf([{ petId: 4n, quantity, status: 'sold' }], 64)),
+    unreadable: new Map([[4n, 'no']]),
+  });
+  known.begin(await lookAt(5));
+  expect([...known.changes(await lookAt(6))].flat()).toMatchObject([{ change: 'changed', right: { quantity: 6 } }]);
 });
