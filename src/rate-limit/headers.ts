@@ -119,12 +119,14 @@ const forms = [
 export function parseHttpDate(text: string, now: number): number | undefined {
   const groups = forms.find((form) => form.test(text))?.exec(text)?.groups;
   if (groups === undefined) return undefined;
-  const { day = '', month = '', year = '', time } = groups;
+  const { day = '', month = '', year = '', time = '' } = groups;
   const monthNumber = `${months.indexOf(month) + 1}`.padStart(2, '0');
-  const iso = `${fullYear(year, now)}-${monthNumber}-${day.replace(' ', '0')}T${time}.000Z`;
+  // A leap second is written as 60 and counts as the next second.
+  const usual = time.replace(/60$/, '59');
+  const iso = `${fullYear(year, now)}-${monthNumber}-${day.replace(' ', '0')}T${usual}.000Z`;
   const date = new Date(iso);
   // A day that its month does not have becomes one of the next.
-  return date.toJSON() === iso ? date.getTime() : undefined;
+  return date.toJSON() === iso ? date.getTime() + (usual === time ? 0 : 1000) : undefined;
 }
 
 /** Two digits of a year more than 50 years ahead mean the most recent past year that ends in them. */

@@ -108,6 +108,8 @@ describe('an HTTP-date', () => {
     ['Sun Nov  1 01:30:00 2026', Date.UTC(2026, 10, 1, 1, 30)],
     // The day of the week is not checked: it says nothing that the date does not.
     ['Mon, 15 Jan 2026 12:00:20 GMT', now],
+    // A leap second counts as the next second.
+    ['Sat, 31 Dec 2016 23:59:60 GMT', Date.UTC(2017, 0, 1)],
     // Two digits are of a year at most 50 years ahead.
     ['Friday, 02-Jan-76 00:00:00 GMT', Date.UTC(2076, 0, 2)],
     ['Friday, 02-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 2)],
