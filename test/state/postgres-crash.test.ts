@@ -354,3 +354,30 @@ it.for([
   await expect(log.end()).rejects.toThrow("can't be reached");
   expect(waited()).toBeLessThan(most);
 });
+
+it('what was answered while a database was away is written if it is back after Ctrl-C', async ({ url }) => {
+  const clock = createStateClock();
+  let isAway = false;
+  let wire: Wire | undefined;
+  const away: OpenWire = async (server, onNotice) => {
+    if (isAway) throw new Error('connect ECONNREFUSED');
+    wire = await openWire(server, onNotice);
+    return wire;
+  };
+  const interruption = new AbortController();
+  const sleep = async (ms: number) => {
+    clock.advance(ms);
+    if (clock.monotonic() > 8000) interruption.abort();
+  };
+  const options = { clock: { ...clock, sleep }, patience: 60_000, interrupted: interruption.signal };
+  const state = await stateAt(url, 1, { ...options, random: () => 0 }, away);
+  const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+  await log.intend(intents(1), undefined);
+  isAway = true;
+  wire?.destroy();
+  await expect(log.intend(intents(2), undefined)).rejects.toThrow("can't be reached");
+  isAway = false;
+  log.settle([outcomeOf(1)]);
+  await log.end();
+  expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });
+});

@@ -191,9 +191,10 @@ export class PostgresConnection {
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
-    const most = () => (interrupted?.aborted ? Math.min(patience, shortPatience) : patience);
-    const { until = began, patience: inVain = 0, error: why } = this.#givenUp ?? {};
-    if (began < until && most() <= inVain) throw why;
+    const inVain = this.#patienceInVain(patience);
+    // Once Ctrl-C has ended a wait there is no other, but one more try: what was answered meanwhile is written if the database is back.
+    const rest = inVain > 0 ? 0 : Math.min(patience, shortPatience);
+    const most = () => (interrupted?.aborted ? rest : patience);
     const isPatient = patience > shortPatience;
     for (let isTold = false; ; ) {
       try {
@@ -203,7 +204,7 @@ export class PostgresConnection {
         // One that was never reached is away for longer.
         const maySoonBeBack = this.#wire !== undefined && isLost(error) && (isPatient || !isSilence(error));
         if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
-          this.#giveUp(error, most());
+          this.#giveUp(error, Math.max(most(), inVain));
           throw error;
         }
         if (!isTold && waited >= shortPatience) this.onWait();
@@ -211,6 +212,14 @@ export class PostgresConnection {
         await clock.sleep(pause);
       }
     }
+  }
+
+  /** @returns the patience that was in vain just now. @throws the error of that, if this one is no longer */
+  #patienceInVain(patience: number): number {
+    const { until = 0, patience: inVain = 0, error } = this.#givenUp ?? {};
+    if (this.#options.clock.monotonic() >= until) return 0;
+    if (patience <= inVain) throw error;
+    return inVain;
   }
 
   #giveUp(error: unknown, patience: number): void {
