@@ -11,7 +11,7 @@ import { errorOf, errorOfAnswer, redactError } from './error-answer.ts';
 import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
 import { type CopyInventoryOptions, copyInventory, pushToPull, readInventory } from './inventory-body.ts';
 import { NetworkFault } from './network-fault.ts';
-import { type SendOptions, send, sendOnce } from './send.ts';
+import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends Omit<SendOptions, 'controllers' | 'redact'> {
@@ -41,9 +41,7 @@ export interface RawAnswer extends AnswerHead {
   readonly body: Uint8Array;
 }
 
-export interface ReadOptions {
-  /** For the first try; others are admitted. */
-  readonly permit?: Permit | undefined;
+export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
   /** One try, whatever it ends with. */
   readonly once?: boolean | undefined;
   /** Ends it, before it leaves or on its way. Without it the client's own signal does. */
@@ -128,17 +126,18 @@ export function createClient(options: ClientOptions): Client {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
-    { method, path, body, headers: own, permit, once, signal }: Call,
+    { method, path, body, headers: own, signal, ...tries }: Call,
     use: (answer: Answer) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
     const sent = { ...(body === undefined ? headers : headersOfBody), ...own };
+    const { permit } = tries;
     if (permit !== undefined && !repeatable) {
       return sendOnce({ method, url, headers: sent, body, repeatable, permit }, unending, use);
     }
     const tried = signal === undefined ? sending : { ...sending, interrupted: signal };
-    return send({ method, url, headers: sent, body, repeatable, permit, once }, tried, use);
+    return send({ method, url, headers: sent, body, repeatable, ...tries }, tried, use);
   };
   const callJson = (path: string): Promise<Payload> =>
     call({ method: 'GET', path }, async (answer) => {

@@ -11,6 +11,8 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
   readonly repeatable: boolean;
   /** For the first try; each other one is admitted. */
   readonly permit?: Permit | undefined;
+  /** Called before each other try: what was admitted together with this one is given back, or its admission might wait for that for ever. */
+  readonly beforeRetry?: (() => Promise<void>) | undefined;
   /** It is not sent again after a 429, a gateway's error or a network fault: who asks does that in its own time. */
   readonly once?: boolean | undefined;
 }
@@ -137,6 +139,7 @@ class Tries {
   /** @throws the error of the last try, if there is no other */
   async prepareNext(end: Exclude<AttemptEnd<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
+    await this.#request.beforeRetry?.();
     if (end.kind === 'moved') this.#follow(end.url);
     if (end.kind === 'refused') this.#last = end.error;
     if (end.kind === 'failed') await this.#waitForRetry(end.error, end.retryAfter);

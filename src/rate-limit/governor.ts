@@ -59,6 +59,11 @@ export interface Permit {
   unsent(): Promise<void>;
 }
 
+/** Gives back permits that are not used after all, and takes them out of the list. */
+export async function giveBack(permits: Permit[]): Promise<void> {
+  for (const permit of permits.splice(0)) await permit.unsent();
+}
+
 /** Returns a handler of a failure: gives back permits that were not used, and throws it again. */
 export function givingBack(permits: readonly Permit[]): (error: unknown) => Promise<never> {
   return async (error) => {

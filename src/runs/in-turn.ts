@@ -1,4 +1,4 @@
-import { givingBack, type Permit } from '../rate-limit/governor.ts';
+import { giveBack, givingBack, type Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { Place } from '../state/stored-pets.ts';
@@ -57,11 +57,12 @@ async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: 
     permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
   }
   for (let isRepeated = false; ; isRepeated = true) {
-    const [forRead, forWrite] = permits;
-    const giving = givingBack(forWrite ? [forWrite] : []);
-    const stock = await reader.read(new Set([petId]), forRead, place.seen).catch(giving);
-    if (forWrite !== undefined) return { stock, reserved: { permit: forWrite, place } };
-    // Only a probe could go, as in a new window: now its answer says what is left.
+    const [forRead, ...forWrite] = permits;
+    const read = { permit: forRead, beforeRetry: () => giveBack(forWrite) };
+    const stock = await reader.read(new Set([petId]), read, place.seen).catch(givingBack(forWrite));
+    const [held] = forWrite;
+    if (held !== undefined) return { stock, reserved: { permit: held, place } };
+    // Only a probe could go, as in a new window, or it took another try: now the answer says what is left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ least: 1, most: 1 }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;

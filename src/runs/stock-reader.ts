@@ -1,15 +1,19 @@
+import type { ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
-import { givingBack, type Permit } from '../rate-limit/governor.ts';
+import { givingBack } from '../rate-limit/governor.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { Mark } from '../state/decide.ts';
 import type { PetsSeen } from '../state/stored-pets.ts';
 import type { Stock } from '../writes/row-write.ts';
 import type { RunSite } from './site.ts';
+
+/** How a list is asked for: with a permit that was got before, and what is given back if it takes another try. */
+type Read = Pick<ReadOptions, 'permit' | 'beforeRetry'>;
 
 /** Pauses before an older stock than the one written last is read again, in milliseconds. */
 const pauses = [500, 1000, 2000, 4000];
@@ -46,15 +50,16 @@ export class StockReader {
    * is answered with an older stock than we wrote last is read again, and is `outdated` if that stays so.
    * @param seen what is known of them already
    */
-  readonly read = async (petIds: PetIds, permit?: Permit, seen?: PetsSeen): Promise<Stock> => {
+  readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsSeen): Promise<Stock> => {
     const { clock, interrupted, onDelay } = this.#site;
-    let stock = await this.#readOnce(petIds, permit, seen);
+    let stock = await this.#readOnce(petIds, read, seen);
     for (const pause of pauses) {
       const [pet] = stock.quantities.outdated.keys();
       if (pet === undefined) return stock;
       await onDelay(`The service answered with an older stock of pet ${pet} than the last write; looking again`);
+      await read.beforeRetry?.();
       await clock.sleep(pause, interrupted);
-      stock = await this.#readOnce(petIds);
+      stock = await this.#readOnce(petIds, {});
     }
     for (const petId of stock.quantities.outdated.keys()) stock.quantities.delete(petId);
     return stock;
@@ -81,16 +86,16 @@ export class StockReader {
 
   async #readOnce(
     petIds: PetIds,
-    permit?: Permit,
+    read: Read,
     seen?: PetsSeen,
   ): Promise<Stock & { readonly quantities: PetQuantities }> {
     const { clock, state, service, where } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
-    const giving = givingBack(permit === undefined ? [] : [permit]);
+    const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
     const { mark, writes } = seen ?? (await state.pets.look(service, asked).catch(giving));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.
-    const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, permit);
+    const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
     // The sandbox is one server: an older stock there is that of a reset.
     const older = where.env === 'sandbox' ? [] : outdatedOf(quantities, writes, mark);
     for (const [petId, stock] of older) quantities.outdated.set(petId, stock);
@@ -98,7 +103,7 @@ export class StockReader {
   }
 
   /** Returns the stock of the pets; one that the service does not have is missing. */
-  async #quantitiesOf(petIds: PetIds, permit: Permit | undefined): Promise<PetQuantities> {
+  async #quantitiesOf(petIds: PetIds, read: Read): Promise<PetQuantities> {
     const wanted = PetIdSet.of(petIds);
     const quantities = new PetQuantities();
     const seen = { items: 0 };
@@ -106,7 +111,7 @@ export class StockReader {
       seen.items += 1;
       if (wanted.has(item.petId)) quantities.unreadable.set(item.petId, item);
     };
-    const batches = counting(this.#site.client.scanInventory({ permit, onUnreadable }), seen);
+    const batches = counting(this.#site.client.scanInventory({ ...read, onUnreadable }), seen);
     await eachPicked(batches, wanted, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);

@@ -1,4 +1,4 @@
-import { givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { giveBack, givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import { sharedLook } from '../shared/shared-look.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
@@ -163,7 +163,8 @@ export class Dispatch {
       return;
     }
     const petIds = new Set(relying.map(({ petId }) => petId));
-    const stock = await this.#options.readStock(petIds, permit).catch(givingBack(permits));
+    const beforeRetry = () => giveBack(permits);
+    const stock = await this.#options.readStock(petIds, { permit, beforeRetry }).catch(givingBack(permits));
     const plain = this.#queue.filter((queued) => !isRelying(queued));
     this.#queue.length = 0;
     for (const row of [...plain, ...this.#outcomes.relook(relying, stock)]) this.#queue.push(row);

@@ -1,4 +1,4 @@
-import type { Client } from '../api/client.ts';
+import type { Client, ReadOptions } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { PetIds, Quantities } from '../inventory/pet-id-set.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
@@ -88,7 +88,7 @@ export interface WriteOptions {
   readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly log: Pick<RunLog, 'intend' | 'settle' | 'writesSince'>;
   readonly presence: Pick<Presence, 'isCurrent'>;
-  readStock(petIds: PetIds, permit?: Permit): Promise<Stock>;
+  readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<Stock>;
   readonly clock: Clock;
   random(): number;
   /** The stock that the rows rely on; undefined: they rely on none. */

@@ -203,3 +203,40 @@ test.for([
   if (adjust === undefined) expect(hint).not.toContain('adjust');
   else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
 });
+
+describe('a read that breaks off holds no place back from its next try, beside others who use the key', () => {
+  /** With few places left, each request of ours stands for one of theirs. @param others requests that they have sent since we saw the limit */
+  const beside = async (others: number, limit: number) => {
+    const till = await openTill({ stock: tenEach(3), limit: { limit, seconds: 60 } });
+    await till.run('inventory list');
+    const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = till.env;
+    const headers = { authorization: `Bearer ${key}` };
+    for (let sent = 0; sent < others; sent += 1) await fetch(`${url}/inventory`, { headers });
+    till.clock.advance(4000);
+    return till;
+  };
+
+  test.each([5, 6])('of an adjust: %i', async (others) => {
+    const till = await beside(others, 12);
+    await till.run('inventory list');
+    till.service.next('GET', drop);
+    await till.exits('inventory adjust 1 +1', 0);
+    expect(till.service.stockOf(1)).toBe(11);
+  });
+
+  test('of a run whose stock has grown old', async () => {
+    const till = await beside(4, 16);
+    const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
+    let reads = 0;
+    till.service.always('GET', (exchange) => {
+      reads += 1;
+      (reads % 2 === 0 ? drop : normally)(exchange);
+    });
+    till.service.always('PATCH', (exchange) => {
+      till.clock.advance(1200);
+      exchange.answerNormally();
+    });
+    await till.exits(`inventory apply ${file} --yes --concurrency 1`, 0);
+    expect([1, 2, 3].map(till.service.stockOf)).toEqual([11, 11, 11]);
+  });
+});
