@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hasFullDevice } from '../support/capabilities.ts';
+import { hasFullDevice, mountNamespace } from '../support/capabilities.ts';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
@@ -85,25 +85,25 @@ test.runIf(hasFullDevice).each(commands)('the disk is full: %s', async (command)
   expect(stderr).not.toMatch(/defect|\n {4}at /);
 });
 
-test('the disk fills up while a setting is written: the configuration is as it was', async () => {
-  const home = temporaryHome();
-  const file = join(home.config, 'config.json');
-  const urls = Array.from({ length: 40 }, (_, index) => [
-    `store${index}`,
-    { urls: { staging: 'https://x.example/v1' } },
-  ]);
-  const text = JSON.stringify({ keys: { staging: 'psk_abcdefghijkl' }, stores: Object.fromEntries(urls) });
-  mkdirSync(home.config, { mode: 0o700 });
-  writeFileSync(file, text, { mode: 0o600 });
-  // No file may grow beyond a KiB: the system takes a part of what is written first.
-  const through = ['bash', '-c', 'ulimit -f 1; exec "$@"', 'bash'];
-  const { code, stderr } = await runProgram('config set low-stock 3', { home, through });
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: expect.stringContaining('a part of it only. It is as it was before.'),
-  });
-  expect(readFileSync(file, 'utf8')).toBe(text);
-});
+test.runIf(mountNamespace !== undefined)(
+  'the disk fills up while a setting is written: the configuration is as it was',
+  async () => {
+    const home = temporaryHome();
+    const [before, after] = [join(home.folder, 'before.json'), join(home.folder, 'after.json')];
+    const url = { urls: { staging: 'https://x.example/v1' } };
+    const stores = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`store${index}`, url]));
+    writeFileSync(before, JSON.stringify({ keys: { staging: 'psk_abcdefghijkl' }, stores }), { mode: 0o600 });
+    mkdirSync(home.config, { mode: 0o700 });
+    // Room for the file as it is, and for a part of another one.
+    const script = `mount -t tmpfs -o size=12k,mode=700 none ${home.config} && cp -p ${before} ${home.config}/config.json
+"$@"; code=$?; cat ${home.config}/config.json > ${after}; ls ${home.config} >&2; exit $code`;
+    const through = [...(mountNamespace ?? []), 'sh', '-c', script, 'sh'];
+    const { code, stderr } = await runProgram('config set low-stock 3', { home, through });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('It is as it was before.') });
+    expect(stderr).not.toContain('config.json.new');
+    expect(readFileSync(after, 'utf8')).toBe(readFileSync(before, 'utf8'));
+  },
+);
 
 test.runIf(hasFullDevice)('the disk of the log is full: the result is whole', async () => {
   const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
