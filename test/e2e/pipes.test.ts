@@ -94,12 +94,15 @@ test.runIf(mountNamespace !== undefined)(
     const stores = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`store${index}`, url]));
     writeFileSync(before, JSON.stringify({ keys: { staging: 'psk_abcdefghijkl' }, stores }), { mode: 0o600 });
     mkdirSync(home.config, { mode: 0o700 });
-    // Room for the file as it is, and for a part of another one.
-    const script = `mount -t tmpfs -o size=12k,mode=700 none ${home.config} && cp -p ${before} ${home.config}/config.json
+    // Room for the file as it is, for what the lock takes, and for a part of another file.
+    const script = `mount -t tmpfs -o size=16k,mode=700 none ${home.config} && cp -p ${before} ${home.config}/config.json
 "$@"; code=$?; cat ${home.config}/config.json > ${after}; ls ${home.config} >&2; exit $code`;
     const through = [...(mountNamespace ?? []), 'sh', '-c', script, 'sh'];
     const { code, stderr } = await runProgram('config set low-stock 3', { home, through });
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('It is as it was before.') });
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a part of it only. It is as it was before.'),
+    });
     expect(stderr).not.toContain('config.json.new');
     expect(readFileSync(after, 'utf8')).toBe(readFileSync(before, 'utf8'));
   },
