@@ -93,7 +93,8 @@ export function namesSeveralHosts(text: string): boolean {
 
 /** The same for what takes one host a URL: one for each, in their order. @param text that makes sense */
 export function urlPerHost(text: string): readonly string[] {
-  const given = text.trim();
+  // The driver takes a plus for a blank.
+  const given = text.trim().replace(/\?.*/, (search) => search.replaceAll('+', '%2B'));
   const read = parseDatabaseUrl(given);
   if (!read.ok || read.value.hosts.length === 1) return [given];
   const { before, after } = partsOf(given);
@@ -103,7 +104,7 @@ export function urlPerHost(text: string): readonly string[] {
     parameters.delete('target_session_attrs');
     parameters.set('host', host);
     parameters.set('port', `${port}`);
-    return `${before}${path || '/'}?${parameters}`;
+    return `${before}${path || '/'}?${`${parameters}`.replaceAll('+', '%20')}`;
   });
 }
 

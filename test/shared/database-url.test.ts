@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { maskDatabaseUrl, parseDatabaseUrl, urlPerHost, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -81,13 +82,17 @@ describe('the URL of a database', () => {
   it('is one URL for each of its hosts where one at a time is taken, and each means the same', () => {
     const password = 'a:b/c@d?e,f%g';
     const text = `postgresql://ann:${encodeURIComponent(password)}@db1.example,[::1]:5433/pets?sslmode=require&target_session_attrs=primary`;
-    for (const url of [text, 'postgresql:///pets?host=/run/a,/run/b&user=ann', 'postgres://ann@a:1,b:2']) {
+    const blanks = 'postgresql://a,b/pets?password=a+b%20c&sslrootcert=/a+b%20c.pem';
+    for (const url of [text, blanks, 'postgresql:///pets?host=/run/a,/run/b&user=ann', 'postgres://ann@a:1,b:2']) {
       const { hosts, shown: _, ...whole } = read(url);
       const each = urlPerHost(url).map((one) => read(one));
       expect(each.map((one) => one.hosts)).toEqual(hosts.map((host) => [host]));
       for (const { hosts: _one, shown: _two, ...rest } of each) expect(rest).toEqual(whole);
     }
     expect(urlPerHost('postgres://ann@a/pets?ssl=true')).toEqual(['postgres://ann@a/pets?ssl=true']);
+    // By the driver, which takes a plus for a blank.
+    const passwords = ['a', 'a,b'].flatMap((hosts) => urlPerHost(`postgres://${hosts}/pets?password=a+b%20c`));
+    expect(passwords.map((url) => new pg.Client(url).password)).toEqual(Array(3).fill('a+b c'));
   });
 
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
