@@ -85,6 +85,13 @@ describe('writing', () => {
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
+  test('what a killed command has left beside the file is gone with the next change', async ({ folder }) => {
+    fs.writeFileSync(`${configFile(folder)}.new`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
+    await setLowStock(folder, 4);
+    expect(read(folder).settings).toEqual({ 'low-stock': 4 });
+    expect([modeOf(configFile(folder)), fs.readdirSync(folder)]).toEqual([0o600, ['config.json', 'config.lock']]);
+  });
+
   test('taking back what is not there writes no file', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
     expect(fs.existsSync(configFile(folder))).toBe(false);
