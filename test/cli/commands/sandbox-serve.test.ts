@@ -49,6 +49,7 @@ test.for([
   ['--fault nonsense', anyError],
   ['--host nowhere', anyError],
   ['--host 0.0.0.0', /^Hint: petstock sandbox serve --host 0\.0\.0\.0 --expose\n/m],
+  ['--host ::', /^Hint: petstock sandbox serve --host :: --expose\n/m],
   ['--host shop.example', /^Hint: petstock sandbox serve --host shop\.example --expose\n/m],
   ['--key secret', keyError],
   [`--key ${'secret'.repeat(21)}129`, keyError],
@@ -270,6 +271,13 @@ describe('the file', () => {
       await shop.exits(command, 2, said);
     change(4);
     await shop.exits('-e sandbox inventory get 1', 0);
+  });
+
+  test.skipIf(process.platform === 'win32')('of a key or a certificate must be a plain file', async ({ shop }) => {
+    // A pipe that nobody writes to would be waited for, and no signal would end that.
+    for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
+      expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
+    }
   });
 });
 
