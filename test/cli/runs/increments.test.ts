@@ -92,10 +92,19 @@ test.for([
   ['below zero', '', 8, 8, 2, 'the stock is 2 now, and 2 -5 would go below zero, to -3'],
   // The other pet goes to zero by the plan already.
   ['beyond max-zero', ' --max-zero 1', 5, 8, 5, 'the stock is 5 now, and 5 -5 would be 0: more than max-zero allows'],
+  [
+    'beyond max-zero, beside one below zero',
+    ' --max-zero 1',
+    5,
+    8,
+    5,
+    'the stock is 5 now, and 5 -5 would be 0: more than max-zero allows',
+  ],
   ['to zero', '', 5, 0, 0, undefined],
   ['from what is not expected', ' expecting', -1, 8, 11, expect.any(String)],
-] as const)('an increment that comes %s is written only as agreed', async ([_to, flags, sold, ...end], { till }) => {
-  const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : 'petId,delta\n1,-5\n2,-10\n';
+] as const)('an increment that comes %s is written only as agreed', async ([to, flags, sold, ...end], { till }) => {
+  const other = to.endsWith('below zero') ? -12 : -10;
+  const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
   const file = till.file('sales.csv', rows);
   till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
   const options = { onStderr: whileWaiting(till, 1, -sold) };
