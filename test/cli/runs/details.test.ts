@@ -110,6 +110,9 @@ describe('undo --last', () => {
     expect(await shop.refused(`undo --last ${options}`)).toContain(
       `Hint: petstock undo ${adjusted} ${options} --env staging --dry-run\n`,
     );
+    expect(await shop.refused(`undo ${adjusted} ${options} --env sandbox`)).toContain(
+      `Hint: petstock undo ${adjusted} ${options} --env staging\n`,
+    );
     const { run } = await shop.json(`undo --last --yes ${options} --json`);
     const { rows } = await shop.json(`history show ${run} --json`);
     expect(rows).toMatchObject([{ petId: 4, reason: 'mistake', ref: 'N-881' }]);

@@ -130,6 +130,13 @@ test('a run that a 401 has ended says why of each row, and how to go on, at its 
   expect((await shop.run(show)).stderr).toContain(`To resume: ${hint}\n`);
   expect((await shop.run(list, { terminal: 60 })).stderr).toBe(`To resume:\n  ${hint}\n`);
   expect((await shop.run(list)).stderr).toBe('');
+  const command = `inventory apply --resume ${report.run} --fail-fast --max-zero 3`;
+  for (const [place, end] of [
+    ['', ' --dry-run'],
+    [' --env sandbox', ''],
+  ]) {
+    expect(await shop.refused(command + place)).toContain(`Hint: petstock ${command} --env staging${end}\n`);
+  }
 
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: key };
