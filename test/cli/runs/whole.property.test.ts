@@ -218,7 +218,7 @@ class World {
 property(
   'whatever is written, lost, killed, stopped, resumed, taken back and forgotten: the stock is what the history says',
   [fc.array(step, { minLength: 3, maxLength: 8 }), fc.constantFrom(1_000_000, 14, 9, 5)],
-  { testTimeout: 120_000, numRuns, endOnFailure: true },
+  { testTimeout: 100_000 + 5_000 * numRuns, numRuns, endOnFailure: true },
   async (steps, minute) => {
     const shop = await openShop({ pets: 6, limits: { minute, day: 1_000_000_000 }, ban: false });
     const world = new World(shop);
