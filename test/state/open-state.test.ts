@@ -12,7 +12,7 @@ import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
 import { stateSql } from '../support/state-sql.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, rowsFor, service } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, service } from './rig.ts';
 
 function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1) {
   const [clock, processes, warnings] = [createStateClock(), new FakeProcesses(), [] as string[]];
@@ -194,6 +194,24 @@ it.for([
   await stateSql(folder, 'UPDATE sequence SET last = 1000');
   const message = expect.stringContaining('lost what it had confirmed');
   await expect(next(log)).rejects.toMatchObject({ message });
+});
+
+it('a row is overtaken by a request of another start of the machine that could still arrive', async ({ folder }) => {
+  const before = await opened(opening(folder).options);
+  const lost = await before.history.begin(headOf(), rowsFor(1n));
+  await lost.intend(firstRow, undefined);
+  // It is killed.
+  Object.assign(lost, { end: async () => {}, flush: async () => {} });
+  const clock = createStateClock('boot-2');
+  clock.advance(1_000_000);
+  const processes = new FakeProcesses().view(2, { boot: 'boot-2' });
+  const state = await opened(opening(folder, { clock, processes }, 2).options);
+  const since = await markOf(state);
+  const log = await state.history.begin(headOf(), rowsFor(1n));
+  const intend = () => log.intend([intentOf({ row: 1, petId: 1n }, clock.monotonic() + 9999)], since);
+  expect(await intend()).toMatchObject([{ kind: 'busy' }]);
+  clock.advance(40_000);
+  expect(await intend()).toMatchObject([{ kind: 'overtaken', run: lost.run }]);
 });
 
 it('a wait for a process of another start of the machine ends with Ctrl-C', async ({ folder }) => {
