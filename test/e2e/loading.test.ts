@@ -14,8 +14,8 @@ const settings: Builtins = [...cache, ...timers, 'diagnostics_channel', 'fs/prom
 const state: Builtins = [...settings, 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
 const completionOfState: Builtins = [...completion, 'fs/promises', 'sqlite', 'url'];
-/** undici asserts, and Node 20 takes the flag for its parser from `v8`. */
-const request: Builtins = [...state, 'assert', 'v8'];
+/** Node 20 takes the flag for its parser from `v8`. */
+const request: Builtins = [...state, 'v8'];
 
 test.each([
   ['--version', []],
