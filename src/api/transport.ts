@@ -37,4 +37,8 @@ export interface TransportOptions {
  * Sends one request and resolves with the head of its answer. No retry, no redirect, no decoding.
  * @throws whatever the network fails with; the signal's reason when aborted
  */
-export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
+export interface Transport {
+  (request: HttpRequest): Promise<HttpResponse>;
+  /** Closes the connections that are kept for the next request. None may be under way. */
+  close?(): void;
+}

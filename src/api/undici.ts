@@ -15,6 +15,7 @@ const maxHeaderSize = mostBytes.headers;
  */
 export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
+  const free: FreeConnections = new Map();
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize };
   const openService = async (): Promise<Dispatch> => {
     if (proxy !== undefined) {
@@ -35,7 +36,7 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     const { default: buildConnector } = await import('undici/lib/core/connect.js');
     const { default: Client } = await import('undici/lib/dispatcher/client.js');
     const connect = buildConnector({ timeout: 0, ...tls, ...intoOneBuffer() });
-    return dispatchOver((origin) => {
+    return dispatchOver(free, (origin) => {
       const connector = new Connector();
       return { connector, client: new Client(origin, { ...timeouts, connect: connector.over(connect) }) };
     });
@@ -44,7 +45,7 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
   // The first request fails then.
   opening.catch(() => {});
   const splitUrl = createUrlSplitter();
-  return async (request: HttpRequest): Promise<HttpResponse> => {
+  const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const { method, headers, body = null, signal } = request;
     const dispatch = await opening;
     // A proxy's agent takes a connection for free one turn after its answer has ended: without this, a request that follows on
@@ -58,6 +59,10 @@ export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Tra
     // Without `await` it would take two turns of the microtask queue more.
     return await handler.answer;
   };
+  const close = () => {
+    for (const { client } of [...free.values()].flat()) void client.destroy();
+  };
+  return Object.assign(send, { close });
 }
 
 type Dispatch = (
@@ -72,12 +77,14 @@ interface Connection {
   readonly connector: Connector;
 }
 
+/** By origin; the one that was used last is the last. */
+type FreeConnections = Map<string, Connection[]>;
+
 /**
  * Gives each request a connection of its own, the one that was used last if any is free. undici's Pool and Agent would do the same, but they take
  * a connection for free, and set its timer for being idle, before the next request comes: some 20 us of CPU for each of many.
  */
-function dispatchOver(open: (origin: string) => Connection): Dispatch {
-  const free = new Map<string, Connection[]>();
+function dispatchOver(free: FreeConnections, open: (origin: string) => Connection): Dispatch {
   return (signal, options, handler) => {
     const { origin } = options;
     const ofOrigin = free.get(origin) ?? [];

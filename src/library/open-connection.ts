@@ -141,8 +141,11 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       onDelay: () => {},
     }),
     limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
-    // What stays open would keep the process from ending.
-    close: () => governor.flush().finally(() => state?.close()),
+    // What stays open would keep the process from ending, or the service from using its connections for others.
+    close: async () => {
+      transport.close?.();
+      await governor.flush().finally(() => state?.close());
+    },
   };
 }
 

@@ -38,7 +38,10 @@ import {
 } from './runs.ts';
 
 export interface CallOptions {
-  /** Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out. */
+  /**
+   * Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out: with a state its
+   * answer is waited for, at most `timeout`, and an InterruptedError has its run.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -112,7 +115,7 @@ export interface PetstoreClient {
     body?: string | Uint8Array | undefined,
     options?: PlainCallOptions,
   ): Promise<RequestAnswer>;
-  /** Waits for calls under way, writes out what is buffered, and closes the state. Later calls throw UsageError. */
+  /** Waits for calls under way, writes out what is buffered, and closes the connections and the state. Later calls throw UsageError. */
   close(): Promise<void>;
   /** `await using client = createPetstoreClient(…)` closes it. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -33,9 +33,12 @@ test('lists, sets and reads, and keeps no state unless it is asked for', async (
   expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
 });
 
-test('says who it is', async () => {
+test('says who it is, and leaves no connection open once it is closed', async () => {
   const server = await openServer(answer(200, stock));
-  await createPetstoreClient({ baseUrl: `${server.url}/`, key: ' psk_key\n' }).probe();
+  const client = createPetstoreClient({ baseUrl: `${server.url}/`, key: ' psk_key\n' });
+  await client.probe();
+  await client.close();
+  await expect.poll(() => server.connections).toEqual({ opened: 1, open: 0 });
   expect(server.requests[0]).toMatchObject({
     path: '/v1/inventory',
     headers: { authorization: 'Bearer psk_key', 'user-agent': `petstock/${packageJson.version}` },
