@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
+import { awaitLock, takeLock } from '../shared/sqlite-engine.ts';
 import { fold } from './fold.ts';
 import { believable, copyOf, emptyState, type Gate, isSameBoot, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
@@ -112,30 +113,54 @@ export class LimitsWithCopies implements LimitsStore {
   #latest(scope: string): KeyState | undefined {
     let latest: KeyState | undefined;
     for (const folder of this.#folders) {
-      const file = fileOf(folder, scope);
-      // It is asked before each request: an error would cost more.
-      const copy = existsSync(file) ? tryTo(() => parse(readPrivateFile(file)?.text)) : undefined;
+      const copy = this.#read(folder, scope);
       if (copy === undefined) continue;
-      this.#begin(copy);
-      if (copy.gate.at <= this.#options.clock.monotonic()) tryTo(() => rmSync(file, { force: true }));
-      else latest = later(latest ?? copy, copy);
+      if (this.#holds(copy)) latest = later(latest ?? copy, copy);
+      else tryTo(() => this.#remove(folder, scope));
     }
     return latest;
   }
 
+  #read(folder: string, scope: string): KeyState | undefined {
+    const file = fileOf(folder, scope);
+    // It is asked before each request: an error would cost more.
+    const copy = existsSync(file) ? tryTo(() => parse(readPrivateFile(file)?.text)) : undefined;
+    if (copy !== undefined) this.#begin(copy);
+    return copy;
+  }
+
+  #holds({ gate }: KeyState): boolean {
+    return gate.at > this.#options.clock.monotonic();
+  }
+
+  /** Removes a copy that is over, unless another process has written a later one since. @throws if another one is about to */
+  #remove(folder: string, scope: string): void {
+    const lock = takeLock(lockOf(folder));
+    try {
+      const copy = this.#read(folder, scope);
+      if (copy !== undefined && !this.#holds(copy)) rmSync(fileOf(folder, scope), { force: true });
+    } finally {
+      lock.close();
+    }
+  }
+
   /** Writes a gate that still holds to each folder, unless a copy has it. One of another machine outlasts the state that they share. */
   async #keep(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
-    const { gate, env } = state;
-    const { clock } = this.#options;
-    const monotonic = clock.monotonic();
-    if (gate.at <= monotonic || gate.at - within <= (this.#latest(scope)?.gate.at ?? 0)) return state;
+    const isKept = (copy: KeyState | undefined) => state.gate.at - within <= (copy?.gate.at ?? 0);
+    if (!this.#holds(state) || isKept(this.#latest(scope))) return state;
     // Late: hardly any command needs it.
     const { writeFileAtomically } = await import('../shared/atomic-file.ts');
-    const copy: Copy = { ...gate, boot: clock.boot(), bootedAt: clock.now() - monotonic, env };
+    const { clock } = this.#options;
+    const { gate, env } = state;
+    const copy: Copy = { ...gate, boot: clock.boot(), bootedAt: clock.now() - clock.monotonic(), env };
     for (const folder of this.#folders) {
       try {
         makePrivateFolder(folder);
-        await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { isPrivate: true });
+        await underLock(folder, async () => {
+          // Another process may have written a later one since.
+          if (isKept(this.#read(folder, scope))) return;
+          await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { isPrivate: true });
+        });
       } catch {
         // One of them will do, or the store. Whether none does is seen by reading.
       }
@@ -168,6 +193,16 @@ const tolerance = 1;
 /** Returns a state with the later of two gates. */
 function later(state: KeyState, copy: KeyState | undefined): KeyState {
   return copy !== undefined && copy.gate.at > state.gate.at ? { ...state, gate: copy.gate } : state;
+}
+
+/** Runs `work` while no other process changes the copies of a folder. After 200 ms even so: one that may be replaced by an earlier gate is better than none. */
+async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
+  const lock = await awaitLock(lockOf(folder), 200).catch(() => undefined);
+  await work().finally(() => lock?.close());
+}
+
+function lockOf(folder: string): string {
+  return join(folder, 'gates.lock');
 }
 
 function fileOf(folder: string, scope: string): string {

@@ -1,9 +1,8 @@
 import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
-import { retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../shared/sqlite-engine.ts';
+import { awaitLock, isBusy } from '../shared/sqlite-engine.ts';
 import {
   configFile,
   configOf,
@@ -167,22 +166,14 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
 
 /** In milliseconds. A change takes a few; another process may have been stopped in the middle of one. */
 const maxWait = 30_000;
-const pauses = Array<number>(maxWait / 5).fill(5);
 
-/** Runs `work` while no other process changes the configuration. The lock is SQLite's: the system frees it if its process dies. */
+/** Runs `work` while no other process changes the configuration. */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
   const file = join(folder, 'config.lock');
   closeSync(openSync(file, 'a', 0o600));
-  const { DatabaseSync } = sqlite();
-  const lock = new DatabaseSync(file, { timeout: 0 });
-  const isBusy = (error: unknown) => sqliteCodeOf(error) === sqliteCodes.busy;
-  try {
-    await retryBusy(() => lock.exec('BEGIN EXCLUSIVE'), pauses, setTimeout, isBusy).catch((error) => {
-      const wait = `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s`;
-      throw isBusy(error) ? new UnavailableError(`${wait}. Nothing was changed`) : error;
-    });
-    await work();
-  } finally {
-    lock.close();
-  }
+  const lock = await awaitLock(file, maxWait).catch((error) => {
+    const wait = `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s`;
+    throw isBusy(error) ? new UnavailableError(`${wait}. Nothing was changed`) : error;
+  });
+  await work().finally(() => lock.close());
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, toNamespacedPath } from 'node:path';
 import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import type * as Sqlite from '@photostructure/sqlite';
 
 /** Where the binaries of the package are, seen from the program: the build puts it here. */
@@ -47,6 +48,31 @@ function ownEngine(): typeof Sqlite {
   } finally {
     process.emitWarning = emit;
   }
+}
+
+/**
+ * Takes the lock that a file stands for, until it is closed. The system frees it if the process dies.
+ * @throws an error of SQLite: `busy` if somebody else has it
+ */
+export function takeLock(file: string): { close(): void } {
+  const { DatabaseSync } = sqlite();
+  const lock = new DatabaseSync(file, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** The same, but waits for it. @param maxWait in milliseconds */
+export function awaitLock(file: string, maxWait: number): Promise<{ close(): void }> {
+  return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
+}
+
+export function isBusy(error: unknown): boolean {
+  return sqliteCodeOf(error) === sqliteCodes.busy;
 }
 
 /** Primary result codes: https://sqlite.org/rescode.html */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -5,6 +6,7 @@ import { openPetstoreClient } from '../../src/library/petstore-client.ts';
 import { LimitsWithCopies } from '../../src/rate-limit/gate-copies.ts';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
@@ -199,6 +201,28 @@ describe('the copies of a state that fails', () => {
     expect({ at, reason, boot, env }).toEqual({ at: 61_000, reason: 'refused', boot: clock.boot(), env: '' });
     await writeFile(file, JSON.stringify({ at, wall, length, reason, boot, env }));
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
+  });
+
+  test('have the longest of gates that come up at the same time', async () => {
+    const { open, state } = await rig();
+    state.failure = full();
+    const waits = [60_000, 120_000, 90_000, 30_000];
+    await Promise.allSettled(waits.map((retryAfter) => open().fold(scope, [{ ...gate, retryAfter }])));
+    expect(open().peek(scope).gate.at).toBe(121_000);
+  });
+
+  test('are written even if another process has locked them and was stopped, and are not removed then, since it may be about to write', async () => {
+    const { open, clock, folder, failToFold } = await rig();
+    const file = join(folder, `gate-${scope}.json`);
+    await mkdir(folder, { mode: 0o700, recursive: true });
+    const lock = takeLock(join(folder, 'gates.lock'));
+    await failToFold();
+    clock.advance(120_000);
+    expect(open().peek(scope).gate.at).toBe(0);
+    expect(existsSync(file)).toBe(true);
+    lock.close();
+    open().peek(scope);
+    expect(existsSync(file)).toBe(false);
   });
 
   test('have what another machine has told of, if the state is shared', async () => {
