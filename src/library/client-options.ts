@@ -7,7 +7,8 @@ export interface PetstoreClientOptions {
   readonly key: string;
   /**
    * The folder in which limits and gates are remembered, shared with every process that names the same folder, those of the
-   * command line included. It is opened with the first request. Without it they are remembered by the clients of this process.
+   * command line included. It is opened with the first request. Without it the clients of this thread remember them; what a 429 asks to wait is
+   * kept in a folder of the user, for every process and thread.
    */
   readonly stateFolder?: string | undefined;
   /**
@@ -28,7 +29,7 @@ export interface PetstoreClientOptions {
   /** Leaves a small part of the limit (2 %, at least 2) to people. */
   readonly bulk?: boolean | undefined;
   /**
-   * Called if the state can't be used: limits are then remembered by this process alone. Without it every request
+   * Called if the state can't be used: limits are then remembered as if there were none. Without it every request
    * fails with that reason instead, a FailureError or an UnavailableError.
    */
   readonly onFallback?: ((reason: Error) => void) | undefined;

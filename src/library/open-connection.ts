@@ -163,15 +163,22 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
   return createSystemClock(machineTime(process), kept);
 }
 
-/** Opens the state, if one is meant to be. Without it limits are those of this process alone; gates that were written beside it still hold. */
+/**
+ * Opens the state, if one is meant to be. Without it limits are those of this thread alone. Gates are kept in the runtime folder all the same: other
+ * threads and processes go by them, and a program that a 429 has ended and that is started again.
+ */
 async function openLibraryState(
   { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
-  if (folder === undefined && url === undefined) return { state: undefined, limits: memory };
+  const hasState = folder !== undefined || url !== undefined;
+  // The times of another clock mean nothing to others.
+  if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
   const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
   const warn = (line: string) => tell(onWarning, line);
   const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
+  const withoutState = { state: undefined, limits: new LimitsWithCopies(memory, copies) };
+  if (!hasState) return withoutState;
   const options = { ...copies, need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {
     const state =
@@ -182,7 +189,7 @@ async function openLibraryState(
   } catch (error) {
     if (onFallback === undefined) throw error;
     onFallback(error as Error);
-    return { state: undefined, limits: new LimitsWithCopies(memory, copies) };
+    return withoutState;
   }
 }
 

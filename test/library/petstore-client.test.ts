@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   AuthError,
@@ -15,7 +15,7 @@ import {
 } from '../../src/library/index.ts';
 import { openPetstoreClient as createPetstoreClient } from '../../src/library/petstore-client.ts';
 import { answer, openServer, stock } from '../api/server.ts';
-import { openShop, test } from '../support/shop.ts';
+import { openShop, temporaryFolders, test } from '../support/shop.ts';
 import { clientOf } from './rig.ts';
 
 test('lists, sets and reads, and keeps no state unless it is asked for', async ({ shop }) => {
@@ -116,8 +116,10 @@ describe('the state folder', () => {
   });
 
   test.each([{}, { stateFolder: '/dev/null', onFallback: () => {} }])(
-    'is done without (%o): a refusal holds for all clients of the process',
+    'is done without (%o): a refusal holds for all clients of the process, its other threads and what comes after it',
     async (state) => {
+      vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+      onTestFinished(() => void vi.unstubAllEnvs());
       const server = await openServer(answer(429, '{}', { 'retry-after': '600' }));
       const options = { baseUrl: server.url, key: 'psk_key', maxWait: 1000, ...state };
       for (let client = 0; client < 3; client += 1) {
@@ -128,6 +130,9 @@ describe('the state folder', () => {
       const copy = await import('../../src/library/index.ts');
       expect(copy.createPetstoreClient).not.toBe(createPetstoreClient);
       await expect(copy.createPetstoreClient(options).probe()).rejects.toBeInstanceOf(copy.RateLimitedError);
+      // Another thread, or another process, has nothing of this in its memory.
+      Reflect.deleteProperty(globalThis, Symbol.for(`petstock ${packageJson.version}: limits`));
+      await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       expect(server.requests).toHaveLength(1);
     },
   );
