@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
-import { runOn } from '../support/installation.ts';
+import { repository, runOn } from '../support/installation.ts';
 import { hasTypes, test, usesLibrary, usesProgram } from './usage.ts';
 
 const documents =
@@ -30,6 +30,17 @@ test('npm installs the tarball, and nothing else', async ({ machine, project }) 
   await usesProgram((...args) => runOn(machine, ['npm', 'exec', '--no', '--', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
   await hasTypes(machine, project);
+});
+
+test('a program that uses it can be bundled as CommonJS', async ({ machine, project }) => {
+  await runOn(machine, ['npm', 'install', inject('tarball')], project);
+  const options = "{ baseUrl: 'https://store.example/v1', key: 'psk' }";
+  const script = `import { createPetstoreClient } from 'petstock'; createPetstoreClient(${options}).limits().then(console.log);`;
+  writeFileSync(join(project, 'program.mjs'), script);
+  const esbuild = join(repository, 'node_modules/.bin/esbuild');
+  const bundling = ['program.mjs', '--bundle', '--platform=node', '--format=cjs', '--outfile=program.cjs'];
+  await runOn(machine, [esbuild, ...bundling], project);
+  expect((await runOn(machine, ['node', 'program.cjs'], project)).stdout).toBe('[]\n');
 });
 
 test('npm installs it for all projects, with its manual, and takes it away again', async ({ machine }) => {
