@@ -89,19 +89,20 @@ export interface Writer {
 /**
  * @param writers of other runs, in any order
  * @param pruned the number of the last write of the pet whose row was removed
- * @returns who has written the pet since the mark, or whose request could still arrive after it; without a run if its row was removed
+ * @returns who has written the pet since the mark, or whose request could still arrive after it: `arrives`; without a run if its row was removed
  */
 export function overtakenBy(
   writers: readonly Writer[],
   pruned: number | undefined,
   since: Mark,
-): { readonly run: string | undefined; readonly command: string } | undefined {
+): { readonly run: string | undefined; readonly command: string; readonly arrives?: number | undefined } | undefined {
   const newest = writers.toSorted((a, b) => b.touched - a.touched);
   const isPossible = ({ result }: Writer) => (possibleWrites as readonly string[]).includes(result);
   const later = newest.find((writer) => writer.touched > since.sequence && isPossible(writer));
   const arriving = ({ result, arrives }: Writer) => result === 'unknown' && (arrives ?? 0) > since.at;
-  const writer = later ?? newest.find(arriving);
-  if (writer !== undefined) return { run: writer.run, command: writer.command };
+  if (later !== undefined) return { run: later.run, command: later.command };
+  const writer = newest.find(arriving);
+  if (writer !== undefined) return { run: writer.run, command: writer.command, arrives: writer.arrives };
   return (pruned ?? 0) > since.sequence ? { run: undefined, command: 'history prune' } : undefined;
 }
 

@@ -176,7 +176,10 @@ function* granting(
     const others = [...later, ...unknown].filter(({ pet }) => pet === petId);
     const writers = others.map((row) => writerIn(row, endOf(row)));
     const writer = overtakenBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
-    return writer === undefined ? { kind: 'granted' } : { kind: 'overtaken', ...writer };
+    if (writer === undefined) return { kind: 'granted' };
+    const { run: by, command, arrives = 0 } = writer;
+    // Of another start of the machine: another process has waited for it, and this one has seen it too late to know that. Looking again does not help yet.
+    return arrives > at.now ? { kind: 'busy', run: by, until: arrives } : { kind: 'overtaken', run: by, command };
   });
 }
 

@@ -152,7 +152,7 @@ const byPrune = { run: undefined, command: 'history prune' };
 test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof overtakenBy>]>([
   ['the newest of several', [written('a', 5), written('b', 7), written('c', 6)], 9, by('b')],
   ['one that arrives at the mark has been seen', [lost(100)], undefined, undefined],
-  ['one that arrives behind it has not', [lost(101)], undefined, by('a')],
+  ['one that arrives behind it has not', [lost(101)], undefined, { ...by('a'), arrives: 101 }],
   ['one whose row was removed', [], 5, byPrune],
   ['one that was removed and seen', [], 4, undefined],
 ])('a write is overtaken by %s', (_what, writers, pruned, expected) => {

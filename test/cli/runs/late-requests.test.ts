@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { answers, commitThenAnswer, commitThenDrop, commitThenHang } from '../../support/scripted-actions.ts';
+import { answers, commitThenAnswer, commitThenDrop, commitThenHang, hang } from '../../support/scripted-actions.ts';
 import type { Action, Exchange } from '../../support/scripted-service.ts';
 import { killAt, openTill, type Till, test } from '../../support/till.ts';
 
@@ -36,6 +36,25 @@ describe('a resume speaks for the process before it, too', () => {
     expect(stderr).not.toMatch(certain);
   });
 });
+
+test.for<[string, number]>([
+  ['inventory adjust 1 +1', 12],
+  ['undo --last --yes', 10],
+])(
+  'what a container has sent, seen for the first time by %s: it waits, and does not look on and on',
+  async ([command, stock], { till }) => {
+    const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
+    const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
+    await killAt(inBox, hang, 'inventory adjust 1 +5');
+    expect(await inBox.run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
+    // A service that is asked without an end would answer without one.
+    till.service.always('GET', (exchange) =>
+      till.service.seen('GET').length > 9 ? answers(500)(exchange) : exchange.answerNormally(),
+    );
+    await till.exits(command, 0, 'A request of run');
+    expect(till.service.stockOf(1)).toBe(stock);
+  },
+);
 
 test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known', async ({ till }) => {
   till.service.next('PATCH', async (exchange) => {
