@@ -1,14 +1,13 @@
+import { errorOfAnswer } from '../api/error-answer.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/values.ts';
 import {
   ConflictError,
   FailureError,
   InterruptedError,
-  NotFoundError,
   PartialError,
   PetstockError,
   RateLimitedError,
-  RejectedError,
   UnavailableError,
 } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
@@ -225,7 +224,7 @@ function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status'
 }
 
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
-  if (code === 'pet_not_found' || status === 404) return new NotFoundError(message, { status, hint });
-  if (status !== undefined && status < 500) return new RejectedError(message, { status, hint });
-  return new FailureError(message, { status, hint });
+  const answered = code === 'pet_not_found' ? 404 : status;
+  if (answered === undefined) return new FailureError(message, { hint });
+  return errorOfAnswer(answered, '').with({ status, message, hint });
 }

@@ -181,3 +181,19 @@ describe('a change whose report can not be shown is not taken for one that faile
     });
   });
 });
+
+test.for([
+  [404, 9],
+  [422, 10],
+  [429, 6],
+  [503, 5],
+] as const)(
+  'a single write has failed with a %i: a resume ends with the same, exit %i',
+  async ([status, exit], { till }) => {
+    till.service.always('PATCH', answers(status, status === 429 ? hours : {}));
+    await till.exits('inventory adjust 1 +1', exit);
+    till.clock.advance(8_000_000);
+    const [single] = await till.history();
+    await till.exits(`inventory apply --resume ${single?.run} --yes`, exit, 'Nothing more was written');
+  },
+);
