@@ -68,7 +68,7 @@ export class Sessions {
    * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedSession
    */
   find(text: string): SessionFacts {
-    if (!/^(?:\d{8}T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
+    if (!/^(?:\d{8}(?:\d\d)?T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
       throw new UsageError(`${JSON.stringify(text.slice(0, 40))} is not the id of a session, such as k3x9`, { hint });
     }
     const sql = 'SELECT * FROM counts WHERE substr(session, -4) = ?';
@@ -190,7 +190,7 @@ export class Sessions {
 
   /** Returns an id whose last four characters no other session has. */
   #newId(at: number): string {
-    const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
+    const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
     const first = Math.floor(this.system.random() * 36 ** 4);
     for (let number = first; ; number = (number + 1) % 36 ** 4) {
       const suffix = number.toString(36).padStart(4, '0');

@@ -1,6 +1,7 @@
 import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 
-const runPattern = /^\d{8}T\d{6}Z-[0-9a-z]{4}$/;
+/** A year from 10000 on has six digits. */
+const runPattern = /^\d{8}(?:\d\d)?T\d{6}Z-[0-9a-z]{4}$/;
 const hint = 'petstock history list';
 
 /**
@@ -10,7 +11,7 @@ const hint = 'petstock history list';
  * @param attempt from 0: another id each time, for one that is taken
  */
 export function runIdAt(at: number, random: number, attempt: number): string {
-  const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
+  const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
   const suffix = Math.floor((random + attempt / 7) * 36 ** 4) % 36 ** 4;
   return `${time}-${suffix.toString(36).padStart(4, '0')}`;
 }

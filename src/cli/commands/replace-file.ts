@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { orInterrupted } from '../../shared/or-interrupted.ts';
@@ -32,8 +32,15 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;
   const isInput = isOneOf(invocation, inputs, file);
-  if (force && !isInput) return;
+  const within = statsOf(dirname(await realpath(file)));
+  const isOurs = Object.values(context.folders).some((folder) => isSame(statsOf(folder), within));
+  if (force && !isInput && !isOurs) return;
   if (await isAsWritten(file, context.folders.state)) return;
+  if (isOurs) {
+    throw new UsageError(
+      `${file} is where petstock keeps what it knows. Nothing was sent; name another file to write to`,
+    );
+  }
   if (isInput) {
     throw new UsageError(
       `${file} is what this command reads, and what is in it may be nowhere else. Nothing was sent; name another file to write to`,
@@ -53,8 +60,12 @@ export function isOneOf({ context }: Invocation, inputs: readonly string[], file
   const written = statsOf(file);
   return inputs.some((input) => {
     const read = statsOf(input === '-' ? (context.stdin.descriptor ?? '') : input);
-    return written?.isFile() && read?.isFile() && read.ino === written.ino && read.dev === written.dev;
+    return written?.isFile() && read?.isFile() && isSame(read, written);
   });
+}
+
+function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
 /** Writes to a file, and says so, or to stdout (`-`). @throws what `confirmReplacing` does, before `text` is read */

@@ -13,6 +13,13 @@ const applied = (petId: bigint, before: number, after: number) =>
 const pending = (petId: bigint, ref?: string) => ({ petId, before: 1, after: 2, result: 'pending', ref }) as const;
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
+test('a run of the year 10000 is named as any other', async ({ shop }) => {
+  const clock = { ...shop.clock, now: () => Date.UTC(10_000, 0, 1, 12) };
+  const { run } = await shop.json('inventory adjust 4 +1 --json', { clock });
+  await shop.exits(`history show ${run}`, 0);
+  await shop.exits(`undo ${run} --yes`, 0);
+});
+
 describe('history list', () => {
   test('has every run, the latest first, and shows each row with its outcome; nothing is sent', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { InterruptedError } from '../../../../src/shared/errors.ts';
 import { canMakeFifos } from '../../../support/capabilities.ts';
-import { confirming, openShop, type Shop } from '../../../support/shop.ts';
+import { changeFile, confirming, openShop, type Shop } from '../../../support/shop.ts';
 import { test } from '../../../support/till.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
@@ -35,6 +35,29 @@ describe('to a file', () => {
     expect(await shop.run(['inventory', 'export', file, '--force'])).toMatchObject({ code: 0 });
     expect(fs.readFileSync(file, 'utf8')).toContain('4,available,39,39,,');
   });
+
+  test.for(['export', '--failed-out'])(
+    '%s replaces nothing that petstock keeps, with --force neither',
+    async (option, { shop }) => {
+      await shop.exits('inventory adjust 4 +1', 0);
+      const link = join(shop.folders.state, '..', 'link.csv');
+      fs.symlinkSync(join(shop.folders.state, 'state.db'), link);
+      for (const file of [link, join(shop.folders.state, 'state.db')]) {
+        const apply = [
+          'inventory',
+          'apply',
+          changeFile(shop, 'petId,delta\n4,1\n'),
+          '--yes',
+          '--failed-out',
+          file,
+          '--force',
+        ];
+        const command = option === 'export' ? ['inventory', 'export', file, '--force'] : apply;
+        expect(await shop.refused(command)).toContain(`${file} is where petstock keeps what it knows`);
+      }
+      expect(await shop.json('history list --json')).toHaveLength(1);
+    },
+  );
 
   test.for(['export', '--failed-out'])('%s follows no link that others can put there', async (option, { shop }) => {
     const folder = join(shop.folders.config, '..', 'shared');
