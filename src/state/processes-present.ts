@@ -1,6 +1,6 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
-import { FailureError } from '../shared/errors.ts';
+import { FailureError, UnavailableError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
@@ -53,6 +53,8 @@ export interface PresenceOptions {
   readonly user?: string | undefined;
   /** Why nothing may be written by this state: a sentence. The limits are no part of it. */
   readonly refusal?: string | undefined;
+  /** Ends a wait. */
+  readonly interrupted?: AbortSignal | undefined;
   /** A number in [0, 1). */
   random(): number;
 }
@@ -134,7 +136,7 @@ export class Presence {
 
   /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
   async hold<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
-    const { refusal, clock } = this.#options;
+    const { refusal, clock, interrupted } = this.#options;
     if (refusal !== undefined) {
       throw new FailureError(`${refusal}; without a history nothing is written, so nothing was sent`, {
         hint: otherFolderHint,
@@ -152,6 +154,10 @@ export class Presence {
       const result = await this.#store.transact(kind, service, present);
       if (isRenewed) this.#expires = askedAt + processLease.lasts;
       return result;
+    } catch (error) {
+      // Ctrl-C has ended the wait for a state that is away.
+      if (error instanceof UnavailableError) interrupted?.throwIfAborted();
+      throw error;
     } finally {
       this.#schedule();
     }

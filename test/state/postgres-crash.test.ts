@@ -343,13 +343,14 @@ it.for([
   const interruption = new AbortController();
   const sleep = async (ms: number) => {
     clock.advance(ms);
-    if (waited() >= (interruptedAfter ?? Number.POSITIVE_INFINITY)) interruption.abort();
+    if (waited() >= (interruptedAfter ?? Number.POSITIVE_INFINITY)) interruption.abort(new Error('Ctrl-C'));
   };
   const options = { clock: { ...clock, sleep }, patience: 60_000, interrupted: interruption.signal };
   const state = await stateAt(url, 1, { ...options, random: () => 0 }, once);
   const log = await state.history.begin(headOf(), rowsFor(1n));
   wire?.destroy();
-  await expect(log.intend(intents(1), undefined)).rejects.toThrow("can't be reached");
+  const refused = interruptedAfter === undefined ? "can't be reached" : 'Ctrl-C';
+  await expect(log.intend(intents(1), undefined)).rejects.toThrow(refused);
   expect(waited()).toBeGreaterThanOrEqual(interruptedAfter ?? 60_000);
   await expect(log.end()).rejects.toThrow("can't be reached");
   expect(waited()).toBeLessThan(most);
@@ -367,7 +368,7 @@ it('what was answered while a database was away is written if it is back after C
   const interruption = new AbortController();
   const sleep = async (ms: number) => {
     clock.advance(ms);
-    if (clock.monotonic() > 8000) interruption.abort();
+    if (clock.monotonic() > 8000) interruption.abort(new Error('Ctrl-C'));
   };
   const options = { clock: { ...clock, sleep }, patience: 60_000, interrupted: interruption.signal };
   const state = await stateAt(url, 1, { ...options, random: () => 0 }, away);
@@ -375,7 +376,7 @@ it('what was answered while a database was away is written if it is back after C
   await log.intend(intents(1), undefined);
   isAway = true;
   wire?.destroy();
-  await expect(log.intend(intents(2), undefined)).rejects.toThrow("can't be reached");
+  await expect(log.intend(intents(2), undefined)).rejects.toThrow('Ctrl-C');
   isAway = false;
   log.settle([outcomeOf(1)]);
   await log.end();
