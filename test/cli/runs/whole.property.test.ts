@@ -1,25 +1,47 @@
+import { chmodSync, cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import type { HttpResponse } from '../../../src/api/transport.ts';
+import { createUndiciTransport } from '../../../src/api/undici.ts';
+import { openPetstoreClient } from '../../../src/library/petstore-client.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
+import { exitCodes, InterruptedError, PetstockError } from '../../../src/shared/errors.ts';
+import type { TestClock } from '../../support/clock.ts';
 import type { RunResult } from '../../support/context.ts';
+import { newFolder } from '../../support/new-folder.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
+import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
-import { changeFile, openShop, type Shop, type ShopRunOptions, stockOf } from '../../support/shop.ts';
+import { changeFile, jsonLines, openShop, type Shop, type ShopRunOptions, shopOf } from '../../support/shop.ts';
 
-/** More of them with `PETSTOCK_RUNS=500`. */
+/** More of them with `PETSTOCK_RUNS=500`: of a state in PostgreSQL a quarter as many. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);
+
+const transport = createUndiciTransport();
 
 const pet = fc.integer({ min: 1, max: 3 });
 const delta = fc.integer({ min: 1, max: 9 });
+const change = delta.chain((size) => fc.constantFrom(size, size, -size));
+/** Whether it says what the stock is, and is right. */
+const expects = fc.constantFrom(undefined, undefined, 'right' as const, 'wrong' as const);
 const order = fc.oneof(
-  fc.record({ kind: fc.constant('adjust' as const), pet, delta }),
-  fc.record({ kind: fc.constant('set' as const), pet, delta }),
-  fc.record({ kind: fc.constant('several' as const), deltas: fc.tuple(delta, delta) }),
-  fc.record({ kind: fc.constant('apply' as const), deltas: fc.tuple(delta, delta, delta) }),
-  fc.record({ kind: fc.constant('count' as const), pet, delta }),
+  fc.record({ kind: fc.constant('adjust' as const), pet, delta: change, expects }),
+  fc.record({ kind: fc.constant('set' as const), pet, delta, expects }),
+  fc.record({ kind: fc.constant('several' as const), deltas: fc.tuple(change, change) }),
+  fc.record({
+    kind: fc.constant('apply' as const),
+    column: fc.constantFrom('delta' as const, 'delta' as const, 'quantity' as const),
+    expects,
+    changes: fc.tuple(change, change, change),
+    keepsAbove: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('count' as const), pet, delta, goes: fc.constantFrom('--take', '--add') }),
+  fc.record({ kind: fc.constant('library' as const), pet, delta: change }),
   fc.record({ kind: fc.constant('undo' as const), back: fc.nat(2) }),
   fc.record({ kind: fc.constant('undo --last' as const) }),
   fc.record({ kind: fc.constant('resume' as const), back: fc.nat(2) }),
+  fc.record({ kind: fc.constant('resume latest' as const) }),
   fc.record({ kind: fc.constant('prune' as const), keep: fc.nat(2) }),
+  fc.record({ kind: fc.constant('export' as const) }),
 );
 type Order = typeof order extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -28,22 +50,42 @@ const fault = fc.constantFrom(
   ...['PATCH /inventory/*:first=2:status=503', 'PATCH /inventory/*:every=3:truncate', 'GET /inventory:first=1:reset'],
   ...['PATCH /inventory/*:first=1:status=429', 'PATCH /inventory/*:every=2:status=500'],
 );
-/** What happens before the n-th request of a command leaves, or instead of its answer. */
-const event = fc.oneof(
-  fc.constant(undefined),
-  fc.record({ kind: fc.constantFrom('killed' as const, 'killed behind it' as const), at: fc.nat(4) }),
-  fc.record({ kind: fc.constant('stopped' as const), at: fc.nat(4), meanwhile: order }),
-);
+/** The n-th moment of a command: a request leaves, a question is asked, or it waits; `isBehind`: that is over. */
+const moment = { at: fc.nat(6), isBehind: fc.boolean() };
+/** For how long nothing happens then, in milliseconds: it is over before the lease of a process, before its request can't arrive any more, or later. */
+const pause = fc.constantFrom(0, 20_000, 60_000);
+const end = fc.record({ kind: fc.constantFrom('killed' as const, 'interrupted' as const), ...moment, pause });
 /** The machine on which it happens: another one shares the folders, and is of another boot. */
 const host = fc.constantFrom('test', 'test', 'box');
-const step = fc.record({ order, fault, event, host, restock: fc.option(pet, { nil: undefined }) });
+const meanwhile = fc.record({ order, event: fc.option(end, { nil: undefined, freq: 2 }), host });
+const event = fc.oneof(
+  fc.constant(undefined),
+  end,
+  fc.record({ kind: fc.constant('stopped' as const), ...moment, pause, meanwhile }),
+  fc.record({ kind: fc.constantFrom('removed' as const, 'replaced' as const), ...moment, pause: fc.constant(0) }),
+);
+const step = fc.record({
+  ...{ order, fault, event, host, restock: fc.option(pet, { nil: undefined }) },
+  /** At a terminal, which is asked. */
+  isAsked: fc.boolean(),
+  /** By how much somebody has set the wall clock of the machine wrong, in milliseconds. */
+  wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
+});
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+type Event = Step['event'];
+type Expects = 'right' | 'wrong' | undefined;
 
 /** Others change stock by 1000, 2000, 4000, …: no sum of our own changes comes to that, nor is any change taken back by it. */
 const smallest = 1000;
 
 interface FaultyRow extends ShownRow {
   readonly error: { readonly message: string } | null;
+}
+
+interface ExportedRow extends FaultyRow {
+  readonly seq: number;
+  readonly run: string;
+  readonly row: number;
 }
 
 /** By what a row may have changed its stock, as the history says: of some conflicts it says that this is not known. */
@@ -53,76 +95,202 @@ function changesOf({ result, before, after, quantity, error }: FaultyRow): reado
   return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
 }
 
-/** One process: its requests leave, until what happens to it happens. */
+/** One process, until what happens to it happens. */
 class Life {
   readonly death: Promise<'dead'>;
-  readonly #event: Step['event'];
-  readonly #runMeanwhile: (order: Order) => Promise<void>;
-  readonly #inFlight = new Set<Promise<HttpResponse>>();
+  readonly #event: Event;
+  readonly #happen: (event: Exclude<Event, undefined>) => Promise<void>;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #ctrlC = new AbortController();
   #die: (end: 'dead') => void = () => {};
   #isDead = false;
-  #requests = 0;
+  #moments = 0;
+  /** Over once what happens to it is: a command does not wait for all of its own waits. */
+  met: Promise<void> = Promise.resolve();
 
-  constructor(event: Step['event'], runMeanwhile: (order: Order) => Promise<void>) {
+  constructor(event: Event, happen: (event: Exclude<Event, undefined>) => Promise<void>) {
     this.#event = event;
-    this.#runMeanwhile = runMeanwhile;
+    this.#happen = happen;
     this.death = new Promise((resolve) => {
       this.#die = resolve;
     });
   }
 
-  async around(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    const happens = this.#event !== undefined && this.#requests === this.#event.at ? this.#event : undefined;
-    this.#requests += 1;
-    if (happens?.kind === 'stopped') await this.#runMeanwhile(happens.meanwhile);
-    if (happens?.kind === 'killed') this.#isDead = true;
+  /** How a command is run so that it lives this life. */
+  options(clock: Clock): Pick<ShopRunOptions, 'around' | 'interrupted' | 'clock' | 'prompts'> {
+    return {
+      around: (send) => this.#moment(send),
+      interrupted: this.#ctrlC.signal,
+      clock: { ...clock, sleep: (...args) => this.#moment(() => clock.sleep(...args)) },
+      prompts: { confirm: () => this.#moment(async () => true) },
+    };
+  }
+
+  async #moment<T>(work: () => Promise<T>): Promise<T> {
+    const event = this.#event !== undefined && this.#moments === this.#event.at ? this.#event : undefined;
+    this.#moments += 1;
+    if (event?.isBehind === false) await this.#meeting(event);
     if (!this.#isDead) {
-      const answer = send();
-      this.#inFlight.add(answer);
-      await answer.catch(() => {});
-      // What it has sent is carried out; what it would do with the answer is not.
-      if (happens?.kind === 'killed behind it') this.#isDead = true;
-      if (!this.#isDead) return answer;
+      const done = work();
+      this.#underWay.add(done);
+      await done.catch(() => {});
+      if (event?.isBehind === true) await this.#meeting(event);
+      if (!this.#isDead) return done;
     }
-    await Promise.allSettled(this.#inFlight);
+    // What it has sent is carried out; what it would do with the answer is not.
+    await Promise.allSettled(this.#underWay);
     this.#die('dead');
     return new Promise(() => {});
+  }
+
+  #meeting(event: Exclude<Event, undefined>): Promise<void> {
+    this.met = this.#meet(event);
+    return this.met;
+  }
+
+  async #meet(event: Exclude<Event, undefined>): Promise<void> {
+    if (event.kind === 'removed' || event.kind === 'replaced') await Promise.allSettled(this.#underWay);
+    if (event.kind === 'killed') this.#isDead = true;
+    else await this.#happen(event);
+    if (event.kind === 'interrupted') this.#ctrlC.abort(new InterruptedError('Interrupted'));
   }
 }
 
 class World {
   readonly #shop: Shop;
-  readonly #delivered = new Map<string, number>();
+  readonly #url: string | undefined;
+  /** The stock that the history began with, and what came in since. */
+  #fresh = new Map<string, number>();
   /** The rows of runs, as they were last seen: a run may be removed since. */
   readonly #rows = new Map<string, readonly FaultyRow[]>();
+  /** What a load of the history by cursor has, by run and row. */
+  readonly #loaded = new Map<string, ExportedRow>();
+  #cursor = 0;
   #next = smallest;
   #seed = 1;
 
-  constructor(shop: Shop) {
+  /** @param url of a database that keeps the state */
+  constructor(shop: Shop, url?: string) {
     this.#shop = shop;
+    this.#url = url;
   }
 
-  async take({ order: given, fault: spec, event: happening, host, restock }: Step): Promise<void> {
+  async begin(): Promise<void> {
+    this.#fresh = await this.#stock();
+    this.#rows.clear();
+    this.#loaded.clear();
+    this.#cursor = 0;
+  }
+
+  async take({ order: given, fault: spec, event, host: name, restock, isAsked, wrongBy }: Step): Promise<void> {
     if (restock !== undefined) await this.#deliver(restock);
     this.#shop.service.setFaults(spec === '' ? [] : [spec]);
-    const life = new Life(happening, async (meanwhile) => this.#requireSound(await this.#run(meanwhile)));
-    const { clock } = this.#shop;
-    const machine = host === 'test' ? {} : { host, clock: { ...clock, boot: () => host } };
-    const run = this.#run(given, { ...machine, around: (send) => life.around(send) });
-    const result = await Promise.race([run, life.death]);
-    if (result === 'dead') clock.advance(60_000);
-    else this.#requireSound(result);
+    const before = await this.#stock();
+    let isLost = false;
+    const result = await this.#live(given, event, name, { isAsked, wrongBy }, () => {
+      isLost = true;
+    });
+    if (result !== 'dead' && event?.kind !== 'stopped') await this.#requireTrue(given, result, before);
+    if (!isLost) return;
+    this.#lose('removed');
+    await this.begin();
   }
 
-  async #run(given: Order, options: ShopRunOptions = {}): Promise<RunResult> {
+  /** Runs a command, and what happens to it. */
+  async #live(
+    given: Order,
+    event: Event,
+    name: string,
+    { isAsked, wrongBy }: Pick<Step, 'isAsked' | 'wrongBy'>,
+    onLost: () => void,
+  ): Promise<RunResult | 'dead'> {
+    const { clock } = this.#shop;
+    let written: number | undefined;
+    const life = new Life(event, async (happening) => {
+      clock.advance(happening.pause);
+      if (happening.kind === 'stopped') {
+        const { order: other, event: end, host: elsewhere } = happening.meanwhile;
+        await this.#live(other, end, elsewhere, { isAsked: false, wrongBy: 0 }, onLost);
+      } else if ((happening.kind === 'removed' || happening.kind === 'replaced') && this.#url === undefined) {
+        this.#lose(happening.kind);
+        written = this.#patches();
+        onLost();
+      }
+    });
+    const time = { ...clock, now: () => clock.now() + wrongBy, boot: () => name };
+    const run = this.#run(given, {
+      ...life.options(time),
+      host: name,
+      terminal: isAsked && given.kind !== 'count' ? 100 : undefined,
+      onSent: ({ method, body }) => {
+        if (method === 'PATCH' && given.kind === 'apply' && given.keepsAbove) expect(body).not.toMatch(/:(0|-\d+)\}/);
+      },
+    });
+    const result = await Promise.race([run, life.death]);
+    await life.met;
+    if (result === 'dead') clock.advance(event?.pause ?? 0);
+    else requireSound(result, written !== undefined);
+    // Without its history nothing more is written.
+    if (written !== undefined) expect(this.#patches()).toBe(written);
+    return result;
+  }
+
+  /** What a command says of the stock is so. */
+  async #requireTrue(given: Order, { code, stderr }: RunResult, before: ReadonlyMap<string, number>): Promise<void> {
+    const after = await this.#stock();
+    const saysNothing = [2, 7, 9].includes(code) || /nothing was written|was not set/i.test(stderr);
+    if (saysNothing) expect(after, stderr).toEqual(before);
+    if (code !== 0 || (given.kind !== 'adjust' && given.kind !== 'library')) return;
+    const sum = (before.get(`${given.pet}`) ?? 0) + given.delta;
+    expect(after, stderr).toEqual(new Map(before).set(`${given.pet}`, sum));
+  }
+
+  async #run(given: Order, options: ShopRunOptions): Promise<RunResult> {
     if (given.kind === 'prune') await this.#look();
+    if (given.kind === 'library') return this.#inLibrary(given, options);
     const stdin = given.kind === 'count' ? `${given.pet} x${given.delta}\n` : undefined;
-    // Two runs of one second must not have one id: of the first, only what was seen is left.
-    const random = () => {
+    const result = await this.#shop.run(await this.#argsOf(given, options), { ...this.#lot, stdin, ...options });
+    if (given.kind === 'export') this.#load(exportedRows(result));
+    return result;
+  }
+
+  /** Two runs of one second must not have one id: of the first, only what was seen is left. */
+  readonly #lot = {
+    random: () => {
       this.#seed = (Math.imul(this.#seed, 1_103_515_245) + 12_345) >>> 0;
       return this.#seed / 2 ** 32;
-    };
-    return this.#shop.run(await this.#argsOf(given), { random, stdin, ...options });
+    },
+  };
+
+  /** A program with the library, which shares the state. */
+  async #inLibrary(
+    { pet, delta }: Extract<Order, { kind: 'library' }>,
+    { around = (send) => send(), clock = this.#shop.clock, interrupted: signal }: ShopRunOptions,
+  ): Promise<RunResult> {
+    const { service, folders } = this.#shop;
+    const client = openPetstoreClient({
+      ...{ baseUrl: service.url, key: service.key, name: 'staging', clock, signal },
+      ...(this.#url === undefined ? { stateFolder: folders.state } : { stateUrl: this.#url }),
+      transport: (request) => around(() => transport(request)),
+    });
+    try {
+      await client.adjust(pet, delta);
+      return { code: 0, stdout: '', stderr: '', requests: [] };
+    } catch (error) {
+      if (!(error instanceof PetstockError)) throw error;
+      return { code: exitCodes[error.kind], stdout: '', stderr: error.message, requests: [] };
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** What came since the last time: the number of each row is higher than all before it. */
+  #load(rows: readonly ExportedRow[]): void {
+    for (const row of rows) {
+      expect(row.seq).toBeGreaterThan(this.#cursor);
+      this.#cursor = row.seq;
+      this.#loaded.set(`${row.run} ${row.row}`, row);
+    }
   }
 
   /** Takes note of all rows. @returns the runs */
@@ -133,15 +301,14 @@ class World {
   }
 
   /** Finishes what is open, and compares the stock with what the history says. */
-  async judge(fresh: ReadonlyMap<string, number>): Promise<void> {
+  async judge(): Promise<void> {
     this.#shop.service.setFaults([]);
     this.#shop.clock.advance(120_000);
     for (const { run, state } of await this.#runs()) {
-      if (state !== 'done') this.#requireSound(await this.#shop.run(`inventory apply --resume ${run} --yes`));
+      if (state !== 'done')
+        requireSound(await this.#shop.run(`inventory apply --resume ${run} --yes --max-wait 90000`));
     }
-    const possible = new Map(
-      [...fresh].map(([petId, quantity]) => [petId, [quantity + (this.#delivered.get(petId) ?? 0)]]),
-    );
+    const possible = new Map([...this.#fresh].map(([petId, quantity]) => [petId, [quantity]]));
     for (const { state } of await this.#look()) expect(state).toBe('done');
     for (const row of [...this.#rows.values()].flat()) {
       const sums = possible.get(`${row.petId}`) ?? [];
@@ -151,79 +318,166 @@ class World {
         sums.flatMap((sum) => changes.map((change) => sum + change)),
       );
     }
-    for (const [petId, quantity] of await stockOf(this.#shop)) {
+    for (const [petId, quantity] of await this.#stock()) {
       expect({ petId, possible: possible.get(petId) }).toEqual({ petId, possible: expect.arrayContaining([quantity]) });
+    }
+    await this.#run({ kind: 'export' }, {});
+    for (const row of exportedRows(await this.#shop.run('history export -o ndjson'))) {
+      expect(this.#loaded.get(`${row.run} ${row.row}`)).toEqual(row);
     }
   }
 
-  /** Any answer of a command is right but a defect. */
-  #requireSound({ code, stderr }: RunResult): void {
-    expect(code, stderr).not.toBe(1);
-  }
-
-  async #argsOf(given: Order): Promise<readonly string[]> {
+  async #argsOf(given: Exclude<Order, { kind: 'library' }>, { terminal }: ShopRunOptions): Promise<readonly string[]> {
+    const yes = terminal === undefined ? ['--yes'] : [];
     switch (given.kind) {
       case 'adjust':
-        return ['inventory', 'adjust', `${given.pet}`, `+${given.delta}`];
-      case 'set':
-        return ['inventory', 'set', `${given.pet}`, `${100 + given.delta}`, '--read-first'];
+        return ['inventory', 'adjust', `${given.pet}`, `${given.delta}`, ...(await this.#expecting(given))];
+      case 'set': {
+        const how = given.expects === undefined ? ['--read-first'] : await this.#expecting(given);
+        return ['inventory', 'set', `${given.pet}`, `${100 + given.delta}`, ...how];
+      }
       case 'several': {
         const [first, second] = given.deltas;
-        return ['inventory', 'adjust', `1=+${first}`, `2=+${second}`, '--yes'];
+        return ['inventory', 'adjust', `1=${first}`, `2=${second}`, ...yes];
       }
       case 'count':
-        return ['inventory', 'count', '--take', '--new', '--yes'];
+        return ['inventory', 'count', given.goes, '--new', '--yes'];
       case 'undo --last':
-        return ['undo', '--last', '--yes'];
+        return ['undo', '--last', ...yes];
+      case 'resume latest':
+        return ['inventory', 'apply', '--resume', 'latest', ...yes];
       case 'prune':
         return ['history', 'prune', '--keep', `${given.keep}`, '--yes'];
-      case 'apply': {
-        const rows = given.deltas.map((change, index) => `${index + 1},${change}`);
-        const file = changeFile(this.#shop, `petId,delta\n${rows.join('\n')}\n`, `${rows.join('-')}.csv`);
-        return ['inventory', 'apply', file, '--yes', '--again'];
-      }
+      case 'export':
+        return ['history', 'export', '--after', `${this.#cursor}`, '-o', 'ndjson'];
+      case 'apply':
+        return [
+          'inventory',
+          'apply',
+          await this.#file(given),
+          '--again',
+          ...yes,
+          ...(given.keepsAbove ? keptAbove : []),
+        ];
       default: {
         const runs = await this.#runs();
         const run = runs[Math.min(given.back, runs.length - 1)]?.run ?? '20260101T000000Z-none';
-        return given.kind === 'undo' ? ['undo', run, '--yes'] : ['inventory', 'apply', '--resume', run, '--yes'];
+        return given.kind === 'undo' ? ['undo', run, ...yes] : ['inventory', 'apply', '--resume', run, ...yes];
       }
     }
+  }
+
+  async #expecting({ pet, expects }: { readonly pet: number; readonly expects: Expects }): Promise<readonly string[]> {
+    return expects === undefined ? [] : ['--expect', `${await this.#expected(pet, expects)}`];
+  }
+
+  async #expected(pet: number, expects: Expects): Promise<number> {
+    const quantity = (await this.#stock()).get(`${pet}`) ?? 0;
+    return expects === 'right' ? quantity : quantity + 1;
+  }
+
+  async #file({ column, expects, changes }: Extract<Order, { kind: 'apply' }>): Promise<string> {
+    const rows = changes.map(async (change, index) => {
+      const value = column === 'delta' ? change : 100 + change;
+      return `${index + 1},${value},${expects === undefined ? '' : await this.#expected(index + 1, expects)}\n`;
+    });
+    return changeFile(this.#shop, `petId,${column},expected\n${(await Promise.all(rows)).join('')}`);
   }
 
   #runs(): Promise<readonly ListedRun[]> {
     return this.#shop.json('history list --limit 1000 --json');
   }
 
+  async #stock(): Promise<Map<string, number>> {
+    const { stock } = await this.#shop.service.controls.snapshot();
+    return new Map(Array.from(stock.items, ({ petId, quantity }) => [`${petId}`, Number(quantity)]));
+  }
+
+  #patches(): number {
+    return this.#shop.service.journal().filter(({ method }) => method === 'PATCH').length;
+  }
+
   /** Somebody else, with no part in our state. */
-  async #deliver(petId: number): Promise<void> {
-    const { url, key } = this.#shop.service;
-    this.#shop.service.setFaults([]);
-    const delivery = this.#next;
+  async #deliver(pet: number): Promise<void> {
+    const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
+    await this.#shop.service.controls.setPet(BigInt(pet), { quantity });
+    this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);
     this.#next *= 2;
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const ask = async (path: string, init: RequestInit): Promise<Response> => {
-      const answer = await fetch(`${url}${path}`, { headers, ...init });
-      if (answer.status !== 429) return answer;
-      this.#shop.clock.advance(61_000);
-      return ask(path, init);
-    };
-    const items = (await (await ask('/inventory', {})).json()) as ShownRow[];
-    const quantity = (items.find((item) => item.petId === petId)?.quantity ?? 0) + delivery;
-    const change = { method: 'PATCH', body: JSON.stringify({ quantity }) };
-    expect((await ask(`/inventory/${petId}`, change)).status).toBe(200);
-    this.#delivered.set(`${petId}`, (this.#delivered.get(`${petId}`) ?? 0) + delivery);
+  }
+
+  /** Somebody removes the state, or puts a copy in its place, as a backup that is restored. */
+  #lose(kind: 'removed' | 'replaced'): void {
+    const { state } = this.#shop.folders;
+    if (kind === 'replaced') cpSync(state, `${state}-copy`, { recursive: true });
+    rmSync(state, { recursive: true, force: true });
+    if (kind === 'replaced') renameSync(`${state}-copy`, state);
   }
 }
 
-property(
+const keptAbove = ['--max-zero', '0'];
+
+function exportedRows({ stdout }: RunResult): readonly ExportedRow[] {
+  return stdout === '' ? [] : jsonLines(stdout);
+}
+
+/** Any answer of a command is right but a defect, or that its state is gone. */
+function requireSound({ code, stderr }: RunResult, hasLost = false): void {
+  if (!hasLost) expect(code, stderr).not.toBe(1);
+}
+
+/** The clock of a database is that of the test: it is read from a file, and moves with the test's. */
+async function databaseOnClockOf({ clock }: Shop): Promise<{ readonly url: string; readonly clock: TestClock }> {
+  const url = await temporaryDatabase();
+  const file = join(newFolder(), 'now');
+  const tell = (ms: number) => {
+    writeFileSync(`${file}.new`, `${(clock.now() + ms) / 1000}`);
+    renameSync(`${file}.new`, file);
+  };
+  tell(0);
+  chmodSync(dirname(file), 0o755);
+  await runSql(
+    url,
+    'ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO real_clock_timestamp',
+    `CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+       AS $$ SELECT pg_catalog.to_timestamp(pg_catalog.pg_read_file('${file}')::double precision) $$`,
+  );
+  const told: TestClock = {
+    ...clock,
+    advance: (ms) => {
+      tell(ms);
+      clock.advance(ms);
+    },
+    sleep: (ms, signal) => {
+      if (signal?.aborted !== true) tell(ms);
+      return clock.sleep(ms, signal);
+    },
+  };
+  return { url, clock: told };
+}
+
+/** Lives a history, with the state in the folder or in a database, and judges it. */
+function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<World> | World): void {
+  property(
+    title,
+    [fc.array(step, { minLength: 3, maxLength: 8 }), fc.constantFrom(1_000_000, 14, 9, 5)],
+    { testTimeout: 100_000 + 5_000 * runs, numRuns: runs, timeout: 90_000, endOnFailure: true },
+    async (steps, minute) => {
+      const shop = await openShop({ pets: 6, limits: { minute, day: 1_000_000_000 }, ban: false });
+      const world = await worldOf(shop);
+      await world.begin();
+      for (const one of steps) await world.take(one);
+      await world.judge();
+    },
+  );
+}
+
+holds(
   'whatever is written, lost, killed, stopped, resumed, taken back and forgotten: the stock is what the history says',
-  [fc.array(step, { minLength: 3, maxLength: 8 }), fc.constantFrom(1_000_000, 14, 9, 5)],
-  { testTimeout: 100_000 + 5_000 * numRuns, numRuns, endOnFailure: true },
-  async (steps, minute) => {
-    const shop = await openShop({ pets: 6, limits: { minute, day: 1_000_000_000 }, ban: false });
-    const world = new World(shop);
-    const fresh = await stockOf(shop);
-    for (const one of steps) await world.take(one);
-    await world.judge(fresh);
-  },
+  numRuns,
+  (shop) => new World(shop),
 );
+
+holds('the same of a state in PostgreSQL', Math.ceil(numRuns / 4), async (shop) => {
+  const { url, clock } = await databaseOnClockOf(shop);
+  return new World(shopOf({ ...shop, clock, env: { ...shop.env, PETSTOCK_STATE_URL: url } }), url);
+});
