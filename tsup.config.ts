@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { oneScript, unused } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
-import { completionTable } from './.ci/reference/completion-table.ts';
-import { manPage } from './.ci/reference/man-page.ts';
+import { completionTable } from './test/support/reference/completion-table.ts';
+import { manPage } from './test/support/reference/man-page.ts';
 
 /** The folder of the package, which yarn's Plug'n'Play has elsewhere. */
 const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/sqlite/package.json'));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fromGit, root } from '../../.ci/commands.ts';
-import { commandsDocument } from '../../.ci/reference/commands-document.ts';
+import { commandsDocument } from './reference/commands-document.ts';
 import { changedFiles } from './changed-files.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test as plain } from 'vitest';
-import { allCommands } from '../../../.ci/reference/reference.ts';
+import { allCommands } from '../../support/reference/reference.ts';
 import {
   addCommands,
   commandPath,

@@ -32,7 +32,8 @@ test('prepare builds once, and again when a source or the build has changed', ()
 function project() {
   const folder = newFolder();
   const at = (name: string) => join(folder, name);
-  for (const name of ['.ci', 'bin', 'src/deep', 'node_modules/tsup']) mkdirSync(at(name), { recursive: true });
+  for (const name of ['.ci', 'bin', 'src/deep', 'test/support/reference', 'node_modules/tsup'])
+    mkdirSync(at(name), { recursive: true });
   const files = ['package-lock.json', 'tsconfig.json', 'tsup.config.ts', 'src/deep/one.ts', 'src/deep/two.ts'];
   for (const name of [...files, 'node_modules/tsup/package.json']) writeFileSync(at(name), '{}');
   const build = `const fs = require('node:fs');

@@ -1,6 +1,6 @@
-import type { HelpPart } from '../../src/output/help-text.ts';
-import { wrap } from '../../src/output/text-width.ts';
-import { version } from '../../src/shared/version.ts';
+import type { HelpPart } from '../../../src/output/help-text.ts';
+import { wrap } from '../../../src/output/text-width.ts';
+import { version } from '../../../src/shared/version.ts';
 import { reference } from './reference.ts';
 
 /** Of a line of the source, in bytes: a convention that `mandoc -Tlint` checks. */

@@ -1,4 +1,4 @@
-import type { HelpPart } from '../../src/output/help-text.ts';
+import type { HelpPart } from '../../../src/output/help-text.ts';
 import { reference } from './reference.ts';
 
 /** `docs/commands.md`: every command with its options and examples, as its help has them. */

@@ -1,8 +1,8 @@
 import type { Argument, Command } from 'commander';
-import { commandPath, finish } from '../../src/cli/commands/command.ts';
-import { topics } from '../../src/cli/commands/help.ts';
-import { createProgram } from '../../src/cli/program.ts';
-import type { HelpPart } from '../../src/output/help-text.ts';
+import { commandPath, finish } from '../../../src/cli/commands/command.ts';
+import { topics } from '../../../src/cli/commands/help.ts';
+import { createProgram } from '../../../src/cli/program.ts';
+import type { HelpPart } from '../../../src/output/help-text.ts';
 
 /** Returns what help says, of which the documents are made. A title stands above its parts; `depth` is the number of words of a command. */
 export async function reference() {
