@@ -13,8 +13,8 @@ const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/s
 /** Everything is bundled but a package that `pg` can do without. */
 const all = {
   target: 'node20',
-  // These builds write here at once, and what is made of them stays.
-  clean: ['!man/**', '!prebuilds/**', '!binaries/**', '!packages/**', '!release/**'],
+  // These builds write here at once, and what is made of them stays, in folders.
+  clean: ['!*/**'],
   external: ['./complete.cjs'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
   noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],

@@ -5,22 +5,19 @@ import type { Options } from 'tsup';
 
 export type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
-const undici = /[\\/]node_modules[\\/]undici[\\/]/;
-const nothing = 'module.exports = {};';
+const importers = /[\\/]node_modules[\\/](commander|undici)[\\/]/;
 
 /**
- * What is in the place of modules that a bundled package loads at once for what petstock never does: their name, who imports them, and the code.
- * Commander starts subcommands that are programs of their own; undici speaks HTTP/2, asks Node's own client for the size of a head, which
+ * What is in the place of modules that these packages load at once for what petstock never does: the name, and the code. Commander
+ * starts subcommands that are programs of their own; undici speaks HTTP/2, asks Node's own client for the size of a head, which
  * `src/api/undici.ts` names, takes a form for a body, and plants a tree of the names of headers. Together some 5 ms of CPU.
  */
-const replaced: readonly (readonly [name: RegExp, importer: RegExp, code: string])[] = [
-  [/^node:child_process$/, /[\\/]node_modules[\\/]commander[\\/]/, nothing],
-  [/\/client-h2\.js$|^node:http$|\/web\/fetch\/body\.js$/, undici, nothing],
-  [/^\.\/tree$/, undici, 'module.exports = { tree: { lookup() {} } };'],
-  // All that undici uses of it.
+const replaced: readonly (readonly [name: RegExp, code: string])[] = [
+  [/^node:(child_process|http)$|\/client-h2\.js$|\/web\/fetch\/body\.js$/, 'module.exports = {};'],
+  [/^\.\/tree$/, 'module.exports = { tree: { lookup() {} } };'],
   [
     /^node:assert$/,
-    undici,
+    // All that undici uses of it.
     "module.exports = (holds, words) => { if (!holds) throw new Error(words ?? 'undici: an assertion failed'); };",
   ],
 ];
@@ -28,9 +25,9 @@ const replaced: readonly (readonly [name: RegExp, importer: RegExp, code: string
 export const unused: EsbuildPlugin = {
   name: 'unused',
   setup({ onResolve, onLoad }) {
-    for (const [filter, by, code] of replaced)
+    for (const [filter, code] of replaced)
       onResolve({ filter }, ({ path, importer }) =>
-        by.test(importer) ? { path, namespace: 'replaced', pluginData: code } : undefined,
+        importers.test(importer) ? { path, namespace: 'replaced', pluginData: code } : undefined,
       );
     onLoad({ filter: /./, namespace: 'replaced' }, ({ pluginData }) => ({ contents: pluginData }));
   },
@@ -49,11 +46,10 @@ const maxPiece = 80_000;
  */
 export const oneScript = (besides: readonly string[]): EsbuildPlugin => ({
   name: 'one-script',
-  setup({ esbuild, initialOptions: { entryPoints = {} }, onEnd }) {
-    const names = Object.keys(entryPoints).map((name) => `${name}.cjs`);
+  setup({ esbuild, onEnd }) {
     onEnd(async ({ outputFiles = [], metafile }) => {
-      const entry = outputFiles.find(({ path }) => names.includes(basename(path)));
-      if (entry === undefined) throw new Error(`esbuild has made no ${names}`);
+      const entry = outputFiles.find(({ path }) => basename(path) === 'program.cjs');
+      if (entry === undefined) throw new Error('esbuild has made no program.cjs');
       const pieces: string[] = [];
       const scripts: typeof outputFiles = [];
       for (const file of outputFiles) {
@@ -67,13 +63,12 @@ export const oneScript = (besides: readonly string[]): EsbuildPlugin => ({
           minifyWhitespace: true,
         });
         const piece = `define("./${basename(file.path)}", function (expose, require) {\n${withoutHelpers(code)}});`;
-        if (file !== entry && code.length > maxPiece) scripts.push({ ...file, ...scriptOf([piece]) });
+        if (file !== entry && code.length > maxPiece) scripts.push({ ...file, text: scriptOf([piece]) });
         else pieces.push(piece);
       }
-      const licences = licencesOf([...Object.keys(metafile?.inputs ?? {}), ...besides]);
-      const path = join(entry.path, '..', 'LICENSES.txt');
-      scripts.push({ ...entry, path, text: licences, contents: Buffer.from(licences) });
-      outputFiles.splice(0, outputFiles.length, { ...entry, ...scriptOf(pieces) }, ...scripts);
+      const contents = Buffer.from(licencesOf([...Object.keys(metafile?.inputs ?? {}), ...besides]));
+      scripts.push({ ...entry, path: join(entry.path, '../LICENSES.txt'), contents });
+      outputFiles.splice(0, outputFiles.length, { ...entry, text: scriptOf(pieces) }, ...scripts);
     });
   },
 });
@@ -94,13 +89,11 @@ function withoutHelpers(code: string): string {
   return piece;
 }
 
-function scriptOf(pieces: readonly string[]): { readonly text: string; readonly contents: Uint8Array } {
+function scriptOf(pieces: readonly string[]): string {
   // esbuild escapes all but regular expressions.
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const joined = pieces.join('\n').replace(/[^\0-\x7f]/g, escaped);
-  const code = `(function (__filename, define) {\n${joined}\n})\n`;
-  const text = `// ${hash('sha256', code)}\n${code}`;
-  return { text, contents: Buffer.from(text) };
+  const code = `(function (__filename, define) {\n${pieces.join('\n')}\n})\n`.replace(/[^\0-\x7f]/g, escaped);
+  return `// ${hash('sha256', code)}\n${code}`;
 }
 
 /**

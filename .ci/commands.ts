@@ -57,11 +57,8 @@ export function newFolder(): string {
 
 /** The sums of all files of a folder, as `sha256sum` prints them, and takes them with `--check`. */
 export function sumsOf(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
-  return names
-    .sort()
-    .map((name) => `${hash('sha256', readFileSync(join(folder, name)))}  ${name}\n`)
-    .join('');
+  const names = readdirSync(folder).sort();
+  return names.map((name) => `${hash('sha256', readFileSync(join(folder, name)))}  ${name}\n`).join('');
 }
 
 /**

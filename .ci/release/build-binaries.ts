@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
+import { description, homepage, version } from '../../package.json';
 import { completionTable } from '../../test/support/reference/completion-table.ts';
 import { manPage } from '../../test/support/reference/man-page.ts';
 import { licencesOf, unused } from '../bundle.ts';
@@ -14,8 +15,8 @@ import { sbomOf } from './sbom.ts';
 /**
  * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
  * and `petstock-linux-x64.cdx.json` and so on, which say what is inside.
- * `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs
- * each into a `.tar.gz` besides. The same commit gives the same bytes.
+ * `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs each into a
+ * `.tar.gz` besides, and for all of them fills in a formula for Homebrew and a manifest for Scoop. The same commit gives the same bytes.
  */
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: join(root, 'dist/binaries') }, archives: { type: 'boolean' } },
@@ -23,10 +24,6 @@ const { values, positionals } = parseArgs({
 });
 const { out } = values;
 const builtAt = committedAt();
-const constants = {
-  COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
-  ...buildConstants(root),
-};
 
 process.chdir(root);
 process.umask(0o022);
@@ -45,7 +42,17 @@ for (const target of positionals.length === 0 ? targets : positionals) {
   writeFileSync(join(out, `petstock-${target}.cdx.json`), sbomOf(licences, target));
   if (values.archives) pack(target);
 }
-writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
+const sums = sumsOf(out);
+writeFileSync(join(out, 'SHA256SUMS'), sums);
+if (values.archives && positionals.length === 0) {
+  const home = homepage.replace(/#.*$/, '');
+  const words = {
+    ...{ version, description, homepage: home, downloads: `${home}/releases/download/v${version}` },
+    // `petstock-linux-x64.tar.gz` and its sum, and so on.
+    ...Object.fromEntries([...sums.matchAll(/^(\S+) +(\S+)$/gm)].map(([, sum, name]) => [name, sum])),
+  };
+  for (const name of ['petstock.rb', 'petstock.json']) writeFileSync(join(out, name), filled(name, words));
+}
 
 /**
  * Bundles what each executable is compiled of: `petstock.mjs`, with the pieces that it loads when they are wanted. By bun alone, with what
@@ -59,15 +66,17 @@ async function bundle(): Promise<string> {
     metafile: true,
     entry: { petstock: 'bin/petstock.ts' },
     format: 'esm',
-    platform: 'node',
     target: 'es2023',
-    splitting: true,
     outDir: folder,
     noExternal: [/^(?!pg-native$)/],
     removeNodeProtocol: false,
     outExtension: () => ({ js: '.mjs' }),
-    // The path of a file on the machine that builds would make each build another one.
-    define: { ...constants, __filename: '"/petstock"', __dirname: '"/"' },
+    define: {
+      ...buildConstants(root),
+      COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
+      // The path of a file on the machine that builds would make each build another one.
+      ...{ __filename: '"/petstock"', __dirname: '"/"' },
+    },
     esbuildPlugins: [unused],
   });
   return licencesOf(Object.keys(JSON.parse(readFileSync(join(folder, 'metafile-esm.json'), 'utf8')).inputs));

@@ -21,6 +21,6 @@ writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)
 // Those of any checkout, whatever the umask that it was made with: they are in the tarball.
 execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
 mkdirSync(out, { recursive: true });
-process.stdout.write(npm(folder, 'pack', '--json', '--ignore-scripts', '--pack-destination', out));
+process.stdout.write(`package: ${npm(folder, 'pack', '--ignore-scripts', '--pack-destination', out)}`);
 const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
 writeFileSync(join(out, `petstock-${own.version}.tgz.cdx.json`), sbomOf(licences));

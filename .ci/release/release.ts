@@ -12,6 +12,11 @@ import { notesOf, releasedChangelog, requireNextVersion } from './versions.ts';
  * and no tag here. With `--tagged` the commit that is checked out is the release already, and its files are made once more. The same
  * commit gives the same tarball.
  */
+// What to do, or what npm or git has said, is all that its reader needs.
+process.once('uncaughtException', ({ message }) => {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+});
 const root = process.cwd();
 const textIn = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8');
 const flag = { type: 'boolean', default: false } as const;
@@ -26,8 +31,8 @@ const clone = join(newFolder(), 'clone');
 git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
 if (!values.tagged) commitInClone(version);
 npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
-for (const script of ['build', 'build:package']) npm(clone, 'run', script);
-for (const script of ['build:binaries -- --archives', 'check:binaries', 'build:deb', 'build:manifests'])
+npm(clone, 'run', 'build');
+for (const script of ['build:package', 'build:binaries -- --archives', 'check:binaries', 'build:deb'])
   process.stderr.write(npm(clone, 'run', '--silent', ...script.split(' ')));
 const out = join(root, 'dist', 'release');
 rmSync(out, { recursive: true, force: true });
@@ -37,7 +42,8 @@ for (const folder of ['binaries', 'packages'])
   for (const name of readdirSync(join(clone, 'dist', folder)))
     if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
 writeFileSync(join(out, 'NOTES.md'), notesOf(textIn(clone, 'CHANGELOG.md'), version));
-writeFileSync(join(out, 'SHA256SUMS'), sumsOf(out));
+const sums = sumsOf(out);
+writeFileSync(join(out, 'SHA256SUMS'), sums);
 let next = 'Nothing was committed or tagged.';
 if (!values.tagged && !values['dry-run']) {
   // The commit and the tag come here in the end, when nothing can fail any more.
@@ -45,7 +51,7 @@ if (!values.tagged && !values['dry-run']) {
   git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
   next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
 }
-process.stdout.write(`${textIn(out, 'SHA256SUMS')}\n${out}\n${next}\n`);
+process.stdout.write(`${sums}\n${out}\n${next}\n`);
 
 /** @throws Error that says what to do first */
 function requireReleasable(version: string): void {

@@ -30,9 +30,8 @@ export function bunPackage(target: string): string {
 }
 
 /**
- * Brings bun for a target. It is no dev dependency: it would be 50 MB of every `npm ci`, and npm leaves out the packages of other
- * systems.
- * @returns the path of bun's own executable
+ * Brings bun for a target, and returns the path of its executable. It is no dev dependency: it would be 50 MB of every `npm ci`, and npm
+ * leaves out the packages of other systems.
  * @throws Error if the tarball is not the one that was pinned, or there is none
  */
 export function runtimeFor(target: string): string {

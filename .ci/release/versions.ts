@@ -1,19 +1,12 @@
 import { createRequire } from 'node:module';
 
 /** Semantic Versioning, as npm reads it. */
-const { gt, valid }: { gt(one: string, other: string): boolean; valid(text: string): string | null } = createRequire(
-  import.meta.url,
-)('semver');
+const { gt, valid } = createRequire(import.meta.url)('semver');
 
 /** @throws Error if `wanted` is no version, has something behind a `+`, or does not come after `current` */
 export function requireNextVersion(wanted: string, current: string): void {
   if (valid(wanted) !== wanted) throw new Error(`"${wanted}" is not a version: it must be like 1.2.3 or 1.2.3-rc.1.`);
   if (!gt(wanted, current)) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
-}
-
-/** Returns a version as Debian orders it: `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it. */
-export function debianVersion(version: string): string {
-  return version.replace('-', '~');
 }
 
 const unreleasedHead = /^## \[?Unreleased\]?[ \t]*$/im;
@@ -36,6 +29,5 @@ export function notesOf(changelog: string, version?: string): string {
 
 /** The change log with what was unreleased under the version. @param date `2026-01-31` */
 export function releasedChangelog(changelog: string, version: string, date: string): string {
-  notesOf(changelog);
   return changelog.replace(unreleasedHead, `## Unreleased\n\n## ${version} - ${date}`);
 }

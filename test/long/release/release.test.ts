@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { buildConstants } from '../../../.ci/commands.ts';
-import { debianVersion, notesOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
+import { notesOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
 import { version } from '../../../package.json';
 import { newFolder } from '../../support/new-folder.ts';
 
@@ -77,6 +77,7 @@ test.each([
   const command = ['--import', tsx, script, ...args, '--dry-run'];
   const result = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' });
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect(result.stderr).not.toMatch(/^ +at |Node\.js v/m);
   expect(run('for-each-ref') + run('status', '--porcelain')).toBe(before);
 });
 
@@ -103,14 +104,6 @@ function repository(): { readonly folder: string; readonly run: Git } {
   run('commit', '--quiet', '--message', 'First');
   return { folder, run };
 }
-
-test('Debian has a candidate before its version', () => {
-  const versions = ['0.2.9', '0.3.0-rc.1', '0.3.0-rc.2', '0.3.0'].map(debianVersion);
-  for (const [index, version] of versions.slice(1).entries()) {
-    const { status } = spawnSync('dpkg', ['--compare-versions', versions[index] ?? '', 'lt', version]);
-    expect([version, status]).toEqual([version, 0]);
-  }
-});
 
 test('a build names its commit in the version, but for the one that is tagged as the release', () => {
   const { folder, run } = repository();
