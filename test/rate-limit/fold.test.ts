@@ -218,6 +218,16 @@ test.each<[string, LimitRecord[], object]>([
     [...sent, { ...start, boot: 'two', at: 500, wall: now + 500 }],
     { boot: 'two', over: 1, ...left(10), inFlight: 'a' },
   ],
+  [
+    'what a gateway asked for lasts over a restart',
+    [...sent, down('a', 300, { retryAfter: 60_000 }), { ...start, boot: 'two', at: 10, wall: now + 20_000 }],
+    held(40_310, 60_000),
+  ],
+  [
+    'a restart with a clock that was set back before one of the windows forgets both',
+    [...probed, ...asked('a', 4900, ofDay), { ...start, boot: 'two', at: 10, wall: now + 2000 }],
+    { minute: undefined, day: undefined },
+  ],
 ])('%s', (_what, records, expected) => {
   expect(shown(stateAfter(...records))).toMatchObject(expected);
 });

@@ -46,6 +46,8 @@ describe('Retry-After', () => {
     ['PT2H', 7_200_000],
     // Durations of Go and of ISO 8601.
     ['1m30s', 90_000],
+    ['01:30', 90_000],
+    ['10:30', 630_000],
     ['PT1H30M', 5_400_000],
     ['Thu, 30 Feb 2026 12:01:20 GMT', Date.UTC(2026, 2, 2, 12, 1, 20) - now],
     // A proxy has joined two.
