@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { answerText, complete, type Knowledge } from '../src/cli/completion/complete.ts';
 import type { TableCommand } from '../src/cli/completion/command-table.ts';
+import { answerText, complete, type Knowledge } from '../src/cli/completion/complete.ts';
 
 /** The completion table of the commands, as JSON: the build puts it here, and it is missing in the sources. */
 declare const COMPLETION_TABLE: string;

@@ -5,9 +5,8 @@ import type { Transport, TransportOptions } from '../src/api/transport.ts';
 import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import type { Folders } from '../src/settings/folders.ts';
-import { type Clock, createSystemClock, hasBootId } from '../src/shared/clock.ts';
+import { type Clock, createSystemClock, hasBootId, machineTime } from '../src/shared/clock.ts';
 import { ClosedPipeError, exitCodes, InterruptedError } from '../src/shared/errors.ts';
-import { machineTime } from '../src/shared/machine-time.ts';
 import { createSystemProcesses } from '../src/shared/processes.ts';
 import { foldersOf } from './folders.ts';
 

@@ -8,9 +8,8 @@ import {
   UnavailableError,
 } from '../shared/errors.ts';
 import { isOfGateway } from '../shared/http-status.ts';
-import { errorOf } from './error-answer.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
-import { NetworkFault } from './network-fault.ts';
+import { errorOf, NetworkFault } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** The end of one request. */

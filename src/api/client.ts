@@ -7,10 +7,9 @@ import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
 import { HeldBytes, mostBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
-import { errorOf, errorOfAnswer, redactError } from './error-answer.ts';
 import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
-import { type CopyInventoryOptions, copyInventory, pushToPull, readInventory } from './inventory-body.ts';
-import { NetworkFault } from './network-fault.ts';
+import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
+import type { CopyInventoryOptions } from './inventory-body.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -153,10 +152,14 @@ export function createClient(options: ClientOptions): Client {
     });
 
   return {
-    scanInventory: ({ onUnreadable, ...read } = {}) =>
-      pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable }))),
-    copyInventory: (writer, copy) =>
-      pushToPull((give) => getInventory({}, (answer) => copyInventory(answer, writer, give, copy))),
+    async *scanInventory({ onUnreadable, ...read } = {}) {
+      const { pushToPull, readInventory } = await import('./inventory-body.ts');
+      yield* pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable })));
+    },
+    async *copyInventory(writer, copy) {
+      const { copyInventory, pushToPull } = await import('./inventory-body.ts');
+      yield* pushToPull((give) => getInventory({}, (answer) => copyInventory(answer, writer, give, copy)));
+    },
     updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;
       return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (answer) => {

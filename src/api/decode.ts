@@ -1,5 +1,4 @@
-import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
-import { grouped } from '../inventory/values.ts';
+import { grouped, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from '../shared/json.ts';
 import { decodeUtf8, mostBytes, tooLong } from './body.ts';

@@ -11,7 +11,7 @@ import {
   tooLong,
   wholeBody,
 } from './body.ts';
-import { describe, NetworkFault } from './network-fault.ts';
+import { describe, NetworkFault } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** An answer whose body has been decoded from its content encoding. */

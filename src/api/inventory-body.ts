@@ -1,11 +1,10 @@
 import { batchSize, type ItemColumns, type ItemWriter } from '../inventory/item-columns.ts';
-import type { UnreadableItem } from '../inventory/items.ts';
-import { keepFirst, SeenPets } from '../inventory/seen-pets.ts';
-import { grouped } from '../inventory/values.ts';
+import { grouped, type UnreadableItem } from '../inventory/items.ts';
+import { keepFirst, SeenPets } from '../inventory/pet-id-set.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { Answer } from './exchange.ts';
-import { NetworkFault } from './network-fault.ts';
+import { NetworkFault } from './failures.ts';
 import { InventoryScanner } from './scanner/scanner.ts';
 
 const operation = { name: 'GET /inventory' };

@@ -2,8 +2,8 @@ import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/bac
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
-import { inWordsOf } from './error-answer.ts';
 import type { Answer, ExchangeOptions } from './exchange.ts';
+import { inWordsOf } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {

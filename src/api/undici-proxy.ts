@@ -1,5 +1,5 @@
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import type { ProxyRefusal } from './network-fault.ts';
+import type { ProxyRefusal } from './failures.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface ProxyAgentOptions {

@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import { mostBytes } from './body.ts';
-import { BodyQueue } from './body-queue.ts';
-import { handOverDirectly, intoOneBuffer } from './direct-reading.ts';
+import { BodyQueue, handOverDirectly, intoOneBuffer } from './body-queue.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
 /** Without it undici would load `node:http` to ask for Node's own. */

@@ -1,4 +1,4 @@
-import { isAddition, parsePetId, parseQuantity } from '../inventory/values.ts';
+import { isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { fault, type Parsed, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;

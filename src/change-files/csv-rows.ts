@@ -1,4 +1,4 @@
-import { parsePetId, parseQuantity } from '../inventory/values.ts';
+import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { quoted } from '../shared/parsed.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import type { FaultList } from './fault.ts';

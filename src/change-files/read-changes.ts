@@ -1,8 +1,8 @@
 import type { Change } from '../inventory/change.ts';
 import { ItemColumns } from '../inventory/item-columns.ts';
+import { parseDelta } from '../inventory/items.ts';
 import { PetIdSet } from '../inventory/pet-id-set.ts';
 import { StockList } from '../inventory/stock-list.ts';
-import { parseDelta } from '../inventory/values.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
 import { FaultList, type FileFaults, type PlaceUnit } from './fault.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FileFault, PlaceUnit } from '../change-files/fault.ts';
-import { grouped } from '../inventory/values.ts';
+import { grouped } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
 import { orInterrupted } from '../shared/or-interrupted.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../inventory/values.ts';
+import { grouped } from '../inventory/items.ts';
 import { errorJson, errorText } from '../output/error-text.ts';
 import { exactJson } from '../output/exact-json.ts';
 import { createPaint, wantsColor } from '../output/terminal.ts';

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
-import { urlPerHost } from '../shared/database-url.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
@@ -22,7 +21,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const key = options.key ?? (file === ':memory:' ? undefined : own.key);
   const folder = dirname(resolve(file));
   if (database === undefined && file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
-  return startService({ ...options, file, key, clock, ...serversOf(options) }).catch(async (cause) => {
+  return startService({ ...options, file, key, clock, ...(await serversOf(options)) }).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
@@ -32,8 +31,12 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 }
 
 /** The servers of a database: the driver of the service takes one host a URL. */
-export function serversOf({ database }: Pick<ServiceOptions, 'database'>): Pick<ServiceOptions, 'database'> {
-  return typeof database === 'string' ? { database: urlPerHost(database) } : {};
+export async function serversOf({
+  database,
+}: Pick<ServiceOptions, 'database'>): Promise<Pick<ServiceOptions, 'database'>> {
+  if (typeof database !== 'string') return {};
+  const { urlPerHost } = await import('../shared/database-url.ts');
+  return { database: urlPerHost(database) };
 }
 
 interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {

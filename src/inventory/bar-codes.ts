@@ -8,11 +8,6 @@ export interface BarCodes {
   readonly names: ReadonlyMap<bigint, string>;
 }
 
-/** Reports whether an id that no pet has may be a bar code: EAN-8, UPC, EAN-13 or GTIN-14. */
-export function mayBeBarCode(petId: bigint): boolean {
-  return /^(?:\d{8}|\d{12,14})$/.test(`${petId}`);
-}
-
 export const noBarCodes: BarCodes = { pets: new Map(), names: new Map() };
 
 /** Returns the codes of all; of two for one code or pet the first counts. */

@@ -1,5 +1,4 @@
-import { filled, splitPetId } from './item-columns.ts';
-import { type UnreadableItem, unreadableText } from './items.ts';
+import { type ColumnBatches, filled, type ItemColumns, type SeenIds, splitPetId } from './item-columns.ts';
 
 /** Some pets. A Set of bigint is one. */
 export type PetIds = Pick<ReadonlySet<bigint>, 'has' | 'size'> & Iterable<bigint>;
@@ -91,39 +90,115 @@ export class PetIdSet implements PetIds {
   }
 }
 
-/** The stock of some pets; one that is missing is not there, or can't be relied on. A Map is one. */
-export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
-  readonly unreadable?: ReadonlyMap<bigint, UnreadableItem>;
-  /** Pets that the service answered with an older stock than the one that was written last. */
-  readonly outdated?: ReadonlyMap<bigint, OutdatedStock>;
-};
+/**
+ * The pets that a list has named so far. As long as their ids go up in equal steps, as most do, no more is kept than where each step
+ * begins and ends: five million take no memory. Ids that go down are kept one by one.
+ */
+export class SeenPets implements SeenIds {
+  /** Runs of ids with one head that have ended: the first tail, the step, and the last tail. */
+  readonly #heads: number[] = [];
+  readonly #firsts: number[] = [];
+  readonly #steps: number[] = [];
+  readonly #lasts: number[] = [];
+  readonly #others = new PetIdSet();
+  /** The run that goes on. Its step is 0 while it has one id. */
+  #head = Number.NEGATIVE_INFINITY;
+  #first = 0;
+  #step = 0;
+  #tail = 0;
 
-/** A stock that was answered though a later one had been written. */
-export interface OutdatedStock {
-  readonly found: number;
-  readonly written: number;
+  add(head: number, tail: number): boolean {
+    if (head > this.#head || (head === this.#head && tail > this.#tail)) {
+      this.#append(head, tail);
+      return true;
+    }
+    if (this.#isInRun(head, tail)) return false;
+    const { size } = this.#others;
+    this.#others.addParts(head, tail);
+    return this.#others.size > size;
+  }
+
+  stepFrom(head: number, tail: number): number {
+    return head === this.#head && tail === this.#tail ? this.#step : 0;
+  }
+
+  goOn(count: number): void {
+    this.#tail += count * this.#step;
+  }
+
+  /** Takes the ids at the beginning of a batch that go on in the same step: most batches as a whole. @returns how many */
+  follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {
+    const [head, step] = [this.#head, this.#step];
+    let tail = this.#tail;
+    let count = 0;
+    while (step > 0 && count < length && heads[count] === head && tails[count] === tail + step) {
+      tail += step;
+      count += 1;
+    }
+    this.#tail = tail;
+    return count;
+  }
+
+  #append(head: number, tail: number): void {
+    const step = tail - this.#tail;
+    if (head === this.#head && (this.#step === step || this.#step === 0)) {
+      this.#step = step;
+    } else {
+      if (this.#head !== Number.NEGATIVE_INFINITY) this.#end();
+      this.#head = head;
+      this.#first = tail;
+      this.#step = 0;
+    }
+    this.#tail = tail;
+  }
+
+  #end(): void {
+    this.#heads.push(this.#head);
+    this.#firsts.push(this.#first);
+    this.#steps.push(this.#step);
+    this.#lasts.push(this.#tail);
+  }
+
+  #isInRun(head: number, tail: number): boolean {
+    if (head === this.#head && tail >= this.#first) return isStep(tail - this.#first, this.#step);
+    let [low, high] = [0, this.#heads.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const order = (this.#heads[middle] ?? 0) - head || (this.#firsts[middle] ?? 0) - tail;
+      if (order <= 0) low = middle + 1;
+      else high = middle;
+    }
+    const run = low - 1;
+    if (this.#heads[run] !== head || tail > (this.#lasts[run] ?? 0)) return false;
+    return isStep(tail - (this.#firsts[run] ?? 0), this.#steps[run] ?? 0);
+  }
 }
 
-/** The stock of pets, with those that have none that can be relied on. */
-export class PetQuantities extends Map<bigint, number> implements Quantities {
-  readonly unreadable = new Map<bigint, UnreadableItem>();
-  readonly outdated = new Map<bigint, OutdatedStock>();
+/** Reports whether a distance is a whole number of steps. A step of 0 is that of a run with one id. */
+function isStep(distance: number, step: number): boolean {
+  return distance === 0 || (step > 0 && distance % step === 0);
 }
 
-/** Returns why such a stock is not relied on: a clause without a trailing period. */
-export function outdatedText({ found, written }: OutdatedStock): string {
-  return `the service answered with an older stock: ${found}, though ${written} was written a moment ago`;
+/** Yields the batches with each pet once: the first item of each. @param onRepeated is called for every other one */
+export async function* withoutRepeated(
+  batches: ColumnBatches,
+  onRepeated: (petId: bigint) => void,
+): AsyncGenerator<ItemColumns> {
+  const seen = new SeenPets();
+  for await (const batch of batches) {
+    keepFirst(batch, seen, onRepeated);
+    yield batch;
+  }
 }
 
-/** Returns why a pet that had a stock is without one: a clause without a trailing period. */
-export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
-  const older = outdated?.get(petId);
-  if (older !== undefined) return outdatedText(older);
-  const item = unreadable?.get(petId);
-  return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
-}
-
-/** Reports whether the service has no such pet: it is not one whose stock can't be relied on. */
-export function isAbsent(quantities: Quantities, petId: bigint): boolean {
-  return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
+/** Leaves in a batch the items whose pets have not been seen. @param onRepeated is called for every other one */
+export function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
+  const { heads, tails } = batch;
+  const known = seen.follow(batch);
+  if (known === batch.length) return;
+  batch.keep((index) => {
+    const isNew = index < known || seen.add(heads[index] ?? 0, tails[index] ?? 0);
+    if (!isNew) onRepeated(batch.petIdAt(index));
+    return isNew;
+  });
 }

@@ -1,7 +1,5 @@
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
-import { unreadableText } from './items.ts';
-import { outdatedText, type Quantities } from './pet-id-set.ts';
-import { addDelta, counted, grouped } from './values.ts';
+import { addDelta, counted, grouped, outdatedText, type Quantities, unreadableText } from './items.ts';
 
 /** A row for which the whole file is refused. */
 export interface PlanFault {

@@ -1,4 +1,4 @@
-import { type Parsed, parsePetId, parseQuantity } from '../inventory/values.ts';
+import { type Parsed, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 
 /** An integer of 64 bits: a bigint, a safe integer, or its decimal digits. */

@@ -1,9 +1,8 @@
 import process from 'node:process';
 import type { InventoryItem, PetStatus } from '../inventory/items.ts';
 import type { Controls, RunningService, ServiceOptions, StockItem } from '../service/index.ts';
-import { type Clock, createSystemClock } from '../shared/clock.ts';
+import { type Clock, createSystemClock, machineTime } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
-import { machineTime } from '../shared/machine-time.ts';
 import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
 import type { PetstoreClientOptions } from './client-options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';

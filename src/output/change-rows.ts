@@ -1,7 +1,7 @@
 import { type BulkCounts, type BulkRow, type RowError, type RowResult, rowResults } from '../inventory/change.ts';
-import { grouped } from '../inventory/values.ts';
+import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
-import type { Column, Row, Scalar } from './view.ts';
+import type { Row, Scalar } from './view.ts';
 
 /*
  * The words for what becomes of a row: the same in the preview, the report and the history.
@@ -67,61 +67,4 @@ interface RowFault {
   readonly result: string;
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-}
-
-/** An id, or the number of a line: digits as they are. */
-export function numberColumn(field: string, title: string): Column {
-  return { field, title, align: 'right' };
-}
-
-/** Pets, units, requests: a table shows `1,234`. */
-export function countColumn(field: string, title: string): Column {
-  return { field, title, align: 'right', cell: numberText };
-}
-
-/** The shop's names of pets: they are cut first. */
-export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
-
-export function numberText(value: Scalar): string {
-  return typeof value === 'number' || typeof value === 'bigint' ? grouped(value) : `${value ?? ''}`;
-}
-
-const barLength = 10;
-
-type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
-
-/**
- * Returns two columns for the field `share`, from 0 to 1 and null if a row has none: in percent, and as a bar, which is left out
- * first if the terminal is narrow.
- */
-export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
-  return [
-    {
-      field: 'share',
-      title,
-      align: 'right',
-      cell: (share) => (typeof share === 'number' ? percent(share) : ''),
-    },
-    {
-      field: 'share',
-      title: '',
-      remark: true,
-      whole: true,
-      yields: 1,
-      cell: (share, row, paint) => (typeof share === 'number' ? barText(share, barLength, paint, color(row)) : ''),
-    },
-  ];
-}
-
-/** Not 0% if there is something, nor 100% if something is missing. */
-function percent(share: number): string {
-  if (share > 0 && share < 0.01) return '<1%';
-  return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;
-}
-
-/** `█████░░░░░`: full only if the share is the whole. */
-export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
-  const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
-  const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];
-  return (filled === '' ? '' : paint[color](filled)) + (rest === '' ? '' : paint.dim(rest));
 }

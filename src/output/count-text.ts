@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
-import { counted, grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/items.ts';
 import { isPlainName, plainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
 import { bar, barred, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';

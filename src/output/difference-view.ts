@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { nameColumn, numberColumn as number } from './change-rows.ts';
+import { nameColumn, numberColumn as number } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { type Batches, type Column, mapBatches, plainColumns, type Row, type Scalar, type View } from './view.ts';
 

@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { counted, grouped } from '../inventory/values.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
 import { resultWord } from './change-rows.ts';

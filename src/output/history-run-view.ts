@@ -1,9 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
-import { counted, grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { whereName, whereOptions } from '../shared/where.ts';
-import { countColumn, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
+import { faultText, resultCell } from './change-rows.ts';
+import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';

@@ -1,9 +1,15 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
-import { type InventoryItem, type ItemBatches, isLow, isPetStatus, type PetStatus } from '../inventory/items.ts';
+import {
+  grouped,
+  type InventoryItem,
+  type ItemBatches,
+  isLow,
+  isPetStatus,
+  type PetStatus,
+} from '../inventory/items.ts';
 import type { Summary, Total } from '../inventory/summary.ts';
-import { grouped } from '../inventory/values.ts';
-import { countColumn, nameColumn, numberText, shareColumns } from './change-rows.ts';
+import { countColumn, nameColumn, numberText, shareColumns } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
 import { type Column, gridOf, inventoryFields, mapBatches, type Page, type Row, type View } from './view.ts';

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
+import { counted, grouped } from '../inventory/items.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
-import { counted, grouped } from '../inventory/values.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { type Where, whereName } from '../shared/where.ts';
 import { countsSentence, faultText, resultCell } from './change-rows.ts';

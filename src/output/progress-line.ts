@@ -1,5 +1,5 @@
-import { grouped } from '../inventory/values.ts';
-import { barText } from './change-rows.ts';
+import { grouped } from '../inventory/items.ts';
+import { barText } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { visibleWidth } from './text-width.ts';
 import { formatDuration, roughDuration } from './time.ts';

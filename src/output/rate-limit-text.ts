@@ -1,7 +1,7 @@
-import { counted, grouped } from '../inventory/values.ts';
-import type { RateLimit } from '../rate-limit/headers.ts';
+import { counted, grouped } from '../inventory/items.ts';
+import type { RateLimit } from '../rate-limit/governor.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
-import { countColumn, shareColumns } from './change-rows.ts';
+import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 

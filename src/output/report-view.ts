@@ -1,6 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../inventory/change.ts';
-import { countColumn, faultText, nameColumn, numberColumn as number, resultCell } from './change-rows.ts';
+import { faultText, resultCell } from './change-rows.ts';
+import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import { grouped } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
-import { grouped } from '../inventory/values.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { stockRemark } from './inventory-view.ts';
 import type { Paint } from './terminal.ts';

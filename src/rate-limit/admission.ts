@@ -1,5 +1,4 @@
-import { randomBytes } from '../shared/random-bytes.ts';
-import { sharedLook } from '../shared/shared-look.ts';
+import { randomBytes } from '../shared/light-crypto.ts';
 import {
   type Governor,
   type GovernorOptions,
@@ -7,11 +6,11 @@ import {
   OvertakenError,
   type Permit,
   type Permits,
+  sharedLook,
   type Wanted,
 } from './governor.ts';
-import { parseDate } from './headers.ts';
 import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
-import { closesGate, recordOf, seenIn } from './observation.ts';
+import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
 import type { AnswerRecord, EndRecord, LimitRecord } from './records.ts';
 import type { Wish } from './rules.ts';
 import { RecordBuffer, Turn } from './turn.ts';

@@ -1,5 +1,5 @@
+import { sha256 } from '../shared/light-crypto.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
-import { sha256 } from '../shared/sha256.ts';
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 

@@ -11,7 +11,6 @@ import { writeRows } from '../writes/write-rows.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
 import type { RunSite } from './site.ts';
-import { StockReader } from './stock-reader.ts';
 
 /** The work that a command wants done. */
 export interface RunPlan {
@@ -206,7 +205,10 @@ function engineOptions(
     ...site,
     client: seen === undefined ? site.client : { updateInventory },
     presence: site.state.presence,
-    readStock: new StockReader(site, seen, true).read,
+    readStock: async (...args) => {
+      const { StockReader } = await import('./stock-reader.ts');
+      return new StockReader(site, seen, true).read(...args);
+    },
     stock: stockOf(site, plan),
     reserved: single?.reserved,
     staleAfter: single === undefined ? maxAge : maxGap,

@@ -1,7 +1,5 @@
 import type { BulkRow } from '../inventory/change.ts';
-import { unreadableText } from '../inventory/items.ts';
-import { outdatedText } from '../inventory/pet-id-set.ts';
-import { addDelta } from '../inventory/values.ts';
+import { addDelta, outdatedText, unreadableText } from '../inventory/items.ts';
 import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import { type Where, whereOptions } from '../shared/where.ts';
 import type { Stock } from '../writes/row-write.ts';

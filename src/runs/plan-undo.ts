@@ -1,5 +1,5 @@
 import type { BulkRow } from '../inventory/change.ts';
-import { absenceText } from '../inventory/pet-id-set.ts';
+import { absenceText } from '../inventory/items.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History } from '../state/stored-history.ts';

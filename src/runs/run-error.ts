@@ -1,6 +1,6 @@
-import { errorOfAnswer } from '../api/error-answer.ts';
+import { errorOfAnswer } from '../api/failures.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
-import { counted, grouped } from '../inventory/values.ts';
+import { counted, grouped } from '../inventory/items.ts';
 import {
   ConflictError,
   FailureError,

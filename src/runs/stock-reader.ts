@@ -1,8 +1,8 @@
 import type { ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
-import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
-import { type OutdatedStock, PetIdSet, type PetIds, PetQuantities } from '../inventory/pet-id-set.ts';
+import { type InventoryItem, type OutdatedStock, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
+import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { givingBack } from '../rate-limit/governor.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';

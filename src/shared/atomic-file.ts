@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
+import { randomBytes } from './light-crypto.ts';
 import { foreignLink } from './private-files.ts';
-import { randomBytes } from './random-bytes.ts';
 
 /** The calls that put a file on the disk and in its place; tests have others. */
 export interface DiskSync {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { FailureError } from './errors.ts';
 
 export interface Clock {
   /** Wall clock: milliseconds since the Unix epoch. Somebody may step it. */
@@ -94,4 +95,109 @@ function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => 
   }
   // Its time identifies it, so that a stepped clock looks like a restart.
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+}
+
+/** The part of the process that is used. */
+export interface Runtime {
+  readonly platform: NodeJS.Platform;
+  readonly versions: Readonly<Record<string, string | undefined>>;
+  readonly hrtime: { bigint(): bigint };
+  getBuiltinModule(name: string): unknown;
+}
+
+/**
+ * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on if
+ * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
+ * system is asked for the clock that Node reads.
+ * @returns a function that throws FailureError if bun can't ask the system: the times of other processes would mean something else
+ */
+export function machineTime(runtime: Runtime): () => bigint {
+  const clock = clockOf(runtime);
+  const offset = runtime.platform === 'linux' ? namespaceOffset() : 0n;
+  return offset === 0n ? clock : () => clock() - offset;
+}
+
+function clockOf(runtime: Runtime): () => bigint {
+  if (runtime.versions.bun === undefined) return runtime.hrtime.bigint;
+  const open = () => {
+    const ffi = runtime.getBuiltinModule('bun:ffi') as Ffi;
+    return runtime.platform === 'win32' ? performanceCounter(ffi) : clockGettime(ffi, runtime.platform);
+  };
+  // Opened when it is first asked: many commands have no use for it.
+  let read: (() => bigint) | undefined;
+  return () => {
+    try {
+      read ??= open();
+      return read();
+    } catch (cause) {
+      throw new FailureError(unreadable, { cause });
+    }
+  };
+}
+
+const unreadable =
+  "The clock of this machine can't be read. For that petstock has to make code as it runs, which takes MemoryDenyWriteExecute=no of systemd, and 4 GB of address space (ulimit -v).";
+
+/** By how much the clock of this process is ahead of the machine's, in nanoseconds: time_namespaces(7). */
+function namespaceOffset(): bigint {
+  try {
+    const text = readFileSync('/proc/self/timens_offsets', 'utf8');
+    const [, seconds = '0', nanoseconds = '0'] = /^monotonic\s+(-?\d+)\s+(\d+)$/m.exec(text) ?? [];
+    const offset = BigInt(seconds) * billion + BigInt(nanoseconds);
+    // The offsets are those of the children, which may be about to get a namespace that this process is not in.
+    const isOurs =
+      offset === 0n || readlinkSync('/proc/self/ns/time') === readlinkSync('/proc/self/ns/time_for_children');
+    return isOurs ? offset : 0n;
+  } catch {
+    // Before Linux 5.6 there are no such namespaces.
+    return 0n;
+  }
+}
+
+const billion = 1_000_000_000n;
+
+/**
+ * The C library of a system, and the number of its clock: CLOCK_MONOTONIC of Linux, CLOCK_MONOTONIC_RAW of macOS, which is
+ * `mach_continuous_time`. A library that the system does not know is looked for in the current folder, whose files are those of
+ * anybody: so it has the one name that is certain to be found. musl takes this name for itself.
+ */
+const clocks: Partial<Record<NodeJS.Platform, { readonly library: string; readonly id: number }>> = {
+  linux: { library: 'libc.so.6', id: 1 },
+  darwin: { library: '/usr/lib/libSystem.B.dylib', id: 4 },
+};
+
+function clockGettime(ffi: Ffi, platform: NodeJS.Platform): () => bigint {
+  const clock = clocks[platform];
+  if (clock === undefined) throw new Error(`No C library is known for ${platform}`);
+  const { symbols } = ffi.dlopen(clock.library, { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
+  // Seconds and nanoseconds, both of 64 bits on the processors that there are executables for.
+  const time = new BigInt64Array(2);
+  return () => {
+    if (symbols.clock_gettime(clock.id, time) !== 0) throw new Error('clock_gettime has failed');
+    return (time[0] ?? 0n) * billion + (time[1] ?? 0n);
+  };
+}
+
+function performanceCounter(ffi: Ffi): () => bigint {
+  const returnsBoolean = { args: ['ptr'], returns: 'i32' };
+  const { symbols } = ffi.dlopen('kernel32.dll', {
+    QueryPerformanceCounter: returnsBoolean,
+    QueryPerformanceFrequency: returnsBoolean,
+  });
+  const value = new BigInt64Array(1);
+  const frequency = new BigInt64Array(1);
+  symbols.QueryPerformanceFrequency(frequency);
+  return () => {
+    symbols.QueryPerformanceCounter(value);
+    return ((value[0] ?? 0n) * billion) / (frequency[0] ?? billion);
+  };
+}
+
+/** The interface by which an executable calls functions of the system: https://bun.sh/docs/api/ffi */
+interface Ffi {
+  /** @throws if there is no such library, or no such function in it, and if the system forbids code that is made at run time */
+  dlopen<Name extends string>(
+    library: string,
+    functions: Readonly<Record<Name, { readonly args: readonly string[]; readonly returns: string }>>,
+  ): { readonly symbols: Readonly<Record<Name, (...values: readonly unknown[]) => number>> };
 }

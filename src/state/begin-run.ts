@@ -1,10 +1,9 @@
 import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
-import { runIdAt } from './run-id.ts';
-import { type Answers, among, type Statement, statement } from './statements.ts';
+import { runIdAt } from './records.ts';
+import { type Answers, among, type Statement, statement, text } from './statements.ts';
 import { draw, type Moment, numberOfRow, type Work } from './store.ts';
-import { text } from './stored-values.ts';
 
 /** A run that is not in the history yet. */
 export interface NewRun {

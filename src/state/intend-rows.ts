@@ -1,14 +1,12 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { leasesIn, selectLeases, takingLeases } from './leases.ts';
+import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
-import { type Answers, among, type Row, type Statement, statement } from './statements.ts';
+import { type Answers, among, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
-import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
-import { endsOf } from './times.ts';
 
 /** A run as the process that writes it knows it. Its token is that of the call that has begun it. */
 export interface RunKey {

@@ -1,9 +1,17 @@
+import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Lease } from './decide.ts';
-import type { Living } from './processes-present.ts';
-import { among, type Row, type Statement } from './statements.ts';
+import { among, number, type Row, type Statement, statement, text } from './statements.ts';
 import type { Moment, Work } from './store.ts';
-import { text } from './stored-values.ts';
-import { endsOf } from './times.ts';
+
+export interface LivingProcess {
+  /** `process 7 on till-2`, for messages. */
+  readonly name: string;
+  /** When its lease ends unless it is renewed, if it is of another start of the machine or a container; undefined for any other process. */
+  readonly endsElsewhere: number | undefined;
+}
+
+/** Processes that are alive, by their ids. */
+export type Living = ReadonlyMap<string, LivingProcess>;
 
 export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
@@ -44,4 +52,42 @@ export function takingLeases(leases: readonly TakenLease[]): Statement {
     ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
       expires = excluded.expires, lasts = excluded.lasts`;
   return among(sql, [], list);
+}
+
+/** How far a time lay ahead that does not say so, in milliseconds. */
+const longest = 120_000;
+
+/**
+ * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another start of the machine says nothing by our clock: that
+ * one may be a container beside us, or over. It lasts from when a process of this start has first seen it for as long as it lay ahead when it was
+ * written, and anew once it has been renewed.
+ * @returns a function that gives the time of one of the rows by the clock of this start; undefined if the row has none
+ */
+export function* endsOf(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
+  const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
+  const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
+  const answers = yield foreign.map((row) => sightingOf(at, row));
+  const known = new Map<string, number>();
+  for (const [index, row] of foreign.entries()) {
+    const seen = number(answers[index]?.[0]?.ends);
+    const end = seen ?? at.now + (number(row.lasts) ?? longest);
+    known.set(keyOf(row), end);
+    if (seen === undefined) at.writes.push(sighted(at, row, end));
+  }
+  return (row) => known.get(keyOf(row)) ?? number(row.expires);
+}
+
+const keyOf = ({ boot, expires }: Row) => `${expires} ${boot}`;
+
+function sightingOf(at: Moment, { boot, expires }: Row): Statement {
+  const sql = 'SELECT ends FROM petstock.sightings WHERE boot = ? AND of_boot = ? AND expires = ?';
+  return statement(sql, at.boot, text(boot) ?? '', number(expires) ?? 0);
+}
+
+function sighted(at: Moment, { boot, expires }: Row, end: number): Statement {
+  return statement(
+    `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (boot, of_boot, expires) DO NOTHING`,
+    ...[at.boot, text(boot) ?? '', number(expires) ?? 0, end, Math.round(at.wall)],
+  );
 }

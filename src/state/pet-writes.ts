@@ -1,8 +1,7 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
-import { among, type Row, type Statement, statement } from './statements.ts';
+import { among, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import type { Store } from './store.ts';
-import { name, number, text } from './stored-values.ts';
 import { possibleResults } from './tables.ts';
 
 type Asking = Pick<Store, 'ask'>;

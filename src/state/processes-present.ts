@@ -1,10 +1,11 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
+import { randomBytes } from '../shared/light-crypto.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
-import { randomBytes } from '../shared/random-bytes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
-import { among, type Row, type Statement, statement } from './statements.ts';
+import { endsOf, type Living, type LivingProcess } from './leases.ts';
+import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import {
   type Durability,
   justWrite,
@@ -15,8 +16,6 @@ import {
   type Work,
   type Working,
 } from './store.ts';
-import { json, name, number, text } from './stored-values.ts';
-import { endsOf } from './times.ts';
 
 /** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
 const keptFor = 60_000;
@@ -260,16 +259,6 @@ export class Presence {
     return isRenewed;
   }
 }
-
-export interface LivingProcess {
-  /** `process 7 on till-2`, for messages. */
-  readonly name: string;
-  /** When its lease ends unless it is renewed, if it is of another start of the machine or a container; undefined for any other process. */
-  readonly endsElsewhere: number | undefined;
-}
-
-/** Processes that are alive, by their ids. */
-export type Living = ReadonlyMap<string, LivingProcess>;
 
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
 

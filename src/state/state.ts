@@ -2,11 +2,10 @@ import { recordedResults } from '../inventory/run-records.ts';
 import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { Presence, type PresenceOptions } from './processes-present.ts';
-import type { Row } from './statements.ts';
+import { number, type Row } from './statements.ts';
 import type { Store } from './store.ts';
 import { History } from './stored-history.ts';
 import { Pets } from './stored-pets.ts';
-import { number } from './stored-values.ts';
 import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, 'warn'> {

@@ -1,3 +1,5 @@
+import { plainName } from '../shared/sanitize.ts';
+
 /** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
 export type Value = string | number | bigint | null;
 /** Booleans and integers come as each engine has them: read them with `integer`, `text` and `flag`. */
@@ -54,3 +56,37 @@ export function rewriting(rewrite: (sql: string) => string): (sql: string) => st
 
 /** Rows of each statement that was asked, in their order. */
 export type Answers = readonly (readonly Row[])[];
+
+export function text(value: Row[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+/** Returns a name that another process has stored, for messages: whoever can write to the state can put anything there. */
+export function name(value: Row[string] | undefined): string {
+  return plainName(String(value));
+}
+
+/** Returns the texts of a JSON array that another process has stored; none if it is anything else. */
+export function texts(value: Row[string] | undefined): string[] {
+  const stored: unknown = json(value);
+  return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
+}
+
+/** Returns JSON that another process has stored, of any shape; undefined if it is none: it must not end a command. */
+export function json(value: Row[string] | undefined): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number of any kind; a bigint of PostgreSQL comes as text. */
+export function number(value: Row[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+export function flag(value: Row[string] | undefined): boolean | undefined {
+  if (value === null || value === undefined) return undefined;
+  return value === true || value === 't' || value === 'true' || Number(value) === 1;
+}

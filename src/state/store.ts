@@ -1,4 +1,4 @@
-import { randomBytes } from '../shared/random-bytes.ts';
+import { randomBytes } from '../shared/light-crypto.ts';
 import { type Answers, type Statement, statement } from './statements.ts';
 
 /**

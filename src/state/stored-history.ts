@@ -13,16 +13,23 @@ import { ConflictError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
 import type { RunKey } from './intend-rows.ts';
-import { serviceByName } from './leases.ts';
+import { endsOf, serviceByName } from './leases.ts';
 import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
-import { noSuchRun, onlyRun, readRunId } from './run-id.ts';
+import {
+  conditionsOf,
+  noSuchRun,
+  onlyRun,
+  readRunId,
+  recordedRowOf,
+  rowColumns,
+  runColumns,
+  runRecordOf,
+} from './records.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { possibleResults } from './tables.ts';
-import { endsOf } from './times.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
 const page = 500;

@@ -3,9 +3,8 @@ import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } f
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { closesGate } from '../rate-limit/observation.ts';
 import type { LimitRecord } from '../rate-limit/records.ts';
-import { type Row, type Statement, statement } from './statements.ts';
+import { type Row, type Statement, statement, text } from './statements.ts';
 import type { Store } from './store.ts';
-import { text } from './stored-values.ts';
 
 /** A state as a version of its row has it, by the clock of the database. */
 export interface Known {

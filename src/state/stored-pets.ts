@@ -5,9 +5,8 @@ import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import { statement } from './statements.ts';
+import { number, statement, text } from './statements.ts';
 import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
-import { number, text } from './stored-values.ts';
 
 /** What this state knows of pets right before their stock is read. */
 export interface PetsSeen {

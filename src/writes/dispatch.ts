@@ -1,5 +1,4 @@
-import { giveBack, givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
-import { sharedLook } from '../shared/shared-look.ts';
+import { giveBack, givingBack, OvertakenError, type Permit, sharedLook } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';

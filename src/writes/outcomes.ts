@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { inWordsOf } from '../api/error-answer.ts';
+import { inWordsOf } from '../api/failures.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, conflictError, rowErrorOf } from './classify-failure.ts';
-import { relook, type ZeroAllowance } from './rebase.ts';
 import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
+import { relook, type ZeroAllowance } from './verdict.ts';
 
 const applied: Settlement = { result: 'applied' };
 

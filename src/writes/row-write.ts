@@ -1,6 +1,7 @@
 import type { Client, ReadOptions } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
-import type { PetIds, Quantities } from '../inventory/pet-id-set.ts';
+import type { Quantities } from '../inventory/items.ts';
+import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';

@@ -12,7 +12,7 @@ import {
   type RowWrite,
   type WriteOptions,
 } from './row-write.ts';
-import { settleUnknown, type Unsettled } from './settle-unknown.ts';
+import type { Unsettled } from './settle-unknown.ts';
 
 /** How often a row looks whether its pet is free, in milliseconds. */
 const busyPoll = 100;
@@ -123,6 +123,7 @@ async function lookAtUnknown(options: WriteOptions, outcomes: Outcomes, isLast: 
   const now = options.clock.monotonic();
   const writes = [...outcomes.unknown.values()].map(({ write }) => write);
   const stock = await options.readStock(new Set(writes.map(({ petId }) => petId)));
+  const { settleUnknown } = await import('./settle-unknown.ts');
   return settleUnknown(outcomes, stock, await options.log.writesSince(writes), { now, isLast });
 }
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ItemColumns, StatusNames, splitPetId } from '../../src/inventory/item-columns.ts';
-import { PetIdSet } from '../../src/inventory/pet-id-set.ts';
-import { SeenPets, withoutRepeated } from '../../src/inventory/seen-pets.ts';
+import { PetIdSet, SeenPets, withoutRepeated } from '../../src/inventory/pet-id-set.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { petIds as int64, itemLists } from './arbitraries.ts';

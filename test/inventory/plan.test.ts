@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
+import { grouped } from '../../src/inventory/items.ts';
 import { guardFaults, planChanges, planTotals } from '../../src/inventory/plan.ts';
-import { grouped } from '../../src/inventory/values.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const stock = new Map([

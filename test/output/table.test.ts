@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import { grouped } from '../../src/inventory/values.ts';
+import { grouped } from '../../src/inventory/items.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
 import { tableCells } from '../../src/output/table-cells.ts';

@@ -1,6 +1,5 @@
 import { createGovernor } from '../../src/rate-limit/admission.ts';
-import type { Governor, GovernorOptions, ObservedAnswer } from '../../src/rate-limit/governor.ts';
-import type { Headers } from '../../src/rate-limit/headers.ts';
+import type { Governor, GovernorOptions, Headers, ObservedAnswer } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Connection } from '../../src/state/sqlite/connection.ts';
-import { inWords } from '../../src/state/sqlite/sqlite-errors.ts';
-import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
+import { type Connection, inWords } from '../../src/state/sqlite/connection.ts';
+import { SqliteStore } from '../../src/state/sqlite/sqlite-state.ts';
 import { justWrite } from '../../src/state/store.ts';
 import { createStateClock } from './rig.ts';
 

@@ -5,8 +5,7 @@ import { lastKnownQuantities, writesAfter } from '../../src/state/pet-writes.ts'
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
-import { sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
-import { SqliteStore } from '../../src/state/sqlite/sqlite-store.ts';
+import { SqliteStore, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service } from './rig.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { PetQuantities } from '../../src/inventory/pet-id-set.ts';
+import { PetQuantities } from '../../src/inventory/items.ts';
 import type { PetWrite } from '../../src/inventory/run-records.ts';
-import { rebase, relook } from '../../src/writes/rebase.ts';
 import type { RowWrite } from '../../src/writes/row-write.ts';
-import { type OpenRow, verdictOn } from '../../src/writes/verdict.ts';
+import { type OpenRow, rebase, relook, verdictOn } from '../../src/writes/verdict.ts';
 
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };

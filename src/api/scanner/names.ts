@@ -1,5 +1,4 @@
-import { byte, unread } from './bytes.ts';
-import { characterLength, codePointAt, isPlain } from './text.ts';
+import { byte, characterLength, codePointAt, isPlain, unread } from './bytes.ts';
 
 const seed = 0x811c9dc5 | 0;
 const prime = 0x01000193;

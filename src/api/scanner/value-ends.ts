@@ -1,6 +1,5 @@
-import { byte, isDigit, isExponent, isSpace, skipSpace, unread } from './bytes.ts';
+import { byte, isDigit, isExponent, isSpace, skipSpace, textEnd, unread } from './bytes.ts';
 import { NameReader, type NameSet } from './names.ts';
-import { textEnd } from './text.ts';
 
 /** Deeper values are left to the exact decoder, whose own limit is the stack. */
 const deepest = 256;

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { release } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { counted } from '../../inventory/values.ts';
+import { counted } from '../../inventory/items.ts';
 import { wantsColor } from '../../output/terminal.ts';
-import { parseHttpDate } from '../../rate-limit/headers.ts';
+import { parseHttpDate } from '../../rate-limit/observation.ts';
 import { effectiveUser } from '../../shared/account.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { PetstockError } from '../../shared/errors.ts';

@@ -1,4 +1,4 @@
-import { type Parsed, parsePetId, parseQuantity } from '../../inventory/values.ts';
+import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';

@@ -1,5 +1,5 @@
 import { damagedSessions } from '../../counts/sessions.ts';
-import { grouped } from '../../inventory/values.ts';
+import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Row, View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../../inventory/values.ts';
+import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, View } from '../../output/view.ts';
 import { maskKey, serviceOf } from '../../settings/key-and-url.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../../inventory/values.ts';
+import { grouped } from '../../inventory/items.ts';
 import type { Paint } from '../../output/terminal.ts';
 import { messageLines } from '../../output/text-width.ts';
 import type { StoredConfig } from '../../settings/config-file.ts';

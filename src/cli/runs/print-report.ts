@@ -1,7 +1,7 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
+import { grouped } from '../../inventory/items.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
-import { grouped } from '../../inventory/values.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
 import { statusMeaning } from '../../shared/http-status.ts';

@@ -1,5 +1,5 @@
+import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
-import { grouped } from '../../inventory/values.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { shellWord, whereName, whereOptions } from '../../shared/where.ts';

@@ -1,8 +1,6 @@
-import { mayBeBarCode } from '../../inventory/bar-codes.ts';
 import type { BulkRow } from '../../inventory/change.ts';
-import type { InventoryItem } from '../../inventory/items.ts';
+import { type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
-import { onePet, planQuestion } from '../../output/preview.ts';
 import type { RunEnd } from '../../runs/execute.ts';
 import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
@@ -78,6 +76,7 @@ function singleAudience(access: RunAccess): SingleAudience {
       if (known !== undefined) facts.push('as the history of this machine knows it');
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();
+      const { planQuestion } = await import('../../output/preview.ts');
       await questions.confirm(planQuestion([asked], where, { verb: 'Write', facts }, names));
     },
   };
@@ -108,8 +107,9 @@ async function printItem(
   await check(item);
   const names = await invocation.petNames();
   const view = inventoryItemView(item, { lowStock, names, before: row.before, run: report.run ?? undefined });
-  await results.print(view, { inSpiteOfInterruption: true }).catch((cause) => {
+  await results.print(view, { inSpiteOfInterruption: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
+    const { onePet } = await import('../../output/preview.ts');
     const message = `${onePet(row, where)} was written, but that could not be shown: ${cause.message}`;
     throw new FailureError(message, { cause });
   });

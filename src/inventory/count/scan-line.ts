@@ -1,5 +1,5 @@
 import { quoted } from '../../shared/parsed.ts';
-import { grouped, parsePetId } from '../values.ts';
+import { grouped, parsePetId } from '../items.ts';
 
 /** The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back` takes the last back. */
 export interface ScanLine {

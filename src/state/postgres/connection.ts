@@ -1,8 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
-import { type Answers, piecesOf, type Statement, statement } from '../statements.ts';
-import { number } from '../stored-values.ts';
+import { type Answers, number, piecesOf, type Statement, statement } from '../statements.ts';
 import { type AskOptions, settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';

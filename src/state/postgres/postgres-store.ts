@@ -1,7 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
-import { type Answers, piecesOf, type Statement, statement } from '../statements.ts';
+import { type Answers, number, piecesOf, type Statement, statement } from '../statements.ts';
 import type { Durability, Store, Working } from '../store.ts';
-import { number } from '../stored-values.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
 

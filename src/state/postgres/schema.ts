@@ -1,6 +1,5 @@
 import { FailureError } from '../../shared/errors.ts';
-import { type Statement, statement } from '../statements.ts';
-import { flag, number } from '../stored-values.ts';
+import { flag, number, type Statement, statement } from '../statements.ts';
 import { makingTables, requireReadable, schemaVersion } from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';

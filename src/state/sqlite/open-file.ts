@@ -4,11 +4,10 @@ import { FailureError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
 import { localFolderHint, otherFolderHint } from '../store.ts';
-import { Connection, companions, inodeOf } from './connection.ts';
+import { Connection, companions, DamagedState, inodeOf, unusableBy } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
-import { DamagedState, unusableBy } from './sqlite-errors.ts';
 
 export interface OpenFileOptions {
   /** The command only looks: a damaged state is an error, and nothing is begun anew. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SeenPets } from '../../../src/inventory/seen-pets.ts';
+import { SeenPets } from '../../../src/inventory/pet-id-set.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 import { copy, inventoryDecoder, linesOf, outcome, parse, scan } from './readings.ts';
 import { inPieces, oddList, spelledList } from './spellings.ts';

@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../../../src/api/body.ts';
 import { decodeItems, decodeJson, type ExactDecoder, exactDecoder } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
-import { keepFirst, type SeenPets } from '../../../src/inventory/seen-pets.ts';
+import { keepFirst, type SeenPets } from '../../../src/inventory/pet-id-set.ts';
 import { type ItemLineFormat, ItemLines } from '../../../src/output/item-lines.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
-import { machineTime } from '../../../src/shared/machine-time.ts';
+import { type Clock, createSystemClock, machineTime } from '../../../src/shared/clock.ts';
 import type { RunOptions } from '../../support/context.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import {

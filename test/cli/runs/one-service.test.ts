@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
-import { machineTime } from '../../../src/shared/machine-time.ts';
+import { type Clock, createSystemClock, machineTime } from '../../../src/shared/clock.ts';
 import { slowly } from '../../support/scripted-actions.ts';
 import { tenEach } from '../../support/scripted-service.ts';
 import { stateSql } from '../../support/state-sql.ts';

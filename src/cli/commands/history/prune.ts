@@ -1,5 +1,5 @@
+import { counted } from '../../../inventory/items.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
-import { counted } from '../../../inventory/values.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';

@@ -1,9 +1,9 @@
 import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { changeFormats } from '../../../change-files/read-rows.ts';
-import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import type { Change } from '../../../inventory/change.ts';
-import { isAbsent, PetIdSet, type Quantities } from '../../../inventory/pet-id-set.ts';
+import { isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
+import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';

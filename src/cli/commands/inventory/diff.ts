@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ExportRow } from '../../../change-files/change-file-text.ts';
+import { counted, grouped } from '../../../inventory/items.ts';
 import { type ComparedField, type Difference, StockList } from '../../../inventory/stock-list.ts';
-import { counted, grouped } from '../../../inventory/values.ts';
 import { environmentNames } from '../../../settings/settings.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';

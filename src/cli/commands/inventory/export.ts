@@ -1,8 +1,8 @@
 import { changeFileText } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
-import { withoutRepeated } from '../../../inventory/seen-pets.ts';
-import { counted } from '../../../inventory/values.ts';
+import { counted } from '../../../inventory/items.ts';
+import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../shared/where.ts';

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type BulkRow, owedDelta } from '../../../inventory/change.ts';
-import { counted } from '../../../inventory/values.ts';
+import { counted } from '../../../inventory/items.ts';
 import { type Batches, batchesOf } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';

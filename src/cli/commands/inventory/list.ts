@@ -1,9 +1,8 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
-import { parsePetStatus, petStatuses } from '../../../inventory/items.ts';
-import { withoutRepeated } from '../../../inventory/seen-pets.ts';
+import { type Parsed, parsePetId, parsePetStatus, parseQuantity, petStatuses } from '../../../inventory/items.ts';
+import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
-import { type Parsed, parsePetId, parseQuantity } from '../../../inventory/values.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';

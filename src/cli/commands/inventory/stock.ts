@@ -1,9 +1,8 @@
 import type { Client } from '../../../api/client.ts';
-import { mayBeBarCode } from '../../../inventory/bar-codes.ts';
 import { createFilter, eachPicked, type FilterCriteria, filtered } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
-import { type InventoryItem, isPetStatus, type UnreadableItem } from '../../../inventory/items.ts';
-import { settingDefinitions } from '../../../settings/settings.ts';
+import { type InventoryItem, isPetStatus, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
+import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -107,7 +106,7 @@ export async function stockViewOptions(invocation: Invocation) {
 }
 
 export function lowStockOf({ config }: Invocation): number {
-  return config.settings['low-stock'] ?? settingDefinitions['low-stock'].defaultValue ?? 0;
+  return settingOf(config.settings, 'low-stock') ?? 0;
 }
 
 /** The pets that a list can't show as they are: their stock can't be held exactly, or the answer names them twice. */

@@ -1,8 +1,7 @@
 import { filtered } from '../../../inventory/filter.ts';
-import { isLow, unreadableText } from '../../../inventory/items.ts';
+import { counted, isLow, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
-import { counted } from '../../../inventory/values.ts';
 import { withoutWords } from '../../../output/error-text.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { SeenFacts } from '../../../output/watch-view.ts';

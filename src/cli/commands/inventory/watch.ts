@@ -1,5 +1,4 @@
-import { parsePetStatus } from '../../../inventory/items.ts';
-import { parsePetId } from '../../../inventory/values.ts';
+import { parsePetId, parsePetStatus } from '../../../inventory/items.ts';
 import type { Paint } from '../../../output/terminal.ts';
 import type { Format } from '../../../output/view.ts';
 import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';

@@ -1,15 +1,11 @@
 import type { Change } from '../../../inventory/change.ts';
-import { isAbsent } from '../../../inventory/pet-id-set.ts';
-import { planChanges } from '../../../inventory/plan.ts';
-import { type Parsed, parseDelta, parseQuantity } from '../../../inventory/values.ts';
-import { StockReader } from '../../../runs/stock-reader.ts';
+import { isPetStatus, type Parsed, parseDelta, parseQuantity } from '../../../inventory/items.ts';
+import { settingOf } from '../../../settings/settings.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { bulkOptions, flagWords, isPlanned, parseBulkFlags, petIdOf, quantityOf, required } from '../option-values.ts';
-import { lowStockOf, noSuchPets, warnOfStatus } from './stock.ts';
+import { bulkOptions, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
+import type { Verb } from './write-several.ts';
 
 const writeOptions = optionRows(
   ['--code <bar code>', 'the pet by its bar code instead of its id (setting codes)'],
@@ -18,10 +14,7 @@ const writeOptions = optionRows(
   ...bulkOptions,
 );
 
-interface WriteFlags extends OptionsOf<typeof writeOptions> {
-  readonly expect?: string;
-  readonly readFirst?: boolean;
-}
+type WriteFlags = OptionsOf<typeof writeOptions> & { readonly expect?: string; readonly readFirst?: boolean };
 
 export const defineSet = define({
   usage: '[options] <petId> <quantity>\n       petstock inventory set [options] <petId>=<quantity>…',
@@ -71,9 +64,6 @@ export const defineAdjust = define({
   action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
 });
 
-/** `set` takes the stock that is wanted, `adjust` what is added to it. */
-type Verb = 'set' | 'adjust';
-
 interface Assignment {
   readonly petId: bigint;
   /** The stock, or what is added to it. */
@@ -100,6 +90,7 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
     return { line: index + 1, petId, quantity, delta, expected, reason, ref };
   };
   if (others.length > 0 || isPlanned(options)) {
+    const { writeSeveral } = await import('./write-several.ts');
     return writeSeveral(invocation, verb, assignments.map(changeOf), options);
   }
   const { writeSingle } = await import('../../runs/single.ts');
@@ -109,8 +100,10 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
     {
       readsFirst: readsFirst(invocation, options),
       printsRun: given.some((operand) => operand.includes('=')),
-      lowStock: lowStockOf(invocation),
-      check: (item) => warnOfStatus(invocation, item),
+      lowStock: settingOf(invocation.config.settings, 'low-stock') ?? 0,
+      check: async (item) => {
+        if (!isPetStatus(item.status)) await (await import('./stock.ts')).warnOfStatus(invocation, item);
+      },
     },
   );
 }
@@ -163,33 +156,4 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
     return { petId, value: required(parse(operand.slice(at + 1))) };
   });
   return assignments as [Assignment, ...Assignment[]];
-}
-
-/** Writes several pets as one run, as `apply` does. @throws UsageError, NotFoundError: nothing was written then */
-async function writeSeveral(invocation: Invocation, verb: Verb, changes: readonly Change[], flags: WriteFlags) {
-  const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false };
-  const words = changes.map(
-    ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
-  );
-  const given = flagWords({ ...flags, code: undefined, readFirst: undefined });
-  const command = `petstock inventory ${verb} ${words.join(' ')}${given} ${whereOptions(invocation.where)}`;
-  const look = `${command} --dry-run`;
-  if (!options.dryRun) invocation.questions.requireAnswer({ look });
-  const { performPlan } = await import('../../runs/perform.ts');
-  await withWayOn(command, async () => {
-    const access = await openRunAccess(invocation);
-    await invocation.service.announce();
-    const petIds = changes.map(({ petId }) => petId);
-    const stock = await new StockReader(access.connection).readSettled(new Set(petIds));
-    const { quantities } = stock;
-    const absent = petIds.filter((petId) => isAbsent(quantities, petId));
-    if (absent.length > 0) {
-      const error = noSuchPets(invocation, absent);
-      throw error.with({ message: `${error.message}; nothing was written` });
-    }
-    const { rows, faults } = planChanges(changes, quantities, { env: whereName(invocation.where) });
-    if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
-    const intention = { verb: 'Write' as const };
-    await performPlan(access, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
-  });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { link, open, rm } from 'node:fs/promises';
-import { grouped } from '../../../inventory/values.ts';
+import { grouped } from '../../../inventory/items.ts';
 import type { Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseQuantity } from '../../../inventory/values.ts';
+import { parseQuantity } from '../../../inventory/items.ts';
 import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { OptionRow } from '../define.ts';

@@ -49,7 +49,7 @@ export async function withStore<Result>(
   const { openStore, StorageError } = await import('../../../service/index.ts');
   if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
-    const where = 'file' in chosen ? chosen : serversOf(chosen);
+    const where = 'file' in chosen ? chosen : await serversOf(chosen);
     const open = () => openStore({ ...where, clock: context.clock, stock, onlyLooks });
     const store = await open().catch((error: unknown) => {
       const isDamaged = error instanceof StorageError && error.kind === 'damaged';

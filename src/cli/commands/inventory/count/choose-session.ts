@@ -1,6 +1,6 @@
 import { isRest, type SessionFacts, type SessionHead } from '../../../../counts/session-tables.ts';
 import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
-import { grouped } from '../../../../inventory/values.ts';
+import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';

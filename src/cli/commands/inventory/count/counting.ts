@@ -4,7 +4,7 @@ import { tallyOf } from '../../../../counts/sessions.ts';
 import type { BarCodes } from '../../../../inventory/bar-codes.ts';
 import { codeText, isHelpWord, isWord, parseScanLine, petIdOfCode } from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
-import { grouped } from '../../../../inventory/values.ts';
+import { grouped } from '../../../../inventory/items.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/parsed.ts';

@@ -1,8 +1,8 @@
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
+import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { counted, grouped } from '../../../../inventory/values.ts';
 import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ScanRecord, SessionContent, SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
 import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import { grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
-import { grouped } from '../../../../inventory/values.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereOptions } from '../../../../shared/where.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { machineTime, type Runtime } from '../../src/shared/clock.ts';
 import { FailureError } from '../../src/shared/errors.ts';
-import { machineTime, type Runtime } from '../../src/shared/machine-time.ts';
 
 /** A runtime whose processes count from their own start, as bun does, on a machine that has been up for long. */
 function bun(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDate, parseHttpDate, parseRateLimit, parseRetryAfter } from '../../src/rate-limit/headers.ts';
+import { parseDate, parseHttpDate, parseRateLimit, parseRetryAfter } from '../../src/rate-limit/observation.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);

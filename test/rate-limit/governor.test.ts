@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { sharedLook } from '../../src/rate-limit/governor.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
-import { sharedLook } from '../../src/shared/shared-look.ts';
 
 /** Counts its looks, on a monotonic clock that stands still until it is set. */
 function looking(turn?: () => object) {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/values.ts';
+import { addDelta, parseDelta, parsePetId, parseQuantity } from '../../src/inventory/items.ts';
 import { quoted } from '../../src/shared/parsed.ts';
 import { anyText } from '../support/any-text.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOfAnswer, parseServiceError } from '../../src/api/error-answer.ts';
+import { errorOfAnswer, parseServiceError } from '../../src/api/failures.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;

@@ -1,0 +1,47 @@
+import type { Change } from '../../../inventory/change.ts';
+import { isAbsent } from '../../../inventory/items.ts';
+import { planChanges } from '../../../inventory/plan.ts';
+import { StockReader } from '../../../runs/stock-reader.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { performPlan } from '../../runs/perform.ts';
+import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
+import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags } from '../option-values.ts';
+import { noSuchPets } from './stock.ts';
+
+/** `set` takes the stock that is wanted, `adjust` what is added to it. */
+export type Verb = 'set' | 'adjust';
+
+/** Writes several pets as one run, as `apply` does. @throws UsageError, NotFoundError: nothing was written then */
+export async function writeSeveral(
+  invocation: Invocation,
+  verb: Verb,
+  changes: readonly Change[],
+  flags: BulkFlags & FlagValues,
+): Promise<void> {
+  const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false };
+  const words = changes.map(
+    ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
+  );
+  const given = flagWords({ ...flags, code: undefined, readFirst: undefined });
+  const command = `petstock inventory ${verb} ${words.join(' ')}${given} ${whereOptions(invocation.where)}`;
+  const look = `${command} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  await withWayOn(command, async () => {
+    const access = await openRunAccess(invocation);
+    await invocation.service.announce();
+    const petIds = changes.map(({ petId }) => petId);
+    const stock = await new StockReader(access.connection).readSettled(new Set(petIds));
+    const { quantities } = stock;
+    const absent = petIds.filter((petId) => isAbsent(quantities, petId));
+    if (absent.length > 0) {
+      const error = noSuchPets(invocation, absent);
+      throw error.with({ message: `${error.message}; nothing was written` });
+    }
+    const { rows, faults } = planChanges(changes, quantities, { env: whereName(invocation.where) });
+    if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
+    const intention = { verb: 'Write' as const };
+    await performPlan(access, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
+  });
+}
