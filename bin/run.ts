@@ -1,4 +1,4 @@
-import { fstatSync, statSync, writeSync } from 'node:fs';
+import { fstatSync, type Stats, statSync, writeSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Transport, TransportOptions } from '../src/api/transport.ts';
@@ -194,7 +194,7 @@ type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRaw
 function input(stream: Late<Stdin>, interruption: Interruption): Input {
   return {
     get isTerminal() {
-      return stream().isTTY === true;
+      return mayBeTerminal(0) && stream().isTTY === true;
     },
     chunks: { [Symbol.asyncIterator]: () => chunksOf(stream(), interruption) },
     keys: () => keysOf(stream(), interruption),
@@ -311,11 +311,25 @@ function output(descriptor: number, open: Late<NodeJS.WriteStream>): Output {
 function isFile(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);
-    // Windows has no numbers for devices.
-    return stats.isFile() || (stats.rdev !== 0 && stats.rdev === statSync(devNull).rdev);
+    return stats.isFile() || isNobody(stats);
   } catch {
     return false;
   }
+}
+
+/** Node's stream knows for certain, and takes 3 ms to load if it is that of a file. */
+function mayBeTerminal(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isCharacterDevice() && !isNobody(stats);
+  } catch {
+    return true;
+  }
+}
+
+/** Windows has no numbers for devices. */
+function isNobody({ rdev }: Stats): boolean {
+  return rdev !== 0 && rdev === statSync(devNull).rdev;
 }
 
 function writeAll(descriptor: number, chunk: string | Uint8Array): void {
