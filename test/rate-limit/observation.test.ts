@@ -44,6 +44,7 @@ describe('Retry-After', () => {
     ['10 minutes', 600_000],
     ['1 hour', 3_600_000],
     ['PT2H', 7_200_000],
+    ['500 ms', 500_000],
     // Durations of Go and of ISO 8601.
     ['1m30s', 90_000],
     ['01:30', 90_000],

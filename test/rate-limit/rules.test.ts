@@ -44,6 +44,7 @@ const [minuteEnds, dayEnds] = [until(40_008), until(9e6 + 1800)];
 const one: Wish = { bulk: false, least: 1 };
 const two: Wish = { bulk: false, least: 2 };
 const bulk: Wish = { bulk: true, least: 1 };
+const alone: Wish = { ...one, alone: true };
 
 test.each<[string, Partial<KeyState>, Wish, object]>([
   ['nothing known', {}, one, probe],
@@ -64,6 +65,7 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
   ['all left were taken by the dead', { ...left(3), ...flying(3, dead) }, one, minuteEnds],
   ['a window that has ended', ended, one, probe],
   ['a window that has ended, a probe in flight', { ...ended, ...probing }, one, wait],
+  ['a window that has ended by one response, another in flight', { ...ended, ...flying(1) }, one, wait],
   ['the minute spent, not the day', left(0, 9), one, minuteEnds],
   ['the day spent, not the minute', left(9, 0), one, dayEnds],
   ['both spent', left(0, 0), one, dayEnds],
@@ -76,6 +78,8 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
   ['how many: less what the dead have taken', { ...left(7), ...flying(3, dead) }, one, most(4)],
   ['how many: less what is for people', left(7), bulk, most(5)],
   ['how many: the smaller of two windows', left(7, 5), one, most(5)],
+  ['how many if others can not be seen', left(7), alone, most(1)],
+  ['how many if others can not be seen, one in flight', { ...left(7), ...flying(1) }, alone, wait],
   ['how many beside others: few', { ...beside(0.1), ...left(50) }, one, most(4)],
   ['how many beside others: a sixteenth of many', { ...beside(0.1), ...left(10_000_000) }, one, most(312_499)],
   ['how many beside others: each for two', { ...beside(0.1), ...left(7) }, one, most(3)],
@@ -106,6 +110,7 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
   ['beside 2 a second, a round trip of 2 s, 25 left', { ...beside(2), roundTrip: 2000, ...left(25) }, one, minuteEnds],
   ['beside 2 a second, 12 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(12) }, one, go],
   ['beside 2 a second, 11 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(11) }, one, minuteEnds],
+  ['beside others, of a limit of 1', { ...beside(0.1), ...leftOf(1, 1) }, one, minuteEnds],
   ['the dead do not stand for others', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
 
   ['two, both left', left(2), two, most(2)],
@@ -124,14 +129,15 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
 });
 
 test.each([
-  [3, false, undefined],
-  [3, true, undefined],
-  [2, false, undefined],
-  [2, true, { limit: 60, left: 2, resetAt: start + 9e6 }],
-  [-3, undefined, { limit: 60, left: 0, resetAt: start + 9e6 }],
-  [1, undefined, undefined],
-])('%i left of the day, a bulk run: %s: %o', (count, isBulk, spent) => {
-  expect(spentDay(state({ windows: { day: window(count, 9e6) } }), at, isBulk)).toEqual(spent);
+  [3, false, 9e6, undefined],
+  [3, true, 9e6, undefined],
+  [2, false, 9e6, undefined],
+  [2, true, 9e6, { limit: 60, left: 2, resetAt: start + 9e6 }],
+  [-3, undefined, 9e6, { limit: 60, left: 0, resetAt: start + 9e6 }],
+  [1, undefined, 9e6, undefined],
+  [0, undefined, 9000, undefined],
+])('%i left of the day, a bulk run: %s, which ends after %i ms: %o', (count, isBulk, endsIn, spent) => {
+  expect(spentDay(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
 });
 
 /** An answer of a window of which 10 of 20 were left, and three of ours had been counted, when it was sent. */
