@@ -171,6 +171,12 @@ test.each([
   expect(clock.sleeps).toEqual([]);
 });
 
+test('a limit that is spent for longer than a 503 asks for is no outage', async () => {
+  const { ask, beside } = createRig();
+  await ask({ status: 503, headers: { ...told(0, 40 * second, start), 'retry-after': '10' } });
+  await expect(beside({ maxWait: 20_000 }).governor.admit(unaborted)).rejects.toThrow(RateLimitedError);
+});
+
 describe('the longest total wait', () => {
   test('is summed up over waits that follow one another', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
