@@ -57,21 +57,25 @@ const pause = fc.constantFrom(0, 20_000, 60_000);
 const end = fc.record({ kind: fc.constantFrom('killed' as const, 'interrupted' as const), ...moment, pause });
 /** The machine on which it happens: another one shares the folders, and is of another boot. */
 const host = fc.constantFrom('test', 'test', 'box');
-const meanwhile = fc.record({ order, event: fc.option(end, { nil: undefined, freq: 2 }), host });
+const scene = {
+  order,
+  host,
+  /** At a terminal, which is asked. */
+  isAsked: fc.boolean(),
+  /** By how much somebody has set the wall clock of the machine wrong, in milliseconds. */
+  wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
+};
+const meanwhile = fc.record({ ...scene, event: fc.option(end, { nil: undefined, freq: 2 }) });
 const event = fc.oneof(
   fc.constant(undefined),
   end,
   fc.record({ kind: fc.constant('stopped' as const), ...moment, pause, meanwhile }),
   fc.record({ kind: fc.constantFrom('removed' as const, 'replaced' as const), ...moment, pause: fc.constant(0) }),
 );
-const step = fc.record({
-  ...{ order, fault, event, host, restock: fc.option(pet, { nil: undefined }) },
-  /** At a terminal, which is asked. */
-  isAsked: fc.boolean(),
-  /** By how much somebody has set the wall clock of the machine wrong, in milliseconds. */
-  wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
-});
+const step = fc.record({ ...scene, event, fault, restock: fc.option(pet, { nil: undefined }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+/** A command, and what happens to it. */
+type Command = Pick<Step, keyof typeof scene | 'event'>;
 type Event = Step['event'];
 type Expects = 'right' | 'wrong' | undefined;
 
@@ -166,6 +170,8 @@ class World {
   /** What a load of the history by cursor has, by run and row. */
   readonly #loaded = new Map<string, ExportedRow>();
   #cursor = 0;
+  /** What the state knew is gone. */
+  #isLost = false;
   #next = smallest;
   #seed = 1;
 
@@ -180,41 +186,32 @@ class World {
     this.#rows.clear();
     this.#loaded.clear();
     this.#cursor = 0;
+    this.#isLost = false;
   }
 
-  async take({ order: given, fault: spec, event, host: name, restock, isAsked, wrongBy }: Step): Promise<void> {
+  async take(step: Step): Promise<void> {
+    const { order: given, fault: spec, event, restock } = step;
     if (restock !== undefined) await this.#deliver(restock);
     this.#shop.service.setFaults(spec === '' ? [] : [spec]);
     const before = await this.#stock();
-    let isLost = false;
-    const result = await this.#live(given, event, name, { isAsked, wrongBy }, () => {
-      isLost = true;
-    });
+    const result = await this.#live(step);
     if (result !== 'dead' && event?.kind !== 'stopped') await this.#requireTrue(given, result, before);
-    if (!isLost) return;
+    if (!this.#isLost) return;
     this.#lose('removed');
     await this.begin();
   }
 
   /** Runs a command, and what happens to it. */
-  async #live(
-    given: Order,
-    event: Event,
-    name: string,
-    { isAsked, wrongBy }: Pick<Step, 'isAsked' | 'wrongBy'>,
-    onLost: () => void,
-  ): Promise<RunResult | 'dead'> {
+  async #live({ order: given, event, host: name, isAsked, wrongBy }: Command): Promise<RunResult | 'dead'> {
     const { clock } = this.#shop;
     let written: number | undefined;
     const life = new Life(event, async (happening) => {
       clock.advance(happening.pause);
-      if (happening.kind === 'stopped') {
-        const { order: other, event: end, host: elsewhere } = happening.meanwhile;
-        await this.#live(other, end, elsewhere, { isAsked: false, wrongBy: 0 }, onLost);
-      } else if ((happening.kind === 'removed' || happening.kind === 'replaced') && this.#url === undefined) {
+      if (happening.kind === 'stopped') await this.#live(happening.meanwhile);
+      else if ((happening.kind === 'removed' || happening.kind === 'replaced') && this.#url === undefined) {
         this.#lose(happening.kind);
+        this.#isLost = true;
         written = this.#patches();
-        onLost();
       }
     });
     const time = { ...clock, now: () => clock.now() + wrongBy, boot: () => name };
@@ -460,7 +457,7 @@ function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<Wor
   property(
     title,
     [fc.array(step, { minLength: 3, maxLength: 8 }), fc.constantFrom(1_000_000, 14, 9, 5)],
-    { testTimeout: 100_000 + 5_000 * runs, numRuns: runs, timeout: 90_000, endOnFailure: true },
+    { testTimeout: 100_000 + 15_000 * runs, numRuns: runs, timeout: 90_000, endOnFailure: true },
     async (steps, minute) => {
       const shop = await openShop({ pets: 6, limits: { minute, day: 1_000_000_000 }, ban: false });
       const world = await worldOf(shop);
