@@ -149,18 +149,25 @@ export class LimitsWithCopies implements LimitsStore {
     const isKept = (copy: KeyState | undefined) => state.gate.at - within <= (copy?.gate.at ?? 0);
     if (!this.#holds(state) || isKept(this.#latest(scope))) return state;
     // Late: hardly any command needs it.
-    const { writeFileAtomically } = await import('../shared/atomic-file.ts');
+    const { createFileAtomically, syncFolder, writeFileAtomically } = await import('../shared/atomic-file.ts');
     const { clock } = this.#options;
     const { gate, env } = state;
     const copy: Copy = { ...gate, boot: clock.boot(), bootedAt: clock.now() - clock.monotonic(), env };
     for (const folder of this.#folders) {
+      const file = fileOf(folder, scope);
+      const text = JSON.stringify(copy);
       try {
         makePrivateFolder(folder);
-        await underLock(folder, async () => {
-          // Another process may have written a later one since.
-          if (isKept(this.#read(folder, scope))) return;
-          await writeFileAtomically(fileOf(folder, scope), [JSON.stringify(copy)], { isPrivate: true });
-        });
+        // Others have to see it as soon as can be: a lock takes a while to load, and a disk to sync.
+        const isFirst = await createFileAtomically(file, text, unsynced).catch(() => false);
+        if (!isFirst) {
+          await underLock(folder, async () => {
+            // Another process may have written a later one.
+            if (!isKept(this.#read(folder, scope)))
+              await writeFileAtomically(file, [text], { isPrivate: true, sync: unsynced });
+          });
+        }
+        for (const path of [file, folder]) await syncFolder(path);
       } catch {
         // One of them will do, or the store. Whether none does is seen by reading.
       }
@@ -194,6 +201,8 @@ const tolerance = 1;
 function later(state: KeyState, copy: KeyState | undefined): KeyState {
   return copy !== undefined && copy.gate.at > state.gate.at ? { ...state, gate: copy.gate } : state;
 }
+
+const unsynced = { file: async () => {}, folder: async () => {} };
 
 /** Runs `work` while no other process changes the copies of a folder. After 200 ms even so: one that may be replaced by an earlier gate is better than none. */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
