@@ -4,8 +4,6 @@ import { ClosedPipeError } from '../../src/shared/errors.ts';
 export interface TestPagerOptions {
   /** It can't be run: it takes nothing, or, as a shell's does, it takes all. */
   readonly isMissing?: 'at once' | 'in the end' | undefined;
-  /** After so many characters the person leaves it; absent: when all is read. */
-  readonly leavesAfter?: number | undefined;
   /** It reads no further than this, until the person leaves it. */
   readonly readsOnly?: number | undefined;
   /** It is not left when all is read, but by `leave`. */
@@ -16,7 +14,7 @@ export interface TestPagerOptions {
 
 /** A pager that keeps what it was given. */
 export function createTestPager(options: TestPagerOptions = {}) {
-  const { isMissing, leavesAfter = Number.POSITIVE_INFINITY, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
+  const { isMissing, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
   const commands: PagerCommand[] = [];
   let resolve: (how: 'left' | 'missing') => void = () => {};
   const ended = new Promise<'left' | 'missing'>((resolved) => {
@@ -34,7 +32,6 @@ export function createTestPager(options: TestPagerOptions = {}) {
     if (isMissing !== undefined) return;
     read += text;
     options.onRead?.(read);
-    if (read.length >= leavesAfter) leave();
     if (read.length < readsOnly) return;
     await ended;
     throw new ClosedPipeError('The pager takes no more');
