@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Report, reportOf } from '../support/petstock.ts';
+import { reportOf } from '../support/petstock.ts';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
+import type { PrintedReport } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
 /*
@@ -22,7 +23,7 @@ test('a run of 100,000 rows is planned, begun, reported, resumed and taken back 
     expect(result).toMatchObject({ code, signal: null });
     return reportOf(result);
   };
-  const planned = ({ rows }: Report) => rows.filter(({ result }) => result === 'planned');
+  const planned = ({ rows }: PrintedReport) => rows.filter(({ result }) => result === 'planned');
 
   const { run, counts } = await petstock(`inventory apply ${file} --yes --json --failed-out ${file}.failed.csv`, 4);
   expect(counts).toMatchObject({ notAttempted: rows });

@@ -9,6 +9,7 @@ import {
   startProgram,
   temporaryHome,
 } from './program.ts';
+import type { PrintedReport } from './shop.ts';
 
 export type Petstock = ReturnType<typeof petstockAt>;
 
@@ -29,19 +30,6 @@ export interface ShownRow {
   readonly after: number;
   readonly result: string;
   readonly quantity: number | null;
-}
-
-/** A row of the report of `apply`, `undo` and `--resume`. */
-export interface ReportedRow {
-  readonly petId: number;
-  readonly result: string;
-  readonly error?: { readonly code: string; readonly message: string };
-}
-
-export interface Report {
-  readonly run: string;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly rows: readonly ReportedRow[];
 }
 
 type Command = string | readonly string[];
@@ -80,8 +68,8 @@ export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = te
 }
 
 /** What a bulk command has printed with `--json`. */
-export function reportOf({ stdout }: ProgramResult): Report {
-  return JSON.parse(stdout) as Report;
+export function reportOf({ stdout }: ProgramResult): PrintedReport {
+  return JSON.parse(stdout);
 }
 
 /** The last four characters of a run are enough to name it. */

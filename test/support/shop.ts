@@ -144,12 +144,14 @@ export interface PrintedReport {
   readonly rows: readonly PrintedRow[];
 }
 
-interface PrintedRow {
+/** Of a report, or of `history show`. */
+export interface PrintedRow {
   readonly line: number;
   readonly petId: number;
   readonly before: number | null;
   readonly after: number | null;
   readonly result: string;
+  readonly quantity?: number | null;
   readonly error?: { readonly code: string; readonly message: string; readonly status?: number };
 }
 

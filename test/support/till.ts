@@ -3,25 +3,16 @@ import { createTestClock, type TestClock } from './clock.ts';
 import type { RunResult } from './context.ts';
 import type { ListedRun } from './petstock.ts';
 import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
-import { changeFile, type Shop, shopOf, test as shopTest, temporaryFolders } from './shop.ts';
+import { changeFile, type PrintedRow, type Shop, shopOf, test as shopTest, temporaryFolders } from './shop.ts';
 
 /** A till: the program in this process, at a service that is not ours, on a clock of the test. */
 export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedService, Time> {
   /** Writes a file beside the folders. @returns its path */
   file(name: string, text: string): string;
   /** The rows that `--json` has printed, or those of the newest run. */
-  rows(result?: RunResult): Promise<readonly TillRow[]>;
+  rows(result?: RunResult): Promise<readonly PrintedRow[]>;
   /** The runs of `history list`, the newest first. */
   history(): Promise<readonly ListedRun[]>;
-}
-
-export interface TillRow {
-  readonly petId: number;
-  readonly before: number | null;
-  readonly after: number | null;
-  readonly result: string;
-  readonly quantity?: number | null;
-  readonly error?: { readonly message: string };
 }
 
 /** @param clock of machines that share a database, which has a clock of its own: the system's; default: one of the test */
