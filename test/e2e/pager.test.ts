@@ -9,15 +9,6 @@ function linesOf(stdout: string): string[] {
   return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
 }
 
-test('a pager has the terminal, and the command ends when it does', async () => {
-  const { env } = await serve();
-  const { code, stdout } = await runProgram(list, { env: { ...env, PETSTOCK_PAGER: "sed 's/^/| /'" }, terminal: 80 });
-  expect(code).toBe(0);
-  const lines = linesOf(stdout);
-  expect(lines.slice(0, -1).filter((line) => line.startsWith('| '))).toHaveLength(25);
-  expect(lines.at(-1)).toMatch(/^Rate limit: /);
-});
-
 test('a pager that is left early ends a list of any length quietly', async () => {
   const { env } = await serve(['--pets', '200000']);
   const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'head -n 5' }, terminal: 80 });

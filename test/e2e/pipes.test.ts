@@ -36,14 +36,6 @@ test('watch ends quietly with its next line once its reader has gone away', asyn
   expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
 });
 
-test('| head -1', async () => {
-  const { env } = await serve(['--pets', '50000']);
-  const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
-  const { code, stdout, stderr } = await runProgram('inventory list --header', { env, through });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'petId\tquantity\tstatus\n' });
-  expect(stderr).toMatch(rateLimitOnly);
-});
-
 test('nobody reads stderr: the result is whole, and the command ends', async () => {
   const through = ['sh', '-c', 'exec 3>&1; "$@" 2>&1 >&3 3>&- | :', 'sh'];
   const { stdout } = await runProgram('--env sandbox inventory list', { through });

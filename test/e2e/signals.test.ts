@@ -21,19 +21,6 @@ test.each(signals)('%s during a request', async (signal) => {
   expect(stderr).toBe('Error: Interrupted.\n');
 });
 
-test.each(signals)('%s during a wait for the rate limit', async (signal) => {
-  const { env, journal } = await serve(['--limit-minute', '1', '--window-seconds', '86400']);
-  const home = temporaryHome();
-  expect((await runProgram('inventory list', { home, env })).code).toBe(0);
-  const program = startProgram('inventory list --max-wait 100000', { home, env });
-  await program.until('stderr', 'Rate limited: continuing in');
-  program.kill(signal);
-  const { stderr, ...rest } = await program.result;
-  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
-  expect(stderr).toMatch(/\nError: Interrupted\.\n$/);
-  expect(await journal()).toHaveLength(1);
-});
-
 test.each(signals)('%s while stdin is read', async (signal) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
@@ -172,16 +159,6 @@ describe.runIf(canMakeFifos)('a terminal that is closed ends a command by its si
     expect((await journal()).filter(({ method }) => method === 'PATCH')).toEqual([]);
     expect((await runProgram('history list --json', { env, home })).stdout).toBe('[]\n');
   });
-});
-
-test('Ctrl-C on a terminal', async () => {
-  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
-  const program = startProgram('inventory list --color never', { env, terminal: 80 });
-  await untilSeen(1);
-  program.type('\x03');
-  const { code, stdout } = await program.result;
-  expect(code).toBe(130);
-  expect(stdout).toMatch(/^▸ staging\r\n(\^C\r\n)?(\r\n)?Error: Interrupted\.\r\n$/);
 });
 
 test('Ctrl-C ends the tries', async () => {

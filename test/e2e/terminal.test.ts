@@ -5,17 +5,6 @@ import { expect, test } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 import { openShop } from '../support/shop.ts';
 
-test.each([80, 40])('the table fits %i columns', async (columns) => {
-  const { code, stdout } = await runProgram('--env sandbox inventory list', { terminal: columns });
-  expect(code).toBe(0);
-  const lines = stripVTControlCharacters(stdout).split('\r\n');
-  const table = lines.filter((line) => /^ *(Pet ID|-?\d+) +(\d|Q)/.test(line));
-  expect(table).toHaveLength(25);
-  expect(table.filter((line) => line.length > columns)).toEqual([]);
-  // No digit of an id is ever cut.
-  expect(table.map((line) => line.trim().split(/\s+/)[0])).toContain('9223372036854775807');
-});
-
 test('help has the width of the terminal', async () => {
   const { code, stdout } = await runProgram('inventory apply --help', { terminal: 61 });
   const fromSources = await (await openShop()).run('inventory apply --help', { terminal: 61 });
