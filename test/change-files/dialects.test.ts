@@ -117,11 +117,22 @@ async function expectReadAs(content: string, changes: readonly Row[], lengths: r
   const file = await readChunks(cut(Buffer.from(content), lengths));
   expect(faultLines(file)).toEqual([]);
   expect(file.ok && file.changes.map(({ line, ...change }) => change)).toEqual(changes);
+  return file.ok ? file.changes : [];
 }
 
 describe('any rows are read as they were written', () => {
-  property('in any dialect, cut anywhere', [rows, dialect, chunkLengths], propertyRuns(60), (changes, form, lengths) =>
-    expectReadAs(written(changes, form), changes, lengths),
+  property(
+    'in any dialect, cut anywhere',
+    [rows, dialect, chunkLengths],
+    propertyRuns(60),
+    async (changes, form, lengths) => {
+      const content = written(changes, form);
+      const read = await expectReadAs(content, changes, lengths);
+      const lines = content.split(/\r\n?|\n/);
+      // Cells with line ends before the id move it to a later line than the one on which its row begins.
+      const isFirst = form.columns.slice(0, form.columns.indexOf('petId')).every((name) => !/reason|ref/.test(name));
+      for (const { line, petId } of isFirst ? read : []) expect(lines[line - 1]).toContain(`${petId}`);
+    },
   );
 
   property('in JSON', [rows, jsonForm, chunkLengths], propertyRuns(60), async (changes, form, lengths) => {
@@ -151,18 +162,6 @@ describe('any rows are read as they were written', () => {
       await expectReadAs(content, wanted, lengths);
     },
   );
-});
-
-property('the line of a change is the one on which it begins', [rows, dialect], async (changes, form) => {
-  const content = written(changes, { ...form, quoteAll: true });
-  const file = await read(content);
-  const lines = content.split(/\r\n?|\n/);
-  for (const { line, petId } of file.ok ? file.changes : []) {
-    const index = form.columns.indexOf('petId');
-    // Cells with line ends before the id move it to a later line.
-    if (form.columns.slice(0, index).some((column) => column === 'reason' || column === 'ref')) continue;
-    expect(lines[line - 1]).toContain(`${petId}`);
-  }
 });
 
 const valid = fc.tuple(rows, dialect).map(([changes, form]) => Buffer.from(written(changes, form)));

@@ -145,9 +145,3 @@ test('pets get prints what comes, and says that it is deprecated and until when'
   expect(result.stdout).toMatch(/^\{.*9007199254740993.*\}\n$/);
   await shop.exits('pets get 4242', 9, 'Error: There is no pet 4242 in staging.\n');
 });
-
-test('orders list prints what comes', async ({ shop }) => {
-  const result = await shop.run('orders list --json');
-  expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
-  expect(result.sent).toEqual(['GET /v1/store/orders']);
-});

@@ -41,23 +41,19 @@ describe('with --json an error is all that stderr has', () => {
 
 describe('a 429 that asks to wait for longer than the command may', () => {
   const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
-  const wait = { 'Retry-After': '120' };
+  const body = '{"code":"slow","message":"Slow down.","status":429}';
+  const own = { code: 'slow', message: 'Slow down.' };
 
-  test.for(commands)("%s: has the service's own code, message and status in JSON", async (command, { till }) => {
-    till.service.always('PATCH', answers(429, wait, '{"code":"slow","message":"Slow down.","status":429}'));
+  test.for([
+    ...commands.map((command) => [command, 'PATCH', body, own] as const),
+    ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
+    ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
+  ])('%s: is told in JSON, of a %s that is answered with %j', async ([command, method, text, told], { till }) => {
+    till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
     const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
-    expect(errorJson(stderr).error).toMatchObject({ code: 'slow', message: 'Slow down.', status: 429, exitCode: 6 });
+    expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
   });
-
-  test.for([...commands, 'inventory list', 'status'])(
-    '%s: has the status without a body',
-    async (command, { till }) => {
-      till.service.always(/set|adjust/.test(command) ? 'PATCH' : 'GET', answers(429, wait, 'Slow down.'));
-      const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
-      expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', status: 429, exitCode: 6 });
-      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-    },
-  );
 });
 
 test('off a terminal one line tells that a request is tried again', async ({ shop }) => {

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { openShop, test } from '../../support/shop.ts';
 
@@ -54,13 +52,6 @@ test('the flag goes before PETSTOCK_ENV, that before the setting, that before st
   expect(await banner('--env production inventory set 4 1', 'staging')).toBe('production');
 });
 
-test('the sandbox needs no set-up', async ({ shop }) => {
-  await shop.exits('--env sandbox inventory set 9007199254740993 5', 0, [], { env: nothing });
-  const left = 'Rate limit: 998 of 1000 left';
-  const get = await shop.exits('--env sandbox inventory get 9007199254740993', 0, left, { env: nothing });
-  expect(get.stdout).toBe('9007199254740993\t5\tsold\n');
-});
-
 test.for([
   [{ PETSTOCK_URL_STAGING: undefined }, 2, "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n"],
   [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
@@ -69,21 +60,6 @@ test.for([
 ] as const)('without an address or a key: %o is exit %i', async ([env, code, told], { shop }) => {
   const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
-});
-
-test('a key and an address are stored once, and used from then on', async ({ shop }) => {
-  const { url, key } = shop.service;
-  expect(await shop.run(`config set-url ${url}/`, { env: nothing })).toMatchObject({ code: 0, stdout: '' });
-  expect(await shop.run('config set-key', { env: nothing, stdin: `${key}\n` })).toMatchObject({ code: 0, stdout: '' });
-  const list = await shop.run('inventory list --limit 1', { env: nothing });
-  expect(list).toMatchObject({ code: 0, stdout: '1\t12\tavailable\n' });
-  expect(list.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
-  expect(statSync(join(shop.folders.config, 'config.json')).mode & 0o777).toBe(0o600);
-  expect(statSync(shop.folders.config).mode & 0o777).toBe(0o700);
-  // A variable that hides the stored key is named.
-  for (const command of ['config list', 'status --offline']) {
-    await shop.exits(command, 0, 'PETSTOCK_API_KEY_STAGING is set');
-  }
 });
 
 test('config get of a value that is not set is exit 1', async ({ shop }) => {

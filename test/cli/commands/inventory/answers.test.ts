@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { answering } from '../../../support/answering.ts';
-import { answers, normally } from '../../../support/scripted-actions.ts';
+import { answers } from '../../../support/scripted-actions.ts';
 import type { Action } from '../../../support/scripted-service.ts';
 import { errorJson, test as shopTest } from '../../../support/shop.ts';
 import { openTill, test } from '../../../support/till.ts';
@@ -52,13 +52,6 @@ test('a plain set that is refused after an attempt without an outcome is unknown
 });
 
 const rows = 'petId,quantity\n1,5\n2,6\n3,7\n';
-
-test('of exit 8 JSON has the words of the service, then what was written', async ({ till: { service, run } }) => {
-  service.next('PATCH', normally, answers(401));
-  const { code, stderr } = await run('inventory apply - --yes --json --concurrency 1', { stdin: rows });
-  const message = 'scripted: scripted\n1 of 3 changes was written; 2 were not attempted';
-  expect({ code, ...errorJson(stderr) }).toMatchObject({ code: 8, error: { code: 'scripted', status: 401, message } });
-});
 
 const moved: Action = ({ answer }) => answer(302, '', { location: '/v1/elsewhere' });
 const committedMoved: Action = (exchange) => {

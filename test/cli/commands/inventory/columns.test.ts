@@ -27,17 +27,9 @@ test('without --ignore-columns each unknown column is a fault, as is a name take
 
 test('the hints have the options, so that they run as they stand', async ({ shop }) => {
   const file = changeFile(shop, supplier);
-  const columns = [
-    '--column',
-    'petId=SKU',
-    '--column',
-    'quantity=Stock on hand',
-    '--ignore-columns',
-    '--max-zero',
-    '0',
-  ];
+  const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand'];
   const hint = `Hint: petstock inventory apply ${file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --max-zero 0`;
-  const command = ['inventory', 'apply', file, ...columns];
+  const command = ['inventory', 'apply', file, ...columns, '--ignore-columns', '--max-zero', '0'];
   expect(await shop.refused(command)).toContain(`${hint} --env staging --dry-run\n`);
   const stopped = await shop.run([...command, '--dry-run'], { ctrlCAt: /staging/ });
   expect(stopped).toMatchObject({ code: 130, stderr: expect.stringContaining(`${hint} --dry-run --env staging\n`) });

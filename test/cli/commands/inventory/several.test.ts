@@ -1,10 +1,13 @@
 import { expect } from 'vitest';
-import { confirming, errorJson, test } from '../../../support/shop.ts';
+import { confirming, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
 const four = '{"petId":4,"quantity":39,"status":"available"}';
 const five = '{"petId":5,"quantity":1,"status":"available"}';
 const left = 'Rate limit: 999 of 1000 left, resets in 40 s\n';
+const message = 'There is no pet 4242 in staging.';
+const hint = 'petstock inventory list --env staging';
+const missing = { code: 'not_found', kind: 'not-found', message, exitCode: 9, hint };
 
 test.for([
   [
@@ -19,18 +22,12 @@ test.for([
   ['5 4 -o ndjson', 0, `${five}\n${four}\n`, left],
   ['777 4 778', 9, '4\t39\tavailable\n', `${left}Error: There are no pets 777 and 778 in staging.\n`],
   ['777 778 --json', 9, '[]\n', `${left}{"error":{`],
-  ['4242 --json', 9, '', `${left}{"error":{`],
+  ['4242 --json', 9, '', `${left}${JSON.stringify({ error: missing })}\n`],
 ] as const)('get %s is exit %i, from one GET', async ([words, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory get ${words}`);
   expect(result).toMatchObject({ code, stdout, sent: [get] });
   expect(result.stderr.slice(0, told.length)).toBe(told);
   if (code === 0) expect(result.stderr).toBe(told);
-});
-
-test('the error of a pet that is not there has a code and a hint', async ({ shop }) => {
-  const { error } = errorJson((await shop.run('inventory get 4242 --json')).stderr);
-  const [message, hint] = ['There is no pet 4242 in staging.', 'petstock inventory list --env staging'];
-  expect(error).toEqual({ kind: 'not-found', code: 'not_found', message, exitCode: 9, hint });
 });
 
 test('set of several is one run with the report of apply, and is taken back as one', async ({ shop }) => {
