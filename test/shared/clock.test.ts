@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { machineTime, type Runtime } from '../../src/shared/clock.ts';
+import { createSystemClock, machineTime, type Runtime } from '../../src/shared/clock.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 
 /** A runtime whose processes count from their own start, as bun does, on a machine that has been up for long. */
@@ -67,4 +67,11 @@ test.each([
   const asked: string[] = [];
   expect(machineTime(bun(platform, {}, asked))).toThrow("The clock of this machine can't be read.");
   expect(asked).toEqual([library]);
+});
+
+test('a sleep ends at once with the reason of its signal', async () => {
+  const controller = new AbortController();
+  const sleep = createSystemClock(process.hrtime.bigint).sleep(86_400_000, controller.signal);
+  controller.abort(new Error('Ctrl-C'));
+  await expect(sleep).rejects.toThrow('Ctrl-C');
 });
