@@ -18,6 +18,7 @@ export interface ProgramOptions {
 export function createProgram({ writeOut, width, run, argv }: ProgramOptions): Command {
   const program = new PetstockCommand('petstock')
     .helpCommand(false)
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut,
@@ -30,7 +31,7 @@ export function createProgram({ writeOut, width, run, argv }: ProgramOptions): C
     .showSuggestionAfterError(false)
     .configureHelp({ sortSubcommands: false, subcommandTerm })
     .description('Looks at and adjusts the stock of a pet store from the command line.')
-    .option('-V, --version', 'show the version')
+    .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
     .option('-s, --store <name>', 'one of several stores, each with its own addresses and keys')
@@ -54,14 +55,6 @@ export function createProgram({ writeOut, width, run, argv }: ProgramOptions): C
       'longest total wait for a rate limit (default: 90; a bulk run: any number of minutes)',
     )
     .addHelpText('after', firstSteps);
-  // Not Commander's own, which answers before it knows what is an option's value: `--reason -V` would write nothing.
-  const showVersion = () => {
-    if (program.opts().version !== true) return;
-    writeOut(`${version}\n`);
-    throw new CommanderError(0, 'commander.version', version);
-  };
-  program.beforeHelp = showVersion;
-  program.hook('preAction', showVersion);
   addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run, argv);
   return program;
 }

@@ -1,4 +1,4 @@
-import { Command, type HelpContext } from 'commander';
+import { Command, type ParseOptionsResult } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
@@ -28,23 +28,29 @@ export function outlineName({ usage }: Outline): string {
 
 /** Commander's command, but what it can't parse is a UsageError like any other, and `help` is a command of the program alone. */
 export class PetstockCommand extends Command {
-  /** Called if the program was asked for nothing, before that is answered with help. */
-  beforeHelp: () => void = () => {};
   outlines: readonly Outline[] = [];
   /** Its line in the help of its parent; undefined for the program. */
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
 
-  override help(context?: HelpContext | ((text: string) => string)): never {
-    this.beforeHelp();
-    return super.help(context as HelpContext | undefined);
-  }
-
   override createCommand(name?: string): PetstockCommand {
     const command = new PetstockCommand(name);
     command.helpCommand(false);
     return command;
+  }
+
+  /** Its own options before those of the program, which else would take `-y` out of `--reason -yearly`, and agree to everything. */
+  override parseOptions(argv: string[]): ParseOptionsResult {
+    const own = super.parseOptions(argv);
+    const isLeftToVerb = this.commands.some((command) => command.name() === own.operands[0]);
+    if (this.parent === null || isLeftToVerb) return own;
+    let program: Command = this.parent;
+    while (program.parent !== null) program = program.parent;
+    const shared = Command.prototype.parseOptions.call(program, own.unknown);
+    // What the program takes for an option may be a negative number here.
+    const rest = super.parseOptions(shared.unknown);
+    return { operands: [...own.operands, ...shared.operands, ...rest.operands], unknown: rest.unknown };
   }
 
   override error(message: string): never {
@@ -154,7 +160,7 @@ export function subcommandTerm(command: Command): string {
 }
 
 function defineNoun(noun: PetstockCommand, { description, examples, commands }: NounOutline, run: Run): void {
-  noun.description(description);
+  noun.description(description).enablePositionalOptions();
   if (examples !== undefined) noun.addHelpText('after', examplesText(examples));
   addCommands(noun, commands, run);
 }

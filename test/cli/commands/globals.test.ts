@@ -31,6 +31,15 @@ test('--quiet drops banner and rate limit, never a warning', async ({ shop }) =>
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
 });
 
+test('a value is taken as it is, though the program has options that begin like it', async ({ shop }) => {
+  // -y would answer the question.
+  await shop.refused('inventory set 4=7 5=8 --reason -yak');
+  const reasons = ['-quick', '--yes', '-5'];
+  for (const reason of reasons) await shop.exits(`inventory adjust -q 4 -1 --reason ${reason}`, 0);
+  const { stdout } = await shop.run('history list --fields reason');
+  expect(stdout.trim().split('\n').reverse()).toEqual(reasons);
+});
+
 test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
   for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
