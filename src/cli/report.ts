@@ -144,8 +144,9 @@ function defaultHint(error: PetstockError, { invocation }: ReportOptions): strin
   const options = whereOptions(where);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
+  const isOfAddress = error instanceof UnavailableError || error.status === 404;
+  if (isOfAddress) return where.env === 'sandbox' ? undefined : `petstock status ${options}`;
   if (error instanceof NotFoundError) return `petstock inventory list ${options}`;
-  if (error instanceof UnavailableError) return where.env === 'sandbox' ? undefined : `petstock status ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(error, invocation) === fromFile;
     return stored ? `petstock config set-key ${options}` : 'petstock config list';

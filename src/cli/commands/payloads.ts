@@ -2,9 +2,9 @@ import { exactJson } from '../../output/exact-json.ts';
 import { batchesOf, type Column, type Row, type Scalar, type View } from '../../output/view.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
-import { whereName } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { define, fieldsOption } from './define.ts';
+import { noSuchPets } from './inventory/stock.ts';
 import { petIdOf } from './option-values.ts';
 
 export const definePetsGet = define({
@@ -17,8 +17,7 @@ export const definePetsGet = define({
     const { value, headers } = await client.getPet(petId).catch((error) => {
       if (!(error instanceof NotFoundError && error.service)) throw error;
       const { status, service } = error;
-      const message = `There is no pet ${petId} in ${whereName(invocation.where)}`;
-      throw new NotFoundError(message, { status, service, cause: error });
+      throw noSuchPets(invocation, [petId]).with({ status, service, cause: error });
     });
     const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
     const sunset = Number.isNaN(goesAway) ? '' : ` and goes away on ${new Date(goesAway).toUTCString()}`;

@@ -130,8 +130,8 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 
 /** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */
 function hinted(error: PetstockError, { where }: Invocation, report: StatusReport, verbose = false): PetstockError {
-  const isHinted = error.hint !== undefined || where.env === 'sandbox' || !(error instanceof UnavailableError);
-  if (isHinted) return error;
+  const isOfWay = error instanceof UnavailableError || error.status === 404;
+  if (error.hint !== undefined || where.env === 'sandbox' || !isOfWay) return error;
   const options = whereOptions(where);
   if (!verbose) return error.with({ hint: `petstock status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';

@@ -36,7 +36,8 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
       if (item.petId === write.petId) seen = item;
     },
   }).catch((error) => {
-    throw worded(invocation, write, error);
+    // A 404 of the list says nothing about the pet.
+    throw error.status === undefined ? worded(invocation, write, error) : error;
   });
   const error = end.error && worded(invocation, write, end.error);
   if (options.printsRun) {

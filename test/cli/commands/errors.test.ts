@@ -39,6 +39,16 @@ describe('with --json an error is all that stderr has', () => {
   });
 });
 
+test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
+  '%s: a 404 that is about no pet is not said to be about one',
+  async (command, { till }) => {
+    till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
+    await till.exits(command, 9, [
+      'Error: The service answered 404.\n│ No such route.\nHint: petstock status --env staging\n',
+    ]);
+  },
+);
+
 describe('a 429 that asks to wait for longer than the command may', () => {
   const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
   const body = '{"code":"slow","message":"Slow down.","status":429}';
