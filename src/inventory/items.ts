@@ -165,6 +165,7 @@ function notWhole(text: string, noun: Noun): string | undefined {
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;
   if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;
+  if (/^[\p{Pd}\u2212]\d+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: write its minus sign as "-"`;
   return `${quoted(text)} is not a ${noun}: ${examples[noun]}`;
 }
 

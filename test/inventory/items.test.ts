@@ -61,6 +61,7 @@ test.each<readonly [Parser, string, string | RegExp]>([
   ...['+5', '+1,200', '+1 234 567', '+12.0'].map((text) => ['parseQuantity', text, `"${text}" ${plus}`] as const),
   ['parseDelta', '-0', /zero/],
   ['parseDelta', '9007199254740992', /range/],
+  ['parseDelta', '\u22125', '"\u22125" is not a change: write its minus sign as "-"'],
   ['parseDelta', '+1,200', '"+1,200" is not a change: if +1200 is meant, write it without a separator'],
 ])('%s refuses %.60j', (name, text, fault) => {
   const told = typeof fault === 'string' ? fault : expect.stringMatching(fault);

@@ -197,7 +197,8 @@ export function inWords(error: unknown, file: string, present: () => readonly st
   }
   if (damaged.includes(code) || errcode === shortRead) return new DamagedState(file, message, error);
   return new FailureError(`The state in ${file} can't be read or written (${message})`, {
-    hint: otherFolderHint,
+    // Of a disk that is full the history is still needed, and what it knows of the limits.
+    hint: code === sqliteCodes.full ? undefined : otherFolderHint,
     cause: error,
   });
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { sqlite } from '../../../../src/shared/sqlite-engine.ts';
 import { errorJson, openShop, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
@@ -107,4 +109,17 @@ test('with confirm = always --yes is needed off a terminal', async ({ shop }) =>
   await shop.run('config set confirm always');
   await shop.refused('inventory set 4 12');
   expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
+});
+
+test('a state that is full by then: nothing was sent, which the error says', async ({ shop }) => {
+  await shop.run('inventory list');
+  const database = new (sqlite().DatabaseSync)(join(shop.folders.state, 'state.db'));
+  database.exec("CREATE TRIGGER full BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'database is full'); END");
+  database.close();
+  const { requests } = await shop.exits(
+    'inventory set 4 3',
+    1,
+    "can't be read or written (database is full). Nothing was written.",
+  );
+  expect(requests).toEqual([]);
 });
