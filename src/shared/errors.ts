@@ -89,10 +89,7 @@ export type ErrorCode =
   | 'closed_pipe'
   | 'changes';
 
-/**
- * The root of every failure that petstock expects. `kind` names its exit code. Every kind is constructed with a message and
- * details.
- */
+/** The root of every failure that petstock expects. `kind` names its exit code. */
 export abstract class PetstockError extends Error {
   /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
@@ -111,11 +108,6 @@ export abstract class PetstockError extends Error {
   readonly day: ErrorDetails['day'];
   readonly unsent: boolean;
   readonly mayStillArrive: boolean;
-  // biome-ignore lint/complexity/useLiteralKeys: a class can't have a field of that name
-  declare readonly ['constructor']: new (
-    message: string,
-    details: ErrorDetails,
-  ) => this;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -137,8 +129,10 @@ export abstract class PetstockError extends Error {
 
   /** Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none. */
   with({ message = this.message, ...changes }: ErrorChanges): this {
-    const { name: _name, ...details } = this;
-    return new this.constructor(message, { ...details, cause: this.cause ?? this, ...changes });
+    const { kind, code, name: _name, ...own } = this;
+    const details = { ...own, cause: this.cause ?? this, ...changes };
+    // Not by its own constructor, which may take something else.
+    return Object.assign(Reflect.construct(PetstockError, [message, details], this.constructor), { kind, code });
   }
 }
 
