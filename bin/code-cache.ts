@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { foldersOf } from './folders.ts';
 
-/** A folder with so many is emptied: some are of other versions, and of commands that are no longer used. */
+/** No folder has more: some are of other versions, and of commands that are no longer used. */
 const maxFiles = 48;
 /** V8 forgets the code of functions that have not run for a while: a longer run makes no cache. In seconds. */
 const maxUptime = 10;
@@ -118,12 +118,19 @@ export class CodeCache {
     }
   }
 
-  /** One that is full, or open to others, is made anew. */
+  /** One that is open to others is made anew; of one that is full the files go that were written first. */
   #makeFolder(): void {
-    const stats = lstatSync(this.#folder, { throwIfNoEntry: false });
-    if (stats !== undefined && isOurFolder(stats, 0o077) && readdirSync(this.#folder).length < maxFiles) return;
-    rmSync(this.#folder, { recursive: true, force: true });
-    mkdirSync(this.#folder, { mode: 0o700 });
+    const folder = this.#folder;
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined || !isOurFolder(stats, 0o077)) {
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { mode: 0o700 });
+    }
+    const files = readdirSync(folder).map((name) => ({ path: join(folder, name), at: 0 }));
+    if (files.length < maxFiles) return;
+    for (const file of files) file.at = lstatSync(file.path).mtimeMs;
+    const oldest = files.sort((a, b) => b.at - a.at).slice(maxFiles - 1);
+    for (const { path } of oldest) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -53,16 +53,25 @@ test.runIf(isRoot)('root neither reads nor makes a cache in a folder of another 
   expect(fs.existsSync(folderOf(home))).toBe(false);
 });
 
-test.each([
-  ['that others can write to', (folder: string) => fs.chmodSync(folder, 0o777)],
-  ['with 48 files', (folder: string) => Array.from({ length: 48 }, (_, at) => fs.writeFileSync(`${folder}/${at}`, ''))],
-])('a folder %s is made anew', async (_what, change) => {
+test('a folder that others can write to is made anew', async () => {
   const { home } = await warmHome();
   fs.writeFileSync(`${folderOf(home)}/planted`, '');
-  change(folderOf(home));
-  for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
+  fs.chmodSync(folderOf(home), 0o777);
   expect((await runCached(home, commands[0])).code).toBe(0);
   expect([cachesIn(home).length, mode(folderOf(home))]).toEqual([1, 0o700]);
+});
+
+test('of a full folder the files go that were written first', async () => {
+  const { home } = await warmHome();
+  const caches = cachesIn(home);
+  const others = Array.from({ length: 48 }, (_, at) => join(folderOf(home), `${at}`));
+  for (const [at, path] of others.entries()) {
+    fs.writeFileSync(path, '');
+    fs.utimesSync(path, at, at);
+  }
+  for (const path of caches) damages.empty?.(path, Math.random);
+  expect((await runCached(home, commands[0])).code).toBe(0);
+  expect(cachesIn(home).toSorted()).toEqual([...caches, ...others.slice(caches.length + 1)].toSorted());
 });
 
 test.each([
