@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { dirname, join, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/where.ts';
@@ -28,7 +28,7 @@ export interface FolderSources {
  * each folder), or if a home is needed and there is none
  */
 export function resolveFolders(sources: FolderSources): Folders {
-  const paths = sources.platform === 'win32' ? path.win32 : path.posix;
+  const paths = sources.platform === 'win32' ? win32 : posix;
   const folderOf = (name: string, kind: keyof Folders): string => {
     const folder = variable(sources.env, name);
     if (folder === undefined) return usualFolder(kind, sources);
@@ -49,7 +49,7 @@ export function resolveFolders(sources: FolderSources): Folders {
 
 /** Returns the platform's own folder. */
 function usualFolder(kind: keyof Folders, { env, platform, home }: FolderSources): string {
-  const { isAbsolute, join } = platform === 'win32' ? path.win32 : path.posix;
+  const { isAbsolute, join } = platform === 'win32' ? win32 : posix;
   const atHome = (...names: readonly string[]): string => {
     const found = home();
     if (found === undefined) throw new UsageError(noHome);
@@ -96,7 +96,7 @@ function ownerOf(folder: string): number | undefined {
     return statSync(folder).uid;
   } catch {
     // It is missing, below a file, or closed to root: the folder above it says whose it is.
-    const parent = path.dirname(folder);
+    const parent = dirname(folder);
     return parent === folder ? undefined : ownerOf(parent);
   }
 }
@@ -112,6 +112,6 @@ export function runtimeFolder(
   // A container may run under a number that has no name, of which `userInfo` would throw.
   const user = effectiveUser() ?? 'user';
   const usual = `/run/user/${user}`;
-  if (runtime?.startsWith('/')) return path.join(runtime, 'petstock');
-  return exists(usual) ? path.join(usual, 'petstock') : path.join(tmpdir(), `petstock-${user}`);
+  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
+  return exists(usual) ? join(usual, 'petstock') : join(tmpdir(), `petstock-${user}`);
 }
