@@ -14,7 +14,8 @@ const maxHeaderSize = mostBytes.headers;
  */
 export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
-  const free: FreeConnections = new Map();
+  /** By origin; the one that was used last is the last. */
+  const free = new Map<string, Connection[]>();
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize };
   const openService = async (): Promise<Dispatch> => {
     if (proxy !== undefined) {
@@ -76,14 +77,11 @@ interface Connection {
   readonly connector: Connector;
 }
 
-/** By origin; the one that was used last is the last. */
-type FreeConnections = Map<string, Connection[]>;
-
 /**
  * Gives each request a connection of its own, the one that was used last if any is free. undici's Pool and Agent would do the same, but they take
  * a connection for free, and set its timer for being idle, before the next request comes: some 20 us of CPU for each of many.
  */
-function dispatchOver(free: FreeConnections, open: (origin: string) => Connection): Dispatch {
+function dispatchOver(free: Map<string, Connection[]>, open: (origin: string) => Connection): Dispatch {
   return (signal, options, handler) => {
     const { origin } = options;
     const ofOrigin = free.get(origin) ?? [];
