@@ -60,6 +60,11 @@ test.each<[string, ObservedAnswer | readonly ObservedAnswer[], number]>([
     [ok(told(50, 40 * second, start - hour)), refused({ 'retry-after': at(80_000 - hour) })],
     80_000,
   ],
+  [
+    'a date beside a Date that is behind the clock that is known',
+    [ok(told(50, 40 * second, start)), refused({ date: at(-60_000), 'retry-after': at(60_000) })],
+    120_000,
+  ],
   ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
   ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
 ])('the next request waits behind %s', async (_what, answers, wait) => {

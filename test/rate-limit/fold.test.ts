@@ -114,6 +114,16 @@ test.each<[string, LimitRecord[], object]>([
     gated(9000),
   ],
   [
+    'a 429 whose window ends in a hundred years: 60 s',
+    [intents('a'), refusal('a', 0, { retryAfter: undefined, reset: now + 3e12 })],
+    gated(60_000),
+  ],
+  [
+    'a 429 to a request that had been given up is an episode, and waits by the earlier clock',
+    [...probed, refusal('late', 300, { retryAfter: undefined, date: now - 5000, reset: now + 9000 })],
+    gated(14_300),
+  ],
+  [
     'a 429 that asks for more than 32 days closes the gate for 32 days',
     [intents('a'), refusal('a', 100, { retryAfter: 1e13, random: 0.9 })],
     { gate: { at: 100 + longestGate, wall: now + 100 + longestGate, length: longestGate, reason: 'refused' } },
