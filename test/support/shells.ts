@@ -22,31 +22,19 @@ const commands = {
   zsh: 'exec zsh -d -i',
 };
 
-export interface ShellOptions {
-  readonly home?: Home;
-  /** What the shell runs first. */
-  readonly before?: string;
-  /** Whether the script is loaded by `source`; default: it is. */
-  readonly isLoaded?: boolean;
-}
-
 /** Starts an interactive shell on a pseudo-terminal, with `petstock` in its PATH and its completion loaded. It is gone when the test is finished. */
-export async function openShell(
-  name: 'bash' | 'zsh',
-  { home = temporaryHome(), before = '', isLoaded = true }: ShellOptions = {},
-) {
+export async function openShell(name: 'bash' | 'zsh') {
+  const home = temporaryHome();
   const folder = join(home.folder, 'work');
   mkdirSync(folder, { recursive: true });
   const bin = makeProgram(home);
-  const load = isLoaded ? `source <(petstock completion ${name})` : '';
   const lines = [
     `PATH="${bin}:$PATH"`,
     "PS1='> '",
     'n=0',
     `cd "${folder}"`,
-    before,
     startFiles[name],
-    load,
+    `source <(petstock completion ${name})`,
     "echo rea''dy",
   ];
   writeFileSync(join(home.folder, '.zshrc'), lines.join('\n'));

@@ -43,17 +43,6 @@ test('zsh proposes files and runs, and quotes them', async () => {
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('zsh completes by the file in fpath, too', async () => {
-  const home = temporaryHome();
-  const { stdout: script } = await runProgram('completion zsh', { home });
-  const functions = join(home.folder, 'functions');
-  mkdirSync(functions);
-  writeFileSync(join(functions, '_petstock'), script);
-  const shell = await openShell('zsh', { home, before: `fpath=("${functions}" $fpath)`, isLoaded: false });
-  expect(await shell.complete('petstock inv')).toBe('petstock inventory ');
-  expect(await shell.complete('petstock hist')).toBe('petstock history ');
-});
-
 test('fish completes commands, options, values and files', async () => {
   const home = temporaryHome();
   const bin = makeProgram(home);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { commandsDocument } from '../../support/reference/commands-document.ts';
 import { manPage } from '../../support/reference/man-page.ts';
-import { allCommands, textParts } from '../../support/reference/reference.ts';
+import { allCommands } from '../../support/reference/reference.ts';
 import { commandPath } from '../../../src/cli/commands/command.ts';
 import { test } from '../../support/shop.ts';
 
@@ -28,34 +28,11 @@ test('both documents have every command, with its options and the examples of it
   }
 });
 
-test('the links of the document lead to its headings', () => {
-  const headings = [...markdown.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
-  expect(new Set(headings).size).toBe(headings.length);
-  const links = [...markdown.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor);
-  expect(links.length).toBeGreaterThan(40);
-  expect(links.filter((anchor) => !headings.includes(anchor ?? ''))).toEqual([]);
-});
-
 test('a manual is ASCII, and nothing in a text becomes a request', () => {
   expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
   expect(manual).toMatch(/^[\n -~]*$/);
   const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi)( |$)).*$/gm);
   expect(requests).toBeNull();
-});
-
-test.each([
-  ['one line', ['one line']],
-  ['a\nb\n\nc', ['a b', 'c']],
-  ['Examples:\n  # what\n  petstock', ['Examples:', { lines: ['# what', 'petstock'] }]],
-  ['  a\n    b\nc', [{ lines: ['a', '  b'] }, 'c']],
-  ['', []],
-])('%j in parts', (text, parts) => {
-  expect(textParts(text)).toEqual(parts);
 });
 
 /** What a reader sees of the characters that are escaped. */

@@ -22,10 +22,6 @@ const changelog = `# Changelog
 `;
 
 describe('the change log', () => {
-  test('gives what is not released as notes', () => {
-    expect(notesOf(changelog)).toBe('### Added\n\n- A thing.\n');
-  });
-
   test('has it under its version afterwards', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');

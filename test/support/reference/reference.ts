@@ -64,7 +64,7 @@ function notesOf(command: Command): readonly HelpPart[] {
 }
 
 /** Cuts a text of help where its lines are blank, or begin or end to be indented, into paragraphs and lines that stay as they are. */
-export function textParts(text: string): readonly HelpPart[] {
+function textParts(text: string): readonly HelpPart[] {
   const blocks = text.match(/(?:^ .*\n?)+|(?:^[^ \n].*\n?)+/gm) ?? [];
   return blocks.map((block) => {
     const lines = block.trimEnd().split('\n');
