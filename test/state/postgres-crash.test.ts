@@ -210,6 +210,18 @@ it('keeps a second intent of a row that was not sent, though the answer to it wa
   expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
 });
 
+it('writes an outcome again, but not over a later intent of its row', async ({ url, machine }) => {
+  const log = await begin(machine, 1);
+  await log.intend(intents(1), undefined);
+  log.settle([outcomeOf(1, 'void')]);
+  machine.clock.advance(1000);
+  await until(async () => expect(await recorded(url)).toEqual(['pending']));
+  machine.breakBefore(intended);
+  expect(await log.intend(intents(1), undefined)).toEqual(granted);
+  await log.flush();
+  expect(await recorded(url)).toEqual(['unknown']);
+});
+
 const parts = ['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'];
 it.for(parts)('begins a run once, though the connection breaks after %s', async (statement, { machine }) => {
   machine.loseAnswerOf(statement);

@@ -25,6 +25,14 @@ test('takes back what a run has written, and is a run of its own', async ({ shop
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
+test('an undo that is taken back in part still has the rest', async ({ shop }) => {
+  await apply(shop, 'petId,quantity\n4,12\n5,9\n');
+  const { run } = await shop.json('undo --last --yes --json');
+  await shop.run('inventory set 5 77');
+  await shop.exits(`undo ${run} --yes`, 8);
+  expect((await shop.json('history list --json')).at(-1)).toMatchObject({ undoneBy: [run] });
+});
+
 test('only where the stock is still what was written', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   await shop.run('inventory set 5 77');
