@@ -136,7 +136,7 @@ export function* settling(
     const group = alike.get(key) ?? { became, isArriving, quantity, error, outcomes: [] };
     group.outcomes.push(outcome);
     alike.set(key, group);
-    if (became === 'applied' && from !== 'applied') undone.push(Number(row.line));
+    if (became === 'applied') undone.push(Number(row.line));
   }
   if (moves.length === 0) return moves;
   const numbers = drawForRows(at, moves);
