@@ -82,10 +82,21 @@ export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
 }
 
-/** Returns the state as JSON, for a store. Requests that were admitted together share one object, which is written as text once. */
+/**
+ * Returns the state as JSON, for a store. Requests that were admitted together share one object, which is written as text once; the owner is left out
+ * where it is that of the request before, so that hundreds take few pages. A version that does not know that waits for the end of their leases.
+ */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
-  const texts = new Map([...new Set(inFlight.values())].map((request) => [request, JSON.stringify(request)]));
-  const requests = Array.from(inFlight, ([id, request]) => `[${JSON.stringify(id)},${texts.get(request)}]`);
+  const texts = new Map<InFlight, string>();
+  let owner: string | undefined;
+  const requests = Array.from(inFlight, ([id, request]) => {
+    const { by, probe, ...facts } = request;
+    const text = texts.get(request) ?? JSON.stringify(probe ? { ...facts, probe } : facts);
+    texts.set(request, text);
+    const named = by === owner ? text : `{"by":${JSON.stringify(by)},${text.slice(1)}`;
+    owner = by;
+    return `[${JSON.stringify(id)},${named}]`;
+  });
   return `${JSON.stringify(rest).slice(0, -1)},"inFlight":[${requests.join()}]}`;
 }
 
@@ -95,7 +106,11 @@ export function decodeState(json: string): KeyState {
     inFlight: [string, InFlight][];
   };
   const state = { ...emptyState(), ...rest };
-  const requests = inFlight.map(([id, request]) => [id, { ...request, by: request.by ?? '' }] as const);
+  let owner = '';
+  const requests = inFlight.map(([id, { by = owner, probe = false, ...facts }]) => {
+    owner = by;
+    return [id, { by, probe, ...facts }] as const;
+  });
   return { ...state, gate: believable({ ...state.gate, ...gate }), inFlight: new Map(requests) };
 }
 

@@ -261,10 +261,18 @@ describe('a state as JSON', () => {
     expect(decodeState(encodeState(rich))).toEqual(rich);
   });
 
+  test('names the process of many requests once, and each process by itself', () => {
+    const others = { ...intents('x y', 210), by: 'other' };
+    const state = stateAfter(...probed, intents('a b c', 200), others, intents('d', 220));
+    const json = encodeState(state);
+    expect(json.split('"by"')).toHaveLength(1 + 3);
+    expect(decodeState(json)).toEqual(state);
+  });
+
   test('of an earlier version lacks what it did not know', () => {
     expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
     const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
-    expect(inFlight.get('a')).toEqual({ sentAt: 1, by: '' });
+    expect(inFlight.get('a')).toEqual({ sentAt: 1, by: '', probe: false });
     expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
 

@@ -57,6 +57,9 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** By a scan, as a rule of one row: a search would read all of a state that takes several pages. */
+const selectChanged = 'SELECT version, state FROM petstock.limits WHERE +scope = ? AND version <> ?';
+
 /** The limits of this machine: the file is looked at whenever they are asked for. */
 export class SqliteLimits extends StoredLimits {
   readonly #store: SqliteStore;
@@ -67,7 +70,11 @@ export class SqliteLimits extends StoredLimits {
   }
 
   peek(scope: string): KeyState {
-    return this.take(scope, this.#store.askNow(this.reading(scope))[0]);
+    const known = this.known.get(scope);
+    const [row] = this.#store.askNow(
+      known === undefined ? this.reading(scope) : statement(selectChanged, scope, known.version),
+    );
+    return row === undefined && known !== undefined ? known.state : this.take(scope, row);
   }
 
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
