@@ -46,11 +46,9 @@ class QueuedGovernor implements Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#turn = new Turn(options, this.#buffer, this.#own);
-    this.#look = sharedLook(
-      options.clock,
-      () => options.store.peek(options.scope),
-      () => this.#buffer.writes,
-    );
+    this.#look = sharedLook(options.clock, () => options.store.peek(options.scope), {
+      written: () => this.#buffer.writes,
+    });
     this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
   }
 

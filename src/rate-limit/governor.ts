@@ -151,16 +151,20 @@ const longestTurn = 1;
  * leave one behind the other, and nothing is waited for in between: what another process writes down within that millisecond, it writes while
  * the first of them is on its way, and a look for each could miss it as well.
  * @param written counts what this process has written there: it looks again after that
+ * @param maxAge milliseconds for which turns that follow share it as well
  */
 export function sharedLook<T>(
   clock: Pick<Clock, 'monotonic' | 'turn'>,
   look: () => T,
-  written: () => number = () => 0,
+  { written = () => 0, maxAge = 0 }: { written?: () => number; maxAge?: number } = {},
 ): () => T {
   let last: { readonly turn: object; readonly at: number; readonly writes: number; readonly seen: T } | undefined;
   return () => {
     const [turn, at, writes] = [clock.turn?.(), clock.monotonic(), written()];
-    if (last?.turn === turn && last?.writes === writes && at - last.at <= longestTurn) return last.seen;
+    if (last?.writes === writes) {
+      const age = at - last.at;
+      if (age < maxAge || (last.turn === turn && age <= longestTurn)) return last.seen;
+    }
     const seen = look();
     last = turn && { turn, at, writes, seen };
     return seen;

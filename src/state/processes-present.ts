@@ -1,3 +1,4 @@
+import { sharedLook } from '../rate-limit/governor.ts';
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
@@ -19,6 +20,8 @@ import {
 
 /** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
 const keptFor = 60_000;
+/** Whether the files of the state are still there is asked again after so many milliseconds: it takes as long as the rest of a small request. */
+const maxAgeOfPlace = 10;
 /** Sightings that nobody has asked for are kept for 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
@@ -73,10 +76,12 @@ export class Presence {
   #isClosed = false;
   /** For each log and place of this process the requests that may leave, or are on their way. */
   readonly #outstanding = new Set<ReadonlySet<unknown>>();
+  readonly #isInPlace: () => boolean;
 
   constructor(store: Store, options: PresenceOptions) {
     this.#store = store;
     this.#options = options;
+    this.#isInPlace = sharedLook(options.clock, () => store.isInPlace, { maxAge: maxAgeOfPlace });
     // Not by the context: numbers of a test may come again. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
@@ -86,7 +91,7 @@ export class Presence {
    * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.
    */
   get isCurrent(): boolean {
-    return this.#hasLease && this.#store.isInPlace;
+    return this.#hasLease && this.#isInPlace();
   }
 
   get #hasLease(): boolean {

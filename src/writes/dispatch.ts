@@ -1,4 +1,4 @@
-import { giveBack, givingBack, OvertakenError, type Permit, sharedLook } from '../rate-limit/governor.ts';
+import { giveBack, givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -40,7 +40,6 @@ export class Dispatch {
   /** The rows come one by one: each waits for those before it. */
   #isGroup: boolean;
   #reserved: Permit | undefined;
-  readonly #isCurrent: () => boolean;
   readonly #groupSize: GroupSize;
   /** The last admission was spent on the stock. */
   #hasLooked = false;
@@ -66,7 +65,6 @@ export class Dispatch {
     this.#options = options;
     this.#outcomes = outcomes;
     this.#reserved = reserved;
-    this.#isCurrent = sharedLook(options.clock, () => options.presence.isCurrent);
     this.#groupSize = new GroupSize(options.concurrency);
   }
 
@@ -210,11 +208,11 @@ export class Dispatch {
   }
 
   async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
-    const { client, clock, timeout } = this.#options;
+    const { client, clock, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
     // The process may have been stopped since, and others have taken what it held.
     const leave = () => {
-      if (clock.monotonic() > leaveBy || !this.#isCurrent()) throw new OvertakenError();
+      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
       permit.leave();
     };
     try {

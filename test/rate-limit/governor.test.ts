@@ -4,13 +4,14 @@ import { sharedLook } from '../../src/rate-limit/governor.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
 
 /** Counts its looks, on a monotonic clock that stands still until it is set. */
-function looking(turn?: () => object) {
+function looking(turn?: () => object, maxAge?: number) {
   const time = { at: 1000 };
   let looks = 0;
-  const look = sharedLook({ monotonic: () => time.at, ...(turn && { turn }) }, () => {
+  const count = () => {
     looks += 1;
     return looks;
-  });
+  };
+  const look = sharedLook({ monotonic: () => time.at, ...(turn && { turn }) }, count, { ...(maxAge && { maxAge }) });
   return { time, look };
 }
 
@@ -31,6 +32,15 @@ describe('a shared look', () => {
     time.at += 1;
     expect(look()).toBe(1);
     time.at += 0.5;
+    expect([look(), look()]).toEqual([2, 2]);
+  });
+
+  test('is shared by the turns of some milliseconds if that is long enough', () => {
+    const { time, look } = looking(() => ({}), 10);
+    expect(look()).toBe(1);
+    time.at += 9.9;
+    expect(look()).toBe(1);
+    time.at += 0.1;
     expect([look(), look()]).toEqual([2, 2]);
   });
 
