@@ -45,13 +45,14 @@ export type Written =
 /** Returns what `writing` has to know. The run may be made in the same round. */
 export function writingLoads({ token, service, outcomes, intents, since, confirmed }: Writing): Statement[] {
   const pets = intents.map(({ petId }) => petId);
-  const [select, marks] = since === undefined ? [selectPlain, []] : [selectRelying, [since.sequence, since.sequence]];
+  const [contested, marks] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
+  const stock = intents.some(({ rebased }) => rebased !== undefined) ? 'own.before, own.after, ' : '';
   return [
     statement(selectRun, token),
     selectLast,
     statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, token, confirmed?.row ?? 0),
     selectSettled(token, outcomes),
-    among(select, [...marks, token], rowNumbers(intents)),
+    among(selectOwn(stock, contested), [...marks, token], rowNumbers(intents)),
     among(`${selectLeases} AND pet_id IN ?*`, [service], pets),
   ];
 }
@@ -95,10 +96,9 @@ const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPe
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
 /** Rows and their pets, by their keys alone. Of most there is nothing else to know. */
-const selectOwn = (contested: string) =>
-  `SELECT own.row, own.result, own.token, own.before, own.after, ${contested} AS is_contested
+const selectOwn = (stock: string, contested: string) =>
+  `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;
-const [selectPlain, selectRelying] = [selectOwn('0'), selectOwn(isContested)];
 
 const selectWriters = `SELECT CAST(pet_id AS TEXT) AS pet, (SELECT runs.run FROM petstock.runs WHERE runs.id = rows.run) AS run,
   (SELECT command FROM petstock.runs WHERE runs.id = rows.run) AS command, result, touched, boot, expires, lasts
@@ -125,10 +125,6 @@ function writeGranted(
   if (granted.length === 0) return;
   const { now, wall, boot } = at;
   const numbers = drawForRows(at, granted);
-  const leases = granted.map(({ petId, expires }) => {
-    return { petId, service, owner, run: owner, holder, boot, expires, lasts: expires - now };
-  });
-  at.writes.push(takingLeases(leases));
   for (const { row, rebased } of granted) {
     const { before, after } = rows.get(row) ?? {};
     if (rebased === undefined || (rebased.before === number(before) && rebased.after === number(after))) continue;
@@ -136,8 +132,13 @@ function writeGranted(
     at.writes.push(statement(sql, rebased.before, rebased.after, id, row));
   }
   for (const ends of new Set(granted.map(({ expires }) => expires))) {
-    const values = [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id];
-    at.writes.push(among(writeIntent, values, rowNumbers(granted.filter(({ expires }) => expires === ends))));
+    const alike = granted.filter(({ expires }) => expires === ends);
+    const petIds = alike.map(({ petId }) => petId);
+    const [lasts, values] = [ends - now, [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id]];
+    at.writes.push(
+      takingLeases({ petIds, service, owner, run: owner, holder, boot, expires: ends, lasts }),
+      among(writeIntent, values, rowNumbers(alike)),
+    );
   }
   // The lease is the run's now, and the place needs no line any more.
   if (place !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', place));

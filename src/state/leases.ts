@@ -30,9 +30,9 @@ export function* leasesIn(at: Moment, rows: readonly Row[], living: Living): Wor
   );
 }
 
-/** Its last four are missing before the first intent. */
-export interface TakenLease {
-  readonly petId: bigint;
+/** The leases of one owner. The last four are missing before the first intent. */
+export interface TakenLeases {
+  readonly petIds: readonly bigint[];
   readonly service: number;
   readonly owner: string;
   readonly holder: string;
@@ -42,16 +42,18 @@ export interface TakenLease {
   readonly lasts?: number;
 }
 
-/** The leases of pets, even from another process. */
-export function takingLeases(leases: readonly TakenLease[]): Statement {
-  const byPet = new Map(leases.map((lease) => [lease.petId, lease]));
-  const list = [...byPet.values()].map(({ petId, service, owner, holder, run = null, boot = null, ...end }) => {
-    return [petId, service, owner, run, holder, boot, end.expires ?? null, end.lasts ?? null];
-  });
-  const sql = `INSERT INTO petstock.leases (pet_id, service, owner, run, holder, boot, expires, lasts) VALUES ?*
+/** Takes the leases of pets, even from another process. */
+export function takingLeases({ petIds, service, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
+  const sql = `INSERT INTO petstock.leases (service, owner, run, holder, boot, expires, lasts, pet_id)
+    SELECT CAST(? AS integer), ?, ?, ?, ?, CAST(? AS double precision), CAST(? AS double precision), CAST(column1 AS bigint) FROM (VALUES ?*) AS given WHERE true
     ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
       expires = excluded.expires, lasts = excluded.lasts`;
-  return among(sql, [], list);
+  const values = [service, owner, run ?? null, holder, boot ?? null, expires ?? null, lasts ?? null];
+  return among(
+    sql,
+    values,
+    Array.from(new Set(petIds), (petId) => [petId]),
+  );
 }
 
 /** How far a time lay ahead that does not say so, in milliseconds. */

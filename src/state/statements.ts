@@ -33,12 +33,25 @@ export function piecesOf(whole: Statement): readonly Statement[] {
     const piece = list.slice(from, from + size);
     const [first] = piece;
     const isOfTuples = Array.isArray(first);
-    const places = isOfTuples ? Array(size).fill(placesOf(first.length)).join() : placesOf(size);
     const flat = (isOfTuples ? piece.flat() : piece) as readonly Value[];
     const all = values.slice(0, earlier).concat(flat, values.slice(earlier));
-    pieces.push({ sql: sql.replace('?*', places), values: all });
+    pieces.push({ sql: textOfPiece(sql, size, isOfTuples ? first.length : 0), values: all });
   }
   return pieces;
+}
+
+/** By their statement, and by their size and the length of their tuples: each is hashed once, wherever it is looked up. */
+const textsOfPieces = new Map<string, Map<number, string>>();
+
+/** @param length of a tuple; 0: it has none */
+function textOfPiece(sql: string, size: number, length: number): string {
+  const texts = textsOfPieces.get(sql) ?? new Map<number, string>();
+  textsOfPieces.set(sql, texts);
+  const key = size + length / 100;
+  const places = () => (length === 0 ? placesOf(size) : Array(size).fill(placesOf(length)).join());
+  const text = texts.get(key) ?? sql.replace('?*', places());
+  texts.set(key, text);
+  return text;
 }
 
 /** `(?,?,?)` */

@@ -159,7 +159,7 @@ export class Place {
       return { busy, seen: undefined };
     }
     const service = number(own?.service) ?? 0;
-    at.writes.push(takingLeases([{ petId: this.petId, service, owner: this.owner, holder: presence.id }]));
+    at.writes.push(takingLeases({ petIds: [this.petId], service, owner: this.owner, holder: presence.id }));
     const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
     return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
   }
