@@ -33,12 +33,14 @@ export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBo
   return held.bytes;
 }
 
+const none = new Uint8Array(0);
+
 /**
  * Bytes that are held in one piece, as they come. Chunks that are kept would cost more than what is in them: one of a single byte holds on to all
  * that was read from the connection with it.
  */
 export class HeldBytes {
-  #room: Uint8Array = new Uint8Array(0);
+  #room = none;
   #length = 0;
 
   get length(): number {
