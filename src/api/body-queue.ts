@@ -111,7 +111,8 @@ const interim = /^HTTP\/1\.[01] 1\d\d[ \r]/;
  * to pass over (RFC 9110, 15.2): undici closes the connection on it, and passes over all other interim responses.
  */
 function passOverContinue(bytes: Buffer): void {
-  for (let at = 0; interim.test(bytes.toString('latin1', at, at + 13)); ) {
+  // Most have a status that does not begin with 1: no text has to be made of them.
+  for (let at = 0; bytes[at + 9] === 0x31 && interim.test(bytes.toString('latin1', at, at + 13)); ) {
     if (bytes.toString('latin1', at + 9, at + 12) === '100') bytes.write('102', at + 9);
     const end = bytes.indexOf('\r\n\r\n', at);
     if (end < 0) return;

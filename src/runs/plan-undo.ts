@@ -1,5 +1,6 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { absenceText } from '../inventory/items.ts';
+import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { History } from '../state/stored-history.ts';
@@ -19,7 +20,7 @@ export interface UndoNote {
 /** The part of a run that can be taken back. */
 export interface Undoable {
   /** Of the rows that can be taken back. */
-  readonly petIds: ReadonlySet<bigint>;
+  readonly petIds: PetIds;
   /** Some row can't be, since it is not known what the stock was before. */
   readonly isBlind: boolean;
   /** No row has changed a stock, as far as is known. */
@@ -27,7 +28,7 @@ export interface Undoable {
 }
 
 export async function undoable(history: UndoHistory, run: RunRecord): Promise<Undoable> {
-  const petIds = new Set<bigint>();
+  const petIds = new PetIdSet();
   let [isBlind, isIdle] = [false, true];
   for await (const rows of undoableRows(history, run)) {
     const targets = await targetsOf(history, run, rows);

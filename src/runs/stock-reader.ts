@@ -147,21 +147,24 @@ function outdatedOf(
   writes: readonly RecentWrite[],
   mark: Mark,
 ): ReadonlyMap<bigint, OutdatedStock> {
-  const lastWritten = new Map<bigint, number | undefined>();
-  const older = new Map<bigint, Set<number>>();
-  for (const { petId, result, before, quantity, sequence } of writes) {
-    if (sequence > mark.sequence) continue;
-    const known = older.get(petId) ?? new Set();
-    const last = lastWritten.get(petId);
-    for (const stock of [before, last]) if (stock !== undefined) known.add(stock);
-    older.set(petId, known);
-    lastWritten.set(petId, result === 'unknown' ? undefined : quantity);
+  const counting = writes.filter(({ sequence }) => sequence <= mark.sequence);
+  const last = new Map(counting.map((write) => [write.petId, write]));
+  // Hardly any pet has another stock than was written last: what was there before is gathered for those alone.
+  const others = new Map<bigint, Set<number>>();
+  for (const [petId, { result, quantity }] of last) {
+    const found = quantities.get(petId);
+    if (result !== 'unknown' && found !== undefined && found !== quantity) others.set(petId, new Set());
+  }
+  for (const write of counting) {
+    const { petId, result, before, quantity } = write;
+    const older = others.get(petId);
+    if (before !== undefined) older?.add(before);
+    if (result !== 'unknown' && write !== last.get(petId)) older?.add(quantity);
   }
   const outdated = new Map<bigint, OutdatedStock>();
-  for (const [petId, written] of lastWritten) {
-    const found = quantities.get(petId);
-    if (written === undefined || found === undefined || found === written) continue;
-    if (older.get(petId)?.has(found)) outdated.set(petId, { found, written });
+  for (const [petId, older] of others) {
+    const [found, written] = [quantities.get(petId), last.get(petId)?.quantity];
+    if (found !== undefined && written !== undefined && older.has(found)) outdated.set(petId, { found, written });
   }
   return outdated;
 }
