@@ -15,7 +15,7 @@ import type { Place } from './stored-pets.ts';
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
 const leastWait = 50;
 const mostWait = 1000;
-const maxWaiting = 512;
+const maxWaiting = 1024;
 
 /** What is written with the outcomes. */
 type Rest = Partial<Pick<Writing, 'intents' | 'since'>> & {

@@ -241,7 +241,7 @@ it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
   // An outcome that waits longer than others is written by itself.
   await log.settle([outcomeOf(1)]);
   // Too many to wait for the next intent. The run does not have the other rows.
-  await log.settle(Array.from({ length: 600 }, (_, index) => outcomeOf(101 + index)));
+  await log.settle(Array.from({ length: 1200 }, (_, index) => outcomeOf(101 + index)));
   await vi.waitFor(async () => expect((await recorded(url))[0]).toBe('applied'), { timeout: 20_000 });
   // What a crash leaves of an outcome that was written without being waited for.
   await runSql(

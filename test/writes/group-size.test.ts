@@ -11,10 +11,10 @@ test('a group has as many rows as leave in 100 ms', () => {
   };
   expect(size.next(0)).toBe(64);
   expect([after(64, 64), after(100, 114), after(200, 214)]).toEqual([100, 200, 200]);
-  expect(after(100, 220)).toBe(256);
-  expect(after(256, 60_000)).toBe(64);
+  expect(after(100, 220)).toBe(512);
+  expect(after(512, 60_000)).toBe(64);
   // A clock that is set back.
-  expect(after(256, 0)).toBe(64);
+  expect(after(512, 0)).toBe(64);
 });
 
 test('a fast service gets few transactions, and a run ends though the clock stands still', async () => {
