@@ -149,7 +149,7 @@ export class LimitsWithCopies implements LimitsStore {
     const isKept = (copy: KeyState | undefined) => state.gate.at - within <= (copy?.gate.at ?? 0);
     if (!this.#holds(state) || isKept(this.#latest(scope))) return state;
     // Late: hardly any command needs it.
-    const { createFileAtomically, syncFolder, writeFileAtomically } = await import('../shared/atomic-file.ts');
+    const { createFileAtomically, syncPath, writeFileAtomically } = await import('../shared/atomic-file.ts');
     const { clock } = this.#options;
     const { gate, env } = state;
     const copy: Copy = { ...gate, boot: clock.boot(), bootedAt: clock.now() - clock.monotonic(), env };
@@ -167,7 +167,8 @@ export class LimitsWithCopies implements LimitsStore {
               await writeFileAtomically(file, [text], { isPrivate: true, sync: unsynced });
           });
         }
-        for (const path of [file, folder]) await syncFolder(path);
+        await syncPath(file, 'r+');
+        await syncPath(folder);
       } catch {
         // One of them will do, or the store. Whether none does is seen by reading.
       }

@@ -24,7 +24,7 @@ export interface DiskSync {
 const syncHandle = ({ fd }: FileHandle): Promise<void> => promisify(fsync)(fd);
 const diskSync: DiskSync = {
   file: syncHandle,
-  folder: syncFolder,
+  folder: (path) => syncPath(path),
   rename,
   isWindows: effectiveUser() === undefined,
   pause: setTimeout,
@@ -182,11 +182,14 @@ async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Prom
   await target.chmod(like.mode & 0o777);
 }
 
-/** Windows has no such call, some file systems neither, and a folder may be one to write to and not to read. */
-export async function syncFolder(path: string): Promise<void> {
+/**
+ * Windows has no such call for folders, some file systems neither, and a folder may be one to write to and not to read.
+ * @param flags `r+` for a file: Windows puts one on the disk only for those who may write to it
+ */
+export async function syncPath(path: string, flags = 'r'): Promise<void> {
   try {
-    const folder = await open(path, 'r');
-    await syncHandle(folder).finally(() => folder.close());
+    const handle = await open(path, flags);
+    await syncHandle(handle).finally(() => handle.close());
   } catch (error) {
     if (['EIO', 'ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '')) throw error;
   }

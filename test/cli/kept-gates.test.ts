@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
+import { withFsync } from '../support/with-fsync.ts';
 
 /** The first test with PostgreSQL starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -169,6 +170,23 @@ describe('the copies of a state that fails', () => {
     state.isHung = true;
     void open().fold(scope, [gate]);
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
+  });
+
+  test('are on the disk before the state is asked to keep them', async () => {
+    const { folder, open, state } = await rig();
+    const events: string[] = [];
+    Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
+    // Windows puts a file on the disk only for those who may write to it.
+    const mode = (descriptor: number) =>
+      /flags:\s*\d*(\d)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+    await withFsync(
+      (descriptor, done) => {
+        events.push(`${mode(descriptor)} ${readlinkSync(`/proc/self/fd/${descriptor}`)}`);
+        done(null);
+      },
+      () => open().fold(scope, [gate]),
+    );
+    expect(events).toEqual([`2 ${join(folder, `gate-${scope}.json`)}`, `0 ${folder}`, 'state']);
   });
 
   test('are written if the state can not even be read, and count beside a gate of before a restart, which may look later', async () => {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
-import { createFileAtomically, type DiskSync, syncFolder, writeFileAtomically } from '../../src/shared/atomic-file.ts';
+import { createFileAtomically, type DiskSync, syncPath, writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { withFsync } from '../support/with-fsync.ts';
 
 /** A folder with what is asked of the files in it, by their names. */
 function openFolder() {
@@ -113,19 +113,6 @@ describe('writeFileAtomically', () => {
 const failed = (code: string) => (_descriptor: number, done: fs.NoParamCallback) =>
   done(Object.assign(new Error(code), { code }));
 
-/** Another way to sync, for as long as the work takes. */
-async function withFsync(fsync: (descriptor: number, done: fs.NoParamCallback) => void, work: () => Promise<unknown>) {
-  const real = fs.fsync;
-  fs.fsync = fsync as typeof fs.fsync;
-  syncBuiltinESMExports();
-  try {
-    await work();
-  } finally {
-    fs.fsync = real;
-    syncBuiltinESMExports();
-  }
-}
-
 describe('what is on the disk, and when', () => {
   /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
   function watchedSync({ names }: ReturnType<typeof openFolder>) {
@@ -184,13 +171,13 @@ describe('what is on the disk, and when', () => {
   test.for(['EIO', 'ENOSPC', 'EDQUOT'])('a folder that can not be synced is a failure: %s', async (code, { here }) => {
     const open = () => fs.readdirSync('/proc/self/fd').length;
     const before = open();
-    await withFsync(failed(code), () => expect(syncFolder(here.folder)).rejects.toMatchObject({ code }));
+    await withFsync(failed(code), () => expect(syncPath(here.folder)).rejects.toMatchObject({ code }));
     expect(open()).toBe(before);
   });
 
   test.for(['EINVAL', 'EPERM', 'EISDIR'])('a system that syncs no folders is none: %s', async (code, { here }) => {
-    await withFsync(failed(code), () => syncFolder(here.folder));
-    await syncFolder(here.at('missing'));
+    await withFsync(failed(code), () => syncPath(here.folder));
+    await syncPath(here.at('missing'));
   });
 
   test("file handles that can not sync, as those of Plug'n'Play, are synced by their descriptors", async ({ here }) => {

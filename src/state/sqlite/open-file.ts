@@ -23,7 +23,7 @@ export interface OpenFileOptions {
 const realSystem = {
   loadEngine: () => loadEngine(),
   /** Puts the names of a folder on disk. */
-  syncFolder: async (folder: string) => (await import('../../shared/atomic-file.ts')).syncFolder(folder),
+  syncFolder: async (folder: string) => (await import('../../shared/atomic-file.ts')).syncPath(folder),
   isOnNetwork: (folder: string) => isOnNetwork(folder),
 };
 export type StateSystem = typeof realSystem;
