@@ -42,12 +42,24 @@ export class PetstockCommand extends Command {
 
   /** Its own options before those of the program, which else would take `-y` out of `--reason -yearly`, and agree to everything. */
   override parseOptions(argv: string[]): ParseOptionsResult {
-    const own = super.parseOptions(argv);
-    const isLeftToVerb = this.commands.some((command) => command.name() === own.operands[0]);
-    if (this.parent === null || isLeftToVerb) return own;
+    if (this.parent === null) return super.parseOptions(argv);
     let program: Command = this.parent;
     while (program.parent !== null) program = program.parent;
-    const shared = Command.prototype.parseOptions.call(program, own.unknown);
+    const readShared = Command.prototype.parseOptions;
+    // A noun has none of its own: those of the program, up to the verb.
+    const upToVerb: Command = Object.create(program, { commands: { value: this.commands } });
+    if (this.commands.length > 0) return readShared.call(upToVerb, argv);
+    let own: ParseOptionsResult;
+    try {
+      own = super.parseOptions(argv);
+    } catch (error) {
+      // The program's say how that is shown (`--json`).
+      try {
+        readShared.call(program, argv);
+      } catch {}
+      throw error;
+    }
+    const shared = readShared.call(program, own.unknown);
     // What the program takes for an option may be a negative number here.
     const rest = super.parseOptions(shared.unknown);
     return { operands: [...own.operands, ...shared.operands, ...rest.operands], unknown: rest.unknown };

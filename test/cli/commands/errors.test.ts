@@ -23,6 +23,10 @@ describe('with --json an error is all that stderr has', () => {
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
 
+  test.for(['inventory list --json --limit', 'sandbox serve --port x --json'])('%s', async (command, { shop }) => {
+    expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
+  });
+
   test('a success still says where it wrote and what is left', async ({ shop }) => {
     const said = /^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/;
     await shop.exits('inventory set 4 1 --json', 0, said);

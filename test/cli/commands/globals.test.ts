@@ -34,8 +34,8 @@ test('--quiet drops banner and rate limit, never a warning', async ({ shop }) =>
 test('a value is taken as it is, though the program has options that begin like it', async ({ shop }) => {
   // -y would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
-  const reasons = ['-quick', '--yes', '-5'];
-  for (const reason of reasons) await shop.exits(`inventory adjust -q 4 -1 --reason ${reason}`, 0);
+  const reasons = ['-quick', '--yes', '-5', '-yak'];
+  for (const reason of reasons) await shop.exits(`inventory -q adjust -q 4 -1 --reason ${reason}`, 0);
   const { stdout } = await shop.run('history list --fields reason');
   expect(stdout.trim().split('\n').reverse()).toEqual(reasons);
 });
