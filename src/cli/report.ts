@@ -127,7 +127,7 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
     const source = error.keySource ?? keySource(error, invocation);
-    return source === undefined ? error.message : `${sentence(error.message)} The key came from: ${source}.`;
+    return source ? `${sentence(error.message)} The key came from: ${source}.` : error.message;
   }
   return error.message;
 }

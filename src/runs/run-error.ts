@@ -227,5 +227,6 @@ function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status'
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
   const answered = code === 'pet_not_found' ? 404 : status;
   if (answered === undefined) return new FailureError(message, { hint });
-  return errorOfAnswer(answered, '').with({ status, message, hint });
+  // It is not kept which key it was that a 401 has refused.
+  return errorOfAnswer(answered, '').with({ status, message, hint, keySource: '' });
 }

@@ -48,7 +48,7 @@ export interface ErrorDetails {
   readonly run?: string | undefined;
   /** The store and environment that it is about; default: those that were chosen for the command. */
   readonly where?: Where | undefined;
-  /** Where the refused key came from, in words: `stdin`; default: as the settings of `where` have it. */
+  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `where` have it. */
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
