@@ -23,6 +23,13 @@ test.each(['2>&1 | head -1', '| :'])('%s: a reader that leaves ends the help of 
   expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
 });
 
+test('a reader that leaves early ends an export to /dev/stdout quietly', async () => {
+  const { env } = await serve(['--pets', '50000']);
+  const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
+  const stderr = expect.stringMatching(rateLimitOnly);
+  expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
+});
+
 test('watch ends quietly with its next line once its reader has gone away', async () => {
   const { env } = await serve();
   const home = temporaryHome();

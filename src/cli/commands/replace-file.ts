@@ -3,7 +3,8 @@ import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
-import { UsageError } from '../../shared/errors.ts';
+import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
+import { systemCode } from '../../shared/file-error.ts';
 import { orInterrupted } from '../../shared/or-interrupted.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
 import { shellWord, withOption } from '../../shared/where.ts';
@@ -81,7 +82,9 @@ export async function exportTo(
     return;
   }
   await confirmReplacing(invocation, file, options);
-  const writing = writeFileAtomically(file, text);
+  const writing = writeFileAtomically(file, text).catch((error) => {
+    throw systemCode(error.cause) === 'EPIPE' ? new ClosedPipeError('No reader', { cause: error }) : error;
+  });
   // The system lets nobody open a pipe before it has a reader.
   const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO();
   await (isPipe ? orInterrupted(writing, invocation.context.interrupted) : writing);
