@@ -1,8 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { wipeLine } from '../../../src/output/terminal.ts';
-import { confirming, openShop, openShopAnswering, test } from '../../support/shop.ts';
+import { changeFile, confirming, openShop, openShopAnswering, test } from '../../support/shop.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -50,9 +48,7 @@ test('to a pipe the bytes are as they came', async () => {
 });
 
 test('questions are one harmless line', async ({ shop }) => {
-  mkdirSync(shop.folders.state, { recursive: true });
-  const file = join(shop.folders.state, 'a\x1b[2J\nb\u202e.csv');
-  writeFileSync(file, 'mine');
+  const file = changeFile(shop, 'mine', 'a\x1b[2J\nb\u202e.csv');
   const { asked, prompts } = confirming(false);
   await shop.exits(['inventory', 'export', file], 2, [], { terminal: 80, prompts });
   await shop.run('config set confirm always');
