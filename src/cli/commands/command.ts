@@ -46,9 +46,9 @@ export class PetstockCommand extends Command {
     let program: Command = this.parent;
     while (program.parent !== null) program = program.parent;
     const readShared = Command.prototype.parseOptions;
-    // A noun has none of its own: those of the program, up to the verb.
+    // A noun that has none of its own: those of the program, up to the verb.
     const upToVerb: Command = Object.create(program, { commands: { value: this.commands } });
-    if (this.commands.length > 0) return readShared.call(upToVerb, argv);
+    if (this.commands.length > 0 && this.options.length === 0) return readShared.call(upToVerb, argv);
     let own: ParseOptionsResult;
     try {
       own = super.parseOptions(argv);
