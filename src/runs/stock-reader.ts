@@ -159,7 +159,7 @@ function outdatedOf(
     const { petId, result, before, quantity } = write;
     const older = others.get(petId);
     if (before !== undefined) older?.add(before);
-    if (result !== 'unknown' && write !== last.get(petId)) older?.add(quantity);
+    if (result !== 'unknown') older?.add(quantity);
   }
   const outdated = new Map<bigint, OutdatedStock>();
   for (const [petId, older] of others) {
