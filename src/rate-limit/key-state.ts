@@ -108,8 +108,8 @@ export function decodeState(json: string): KeyState {
   const state = { ...emptyState(), ...rest };
   let owner = '';
   const requests = inFlight.map(([id, { by = owner, probe = false, ...facts }]) => {
-    owner = by;
-    return [id, { by, probe, ...facts }] as const;
+    owner = `${by}`;
+    return [id, { by: owner, probe, ...facts }] as const;
   });
   return { ...state, gate: believable({ ...state.gate, ...gate }), inFlight: new Map(requests) };
 }

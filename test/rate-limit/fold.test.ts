@@ -269,6 +269,11 @@ describe('a state as JSON', () => {
     expect(decodeState(json)).toEqual(state);
   });
 
+  test('that a stranger has written names processes by text', () => {
+    const { inFlight } = decodeState('{"inFlight":[["a",{"by":null}],["b",{"by":7}],["c",{"by":{}}],["d",{}]]}');
+    expect([...inFlight.values()].map(({ by }) => typeof by)).toEqual(Array(4).fill('string'));
+  });
+
   test('of an earlier version lacks what it did not know', () => {
     expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
     const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
