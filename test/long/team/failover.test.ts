@@ -142,15 +142,16 @@ test('a failover that loses what was confirmed is noticed: nothing more is sent,
   await leaveBehind(given.server);
   goOn();
   await untilAnswered(given.service, 60);
-  const intended = ({ url }: PostgresServer) => runSql(url, "SELECT row FROM petstock.rows WHERE result <> 'pending'");
-  const lost = (await intended(given.server.primary)).length - (await intended(given.server.standby)).length;
+  const written = async ({ url }: PostgresServer) =>
+    JSON.stringify(await runSql(url, 'SELECT row, result FROM petstock.rows ORDER BY row'));
+  const isLess = (await written(given.server.primary)) !== (await written(given.server.standby));
   await given.server.failOver();
   given.release();
   const { code, stderr } = await program.result;
   // A machine that is so busy that it writes all rows down at once has lost nothing.
-  expect(code).toBe(lost === 0 ? 0 : 8);
-  if (lost > 0) expect(stderr).toContain('has lost what it had confirmed');
-  if (lost > 0) expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
+  expect(code).toBe(isLess ? 8 : 0);
+  if (isLess) expect(stderr).toContain('has lost what it had confirmed');
+  if (isLess) expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
   await expectResumed(given);
 });
 
