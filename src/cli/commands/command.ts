@@ -1,4 +1,4 @@
-import { Command, type ParseOptionsResult } from 'commander';
+import { Command, type Option, type ParseOptionsResult } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
@@ -51,6 +51,7 @@ export class PetstockCommand extends Command {
     if (this.commands.length > 0 && this.options.length === 0) return readShared.call(upToVerb, argv);
     let own: ParseOptionsResult;
     try {
+      this.#requireValues(argv, [...this.options, ...program.options]);
       own = super.parseOptions(argv);
     } catch (error) {
       // The program's say how that is shown (`--json`).
@@ -63,6 +64,20 @@ export class PetstockCommand extends Command {
     // What the program takes for an option may be a negative number here.
     const rest = super.parseOptions(shared.unknown);
     return { operands: [...own.operands, ...shared.operands, ...rest.operands], unknown: rest.unknown };
+  }
+
+  /** Refuses a whole option in the place of a value: with `$R` empty, `--reason $R --dry-run` would write, and `--env=sandbox` behind it would be none. */
+  #requireValues(argv: readonly string[], options: readonly Option[]): void {
+    for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {
+      const option = options.find(({ long, short }) => argv[at] === long || argv[at] === short);
+      if (option?.required !== true) continue;
+      at += 1;
+      const [name = ''] = argv[at]?.split('=', 1) ?? [];
+      if (!options.some(({ long }) => long === name)) continue;
+      this.error(
+        `option '${option.flags}' argument missing: '${name}' is an option (${option.long}=… takes it as it is)`,
+      );
+    }
   }
 
   override error(message: string): never {

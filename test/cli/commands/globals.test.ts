@@ -35,9 +35,17 @@ test('a value is taken as it is, though the program has options that begin like 
   // -y would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
   const reasons = ['-quick', '--yes', '-5', '-yak'];
-  for (const reason of reasons) await shop.exits(`inventory -q adjust -q 4 -1 --reason ${reason}`, 0);
+  for (const reason of reasons)
+    await shop.exits(`inventory -q adjust -q 4 -1 --reason${reason === '--yes' ? '=' : ' '}${reason}`, 0);
   const { stdout } = await shop.run('history list --fields reason');
   expect(stdout.trim().split('\n').reverse()).toEqual(reasons);
+});
+
+test.for(['--env=production', '--dry-run', '--yes'])('a value that is missing is not %s', async (option, { shop }) => {
+  const said = new RegExp(
+    `"--reason <text>" argument missing: "${option.split('=')[0]}" is an option .--reason=… takes it`,
+  );
+  expect(await shop.refused(`inventory adjust 4 -1 --reason ${option}`)).toMatch(said);
 });
 
 test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
