@@ -224,9 +224,16 @@ function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status'
   return { status, service: { ...service, message: `${service.message}\n${written.replace(/, but$/, '')}` } };
 }
 
+/** What a row failed with for which there was no answer, by its code. */
+const unansweredErrors = new Map<string, typeof UnavailableError | typeof InterruptedError>([
+  ['unavailable', UnavailableError],
+  ['untrusted_certificate', UnavailableError],
+  ['interrupted', InterruptedError],
+]);
+
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
   const answered = code === 'pet_not_found' ? 404 : status;
-  if (answered === undefined) return new FailureError(message, { hint });
+  if (answered === undefined) return new (unansweredErrors.get(code) ?? FailureError)(message, { hint });
   // It is not kept which key it was that a 401 has refused.
   return errorOfAnswer(answered, '').with({ status, message, hint, keySource: '' });
 }

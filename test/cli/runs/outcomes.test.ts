@@ -199,3 +199,11 @@ test.for([
     await till.exits(`inventory apply --resume ${single?.run} --yes`, exit, said);
   },
 );
+
+test('a single write has failed without an answer: a resume ends with the same, exit 5', async ({ till }) => {
+  const away = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' } };
+  await till.exits('inventory set 1 7 --retries 0', 5, [], away);
+  const [single] = await till.history();
+  expect(single).toMatchObject({ counts: { failed: 1 } });
+  await till.exits(`inventory apply --resume ${single?.run} --yes`, 5, 'Nothing more was written', away);
+});
