@@ -1,4 +1,4 @@
-import { sha256 } from '../shared/light-crypto.ts';
+import { hash } from 'node:crypto';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
@@ -156,5 +156,5 @@ export function processOf(owner: string): ProcessIdentity | undefined {
 
 /** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */
 export function scopeOf(service: string, key: string): string {
-  return sha256(`${service}\n${key}`).slice(0, 32);
+  return hash('sha256', `${service}\n${key}`).slice(0, 32);
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { fsync, type Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -6,7 +7,6 @@ import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
-import { randomBytes } from './light-crypto.ts';
 import { foreignLink } from './private-files.ts';
 
 /** The calls that put a file on the disk and in its place; tests have others. */

@@ -1,8 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { sharedLook } from '../rate-limit/governor.ts';
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
-import { randomBytes } from '../shared/light-crypto.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
 import { endsOf, type Living, type LivingProcess } from './leases.ts';

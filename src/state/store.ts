@@ -1,4 +1,4 @@
-import { randomBytes } from '../shared/light-crypto.ts';
+import { randomBytes } from 'node:crypto';
 import { type Answers, type Statement, statement } from './statements.ts';
 
 /**
