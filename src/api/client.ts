@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ColumnBatches, ItemWriter } from '../inventory/item-columns.ts';
+import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
@@ -9,7 +9,6 @@ import { HeldBytes, mostBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
 import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
 import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
-import type { CopyInventoryOptions } from './inventory-body.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -67,8 +66,6 @@ export interface Client {
    * A failure after the first batch is not tried again; the message says that the list is not whole.
    */
   scanInventory(options?: ScanOptions): ColumnBatches;
-  /** The same as pieces of lines; the last lines stay in the writer. */
-  copyInventory(writer: ItemWriter, options: CopyInventoryOptions): AsyncIterable<Uint8Array>;
   /**
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
@@ -155,10 +152,6 @@ export function createClient(options: ClientOptions): Client {
     async *scanInventory({ onUnreadable, ...read } = {}) {
       const { pushToPull, readInventory } = await import('./inventory-body.ts');
       yield* pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable })));
-    },
-    async *copyInventory(writer, copy) {
-      const { copyInventory, pushToPull } = await import('./inventory-body.ts');
-      yield* pushToPull((give) => getInventory({}, (answer) => copyInventory(answer, writer, give, copy)));
     },
     updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;

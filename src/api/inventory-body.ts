@@ -1,6 +1,5 @@
-import { batchSize, type ItemColumns, type ItemWriter } from '../inventory/item-columns.ts';
+import type { ItemColumns } from '../inventory/item-columns.ts';
 import { grouped, type UnreadableItem } from '../inventory/items.ts';
-import { keepFirst, SeenPets } from '../inventory/pet-id-set.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { Answer } from './exchange.ts';
@@ -14,8 +13,6 @@ export interface ReadInventoryOptions {
   give(batch: ItemColumns): Promise<boolean>;
   /** Is called for items that are left out since their quantity can't be held, before the batch behind them is given. */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
-  /** Copies the items that it can. Batches have the others, to be written before more is copied. */
-  readonly writer?: ItemWriter | undefined;
 }
 
 /**
@@ -24,14 +21,11 @@ export interface ReadInventoryOptions {
  *
  * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
  */
-export async function readInventory(
-  answer: Answer,
-  { give, onUnreadable, writer }: ReadInventoryOptions,
-): Promise<void> {
+export async function readInventory(answer: Answer, { give, onUnreadable }: ReadInventoryOptions): Promise<void> {
   // Until something was given away the list may be read anew.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
-  const scanner = new InventoryScanner(exact, batchSize, writer);
+  const scanner = new InventoryScanner(exact);
   let begun = false;
   const giveBatch = () => {
     begun = true;
@@ -50,39 +44,6 @@ export async function readInventory(
   } catch (error) {
     throw begun ? notWhole(error, scanner.received) : error;
   }
-}
-
-export interface CopyInventoryOptions extends Pick<ReadInventoryOptions, 'onUnreadable'> {
-  /** Items of other statuses are left out; undefined: none are. */
-  readonly statuses?: ReadonlySet<string> | undefined;
-  /** Is called for each item whose pet was there before, which is left out. */
-  onRepeated(petId: bigint): void;
-  /** Takes the items that can't be copied before they are written. May narrow the batch. */
-  use(batch: ItemColumns): Promise<void>;
-}
-
-/**
- * Reads the same body and gives lines away in pieces. Items are copied if they can be; the last lines stay in the writer.
- * @throws as `readInventory`
- */
-export function copyInventory(
-  answer: Answer,
-  writer: ItemWriter,
-  give: (piece: Uint8Array) => Promise<boolean>,
-  { onUnreadable, onRepeated, statuses, use }: CopyInventoryOptions,
-): Promise<void> {
-  const seen = new SeenPets();
-  // Of a try before this one nothing was given away.
-  writer.restart({ statuses, seen });
-  const giveBatch = async (batch: ItemColumns) => {
-    keepFirst(batch, seen, onRepeated);
-    if (batch.length > 0) await use(batch);
-    for (const piece of writer.pieces(batch)) if (!(await give(piece))) return false;
-    if (!writer.isFull) return true;
-    for (const piece of writer.rest()) if (!(await give(piece))) return false;
-    return true;
-  };
-  return readInventory(answer, { give: giveBatch, onUnreadable, writer });
 }
 
 function notWhole(cause: unknown, received: number): unknown {

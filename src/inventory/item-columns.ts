@@ -128,50 +128,11 @@ export function filled<Numbers extends Float64Array | Int32Array | Uint32Array>(
 }
 
 /** Batches as they come from their source; each is valid until the next is asked for. */
-export interface ColumnBatches extends AsyncIterable<ItemColumns> {
-  /** The same items as pieces of lines, copied if they can be. Only one of the two can be read. */
-  copied?(writer: ItemWriter): AsyncIterable<Uint8Array>;
-}
+export type ColumnBatches = AsyncIterable<ItemColumns>;
 
 /** Yields the items as objects, a batch at a time: for whoever is no part of the list. */
 export async function* itemsOf(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) yield batch.items();
-}
-
-/** The pets that a list has named so far, by the parts of their ids. */
-export interface SeenIds {
-  /** Takes the next id. @returns false if it was there before */
-  add(head: number, tail: number): boolean;
-  /** Returns how far the next tail is from that of the last id if ids go on as before it; 0: they don't, or it is not known. */
-  stepFrom(head: number, tail: number): number;
-  /** Takes so many ids in this step, all with the head of the last. */
-  goOn(count: number): void;
-}
-
-/** Which items are copied. */
-export interface CopySelection {
-  /** Items of other statuses are left out; undefined: none are. */
-  readonly statuses?: ReadonlySet<string> | undefined;
-  /** Takes the pets of items that are copied. What was there before is not copied. */
-  readonly seen: SeenIds;
-}
-
-/** Writes items as lines: from columns, or as they stand in the bytes of a list. */
-export interface ItemWriter {
-  readonly copiedItems: number;
-  /** Nothing more can be copied before the lines are taken with `rest`. */
-  readonly isFull: boolean;
-  restart(selection: CopySelection): void;
-  /**
-   * Copies items from `start` on that are spelled in the shortest way, up to the first that is not.
-   * @param body ends with a zero byte and 16 more of any kind
-   * @returns where the last of them ends, or `start`
-   */
-  copy(body: DataView, start: number): number;
-  /** The pieces that the lines of a batch fill. */
-  pieces(batch: ItemColumns): Iterable<Uint8Array>;
-  /** The lines that have not filled a piece. */
-  rest(): Iterable<Uint8Array>;
 }
 
 /** Statuses by small numbers, in the order of their first appearance. */

@@ -1,4 +1,4 @@
-import { type ColumnBatches, filled, type ItemColumns, type SeenIds, splitPetId } from './item-columns.ts';
+import { type ColumnBatches, filled, type ItemColumns, splitPetId } from './item-columns.ts';
 
 /** Some pets. A Set of bigint is one. */
 export type PetIds = Pick<ReadonlySet<bigint>, 'has' | 'size'> & Iterable<bigint>;
@@ -94,7 +94,7 @@ export class PetIdSet implements PetIds {
  * The pets that a list has named so far. As long as their ids go up in equal steps, as most do, no more is kept than where each step
  * begins and ends: five million take no memory. Ids that go down are kept one by one.
  */
-export class SeenPets implements SeenIds {
+export class SeenPets {
   /** Runs of ids with one head that have ended: the first tail, the step, and the last tail. */
   readonly #heads: number[] = [];
   readonly #firsts: number[] = [];
@@ -116,14 +116,6 @@ export class SeenPets implements SeenIds {
     const { size } = this.#others;
     this.#others.addParts(head, tail);
     return this.#others.size > size;
-  }
-
-  stepFrom(head: number, tail: number): number {
-    return head === this.#head && tail === this.#tail ? this.#step : 0;
-  }
-
-  goOn(count: number): void {
-    this.#tail += count * this.#step;
   }
 
   /** Takes the ids at the beginning of a batch that go on in the same step: most batches as a whole. @returns how many */
@@ -191,8 +183,7 @@ export async function* withoutRepeated(
   }
 }
 
-/** Leaves in a batch the items whose pets have not been seen. @param onRepeated is called for every other one */
-export function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
+function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
   const { heads, tails } = batch;
   const known = seen.follow(batch);
   if (known === batch.length) return;

@@ -1,9 +1,14 @@
-import type { ColumnBatches, CopySelection, ItemColumns, ItemWriter, StatusNames } from '../inventory/item-columns.ts';
-import { CopiedItems, canCopy, type ItemLineFormat } from './copied-items.ts';
+import type { ColumnBatches, ItemColumns, StatusNames } from '../inventory/item-columns.ts';
 import { type Cell, cellOf, numberRoom, Piece, write, writeInteger, writePetId } from './line-bytes.ts';
 import type { InventoryField } from './view.ts';
 
-export type { ItemLineFormat };
+export interface ItemLineFormat {
+  /** The cells of a line, in this order, and the text before each. */
+  readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
+  /** After the last cell, with the line end. */
+  readonly end: string;
+  status(status: string): string;
+}
 
 /** Pieces that were given away and may be in use, beside the one that is filled: one is being written, and JSON holds one back. */
 const mostInUse = 2;
@@ -11,17 +16,15 @@ const mostInUse = 2;
 /** Returns items as bytes of whole lines, in large pieces. Each is overwritten once two more have been taken and the next is asked for. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {
   const lines = new ItemLines(format);
-  if (batches.copied !== undefined && canCopy(format)) yield* batches.copied(lines);
-  else for await (const batch of batches) yield* lines.pieces(batch);
+  for await (const batch of batches) yield* lines.pieces(batch);
   yield* lines.rest();
 }
 
-/** Writes items as lines: without an object for each, or copied as they stand in JSON. */
-export class ItemLines implements ItemWriter {
+/** Writes items as lines, without an object for each. */
+class ItemLines {
   #piece = new Piece();
   /** Those that were given away last, oldest first. */
   readonly #given: Piece[] = [];
-  #copied: CopiedItems;
   readonly #cells: readonly { readonly field: InventoryField; readonly before: Cell }[];
   readonly #end: Cell;
   /** Whose texts are known, and these by their code. */
@@ -35,24 +38,6 @@ export class ItemLines implements ItemWriter {
     this.#end = cellOf(format.end);
     const roomOf = ({ length }: Cell) => length + numberRoom;
     this.#longest = this.#cells.reduce((sum, { before }) => sum + roomOf(before), roomOf(this.#end));
-    this.#copied = new CopiedItems(format, { seen: { add: () => true, stepFrom: () => 0, goOn: () => {} } });
-  }
-
-  get copiedItems(): number {
-    return this.#copied.count;
-  }
-
-  get isFull(): boolean {
-    return this.#piece.room < this.#copied.longest;
-  }
-
-  restart(selection: CopySelection): void {
-    this.#piece.length = 0;
-    this.#copied = new CopiedItems(this.format, selection);
-  }
-
-  copy(body: DataView, start: number): number {
-    return this.#copied.copy(this.#piece, body, start);
   }
 
   *pieces(batch: ItemColumns): Generator<Uint8Array> {

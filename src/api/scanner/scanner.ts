@@ -1,4 +1,4 @@
-import { batchSize, ItemColumns, type ItemWriter, StatusNames } from '../../inventory/item-columns.ts';
+import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
 import { mostBytes } from '../body.ts';
 import type { ExactDecoder } from '../decode.ts';
@@ -67,12 +67,9 @@ export class InventoryScanner {
   /** Within an item: up to where its end has been looked for, counted from its beginning. */
   #searched = 0;
   #full = false;
-  readonly #writer: ItemWriter | undefined;
 
-  /** @param writer copies the items that it can, so that batches have only the others */
-  constructor(exact: ExactDecoder, size = batchSize, writer?: ItemWriter) {
+  constructor(exact: ExactDecoder, size = batchSize) {
     this.#exact = exact;
-    this.#writer = writer;
     this.batch = new ItemColumns(size);
     this.#items = new ItemReader(this.batch);
   }
@@ -87,14 +84,14 @@ export class InventoryScanner {
   }
 
   /**
-   * Reads on until the batch is full, or has to be written before more is copied, or the bytes are used up.
+   * Reads on until the batch is full or the bytes are used up.
    * @returns false if the bytes are used up
    * @throws FailureError if the body is no list of items
    */
   fill(): boolean {
     if (this.#full) this.#startBatch();
     const { batch } = this;
-    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters && !this.#mustWrite) {
+    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters) {
       if (!this.#step()) return false;
     }
     this.#full = true;
@@ -110,12 +107,6 @@ export class InventoryScanner {
     const { bytes, at, end } = this.#window;
     if (this.#state === 'list' || this.#state === 'other') this.#exact.other(bytes.subarray(at, end));
     if (this.#state !== 'end') throw this.#exact.cutOff(this.#window.received);
-  }
-
-  /** Lines go out in the order of the list: what was read before what is copied after it. */
-  get #mustWrite(): boolean {
-    if (this.#writer === undefined) return false;
-    return this.#writer.isFull || (this.batch.length > 0 && this.#state === 'behind');
   }
 
   #startBatch(): void {
@@ -172,12 +163,7 @@ export class InventoryScanner {
     const { batch } = this;
     const window = this.#window;
     const { bytes, view } = window;
-    let at = this.#writer?.copy(view, window.at) ?? window.at;
-    if (at > window.at) {
-      window.at = at;
-      this.#state = 'behind';
-      return true;
-    }
+    let { at } = window;
     if (bytes[at] === byte.openBrace && this.#isCutOff(at)) return false;
     let next: State = 'inItem';
     while (bytes[at] === byte.openBrace) {
@@ -209,7 +195,7 @@ export class InventoryScanner {
     const window = this.#window;
     const { bytes, at, end } = window;
     const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
-    const index = this.#before + this.batch.length + this.#leftOut + (this.#writer?.copiedItems ?? 0);
+    const index = this.#before + this.batch.length + this.#leftOut;
     if ((itemEnd < 0 ? end : itemEnd) - at > mostBytes.item) throw this.#exact.tooLong(index);
     if (itemEnd < 0) {
       this.#searched = end - at;

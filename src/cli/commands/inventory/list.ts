@@ -1,5 +1,5 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
-import type { ColumnBatches, ItemWriter } from '../../../inventory/item-columns.ts';
+import type { ColumnBatches } from '../../../inventory/item-columns.ts';
 import { type Parsed, parsePetId, parsePetStatus, parseQuantity, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
@@ -10,7 +10,7 @@ import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { listOf, oneOf, quantityOf, required } from '../option-values.ts';
-import { copyStock, lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
+import { lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
   ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
@@ -60,26 +60,12 @@ export const defineList = define({
       const { fields } = selection;
       const viewOptions = { ...(await stockViewOptions(invocation)), fields };
       const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
-      const arranged = arrange(found, selection);
-      const items = isCopyable(selection, options)
-        ? {
-            [Symbol.asyncIterator]: () => arranged[Symbol.asyncIterator](),
-            copied: (writer: ItemWriter) =>
-              copyStock(invocation, client, writer, { unreadable, statuses: selection.criteria.statuses }),
-          }
-        : arranged;
-      const view = inventoryColumnsView(items, { ...viewOptions, page });
+      const view = inventoryColumnsView(arrange(found, selection), { ...viewOptions, page });
       await invocation.results.print(view);
     }
     requireWhole(invocation, unreadable, [...missing], (item) => criteria.every((each) => mayMeet(each, item)));
   },
 });
-
-/** Reports whether items are shown in their order, and chosen by nothing but their status. */
-function isCopyable({ criteria, sort, limit }: Selection, { low, name, summary }: ListOptions): boolean {
-  const { petIds, minQuantity, maxQuantity } = criteria;
-  return [low, name, summary, petIds, minQuantity, maxQuantity, sort, limit].every((one) => one === undefined);
-}
 
 /** Returns a filter for pets with `text` in their name, in any case. @throws UsageError if the shop has no names */
 async function nameCriteria(invocation: Invocation, text: string): Promise<FilterCriteria> {

@@ -1,6 +1,6 @@
 import type { Client } from '../../../api/client.ts';
-import { createFilter, eachPicked, type FilterCriteria, filtered } from '../../../inventory/filter.ts';
-import type { ColumnBatches, ItemColumns, ItemWriter } from '../../../inventory/item-columns.ts';
+import { eachPicked, filtered } from '../../../inventory/filter.ts';
+import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
 import { type InventoryItem, isPetStatus, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
 import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
@@ -16,37 +16,15 @@ export function scanStock(invocation: Invocation, client: Client, unreadable: Un
 }
 
 async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches): AsyncGenerator<ItemColumns> {
-  const warn = createStatusWarning(invocation);
+  let hasWarned = false;
   for await (const batch of batches) {
-    await warn(batch);
+    const unknown: InventoryItem | undefined = hasWarned
+      ? undefined
+      : batch.findByStatus((status) => !isPetStatus(status));
+    if (unknown !== undefined) await warnOfStatus(invocation, unknown);
+    hasWarned ||= unknown !== undefined;
     yield batch;
   }
-}
-
-function createStatusWarning(invocation: Invocation): (batch: ItemColumns) => Promise<void> {
-  let warned = false;
-  return async (batch) => {
-    const unknown = warned ? undefined : batch.findByStatus((status) => !isPetStatus(status));
-    if (unknown === undefined) return;
-    warned = true;
-    await warnOfStatus(invocation, unknown);
-  };
-}
-
-/** Returns the lines of a list that is printed as it is: items are copied if they can be. */
-export async function* copyStock(
-  invocation: Invocation,
-  client: Client,
-  writer: ItemWriter,
-  { unreadable, statuses }: Pick<FilterCriteria, 'statuses'> & { readonly unreadable: UnreadablePets },
-): AsyncGenerator<Uint8Array> {
-  const warn = createStatusWarning(invocation);
-  const filter = createFilter({ statuses });
-  const use = async (batch: ItemColumns) => {
-    await warn(batch);
-    filter(batch);
-  };
-  yield* client.copyInventory(writer, { onUnreadable: unreadable.add, onRepeated: unreadable.repeat, statuses, use });
 }
 
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
