@@ -17,6 +17,8 @@ export async function run(): Promise<number> {
   const env = { ...process.env };
   // Node warns on stderr if both are set, as they may be.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
+  // The terminal of an editor that is a snap has it, and conf would then write the configuration in place.
+  delete process.env.SNAP;
   const interruption = listenForInterruption();
   const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
   const folders = foldersOf(env);

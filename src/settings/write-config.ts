@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
 import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
@@ -8,6 +8,7 @@ import {
   configOf,
   decodeConfig,
   type KeyCommand,
+  parseContent,
   readContent,
   type StoredConfig,
   type StoredStore,
@@ -97,7 +98,7 @@ type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
 
 /**
  * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. Reading and writing happen
- * under one lock, so that concurrent changes lose nothing. The file is replaced as a whole, so that no reader meets half of one.
+ * under one lock, so that concurrent changes lose nothing.
  */
 async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredConfig) => Edits): Promise<void> {
   const file = configFile(place.folder);
@@ -120,28 +121,42 @@ async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredC
 }
 
 /**
- * conf writes a file beside it, which takes its place once all of it is there: neither a reader nor a crash meets half a file. conf does
- * not look at how much the system took, and a full disk takes a part.
+ * conf replaces the file with a whole one, so that no reader meets half of it, but does not look at how much of that the system took:
+ * a full disk takes a part. The file before is kept until the new one was read back, as a link, which takes no room.
  */
 async function write(file: string, content: Content): Promise<void> {
   const { default: Conf } = await import('conf');
-  const written = `${file}.new`;
-  rmSync(written, { force: true });
-  const conf = new Conf<Content>({
-    cwd: dirname(file),
-    configName: basename(written, '.new'),
-    fileExtension: 'new',
-    configFileMode: 0o600,
-    // Names are names, not paths.
-    accessPropertiesByDotNotation: false,
-  });
+  const before = `${file}.before`;
+  rmSync(before, { force: true });
+  const isNew = !existsSync(file);
+  if (!isNew) linkOrCopy(file, before);
   try {
+    const conf = new Conf<Content>({
+      cwd: dirname(file),
+      configName: basename(file),
+      fileExtension: '',
+      configFileMode: 0o600,
+      // Names are names, not paths.
+      accessPropertiesByDotNotation: false,
+      deserialize: parseContent,
+    });
     conf.store = content;
     if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('what was read back differs');
-    renameSync(written, file);
   } catch (error) {
-    rmSync(written, { force: true });
+    if (isNew) rmSync(file, { force: true });
+    else renameSync(before, file);
     throw error instanceof SyntaxError ? new Error('the disk took a part of it only', { cause: error }) : error;
+  } finally {
+    rmSync(before, { force: true });
+  }
+}
+
+/** Not every file system has links. */
+function linkOrCopy(file: string, to: string): void {
+  try {
+    linkSync(file, to);
+  } catch {
+    copyFileSync(file, to);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hasFullDevice, mountNamespace } from '../support/capabilities.ts';
@@ -102,10 +102,19 @@ test.runIf(mountNamespace !== undefined)(
       code: 1,
       stderr: expect.stringContaining('a part of it only. It is as it was before.'),
     });
-    expect(stderr).not.toContain('config.json.new');
+    expect(stderr).not.toContain('config.json.before');
     expect(readFileSync(after, 'utf8')).toBe(readFileSync(before, 'utf8'));
   },
 );
+
+test('the configuration is replaced as a whole, also in the terminal of a snap', async () => {
+  const home = temporaryHome();
+  const config = () => statSync(join(home.config, 'config.json')).ino;
+  await runProgram('config set low-stock 3', { home });
+  const before = config();
+  await runProgram('config set low-stock 4', { home, env: { SNAP: '/snap/code/1' } });
+  expect(config()).not.toBe(before);
+});
 
 test.runIf(hasFullDevice)('the disk of the log is full: the result is whole', async () => {
   const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];

@@ -86,7 +86,7 @@ describe('writing', () => {
   });
 
   test('what a killed command has left beside the file is gone with the next change', async ({ folder }) => {
-    fs.writeFileSync(`${configFile(folder)}.new`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
+    fs.writeFileSync(`${configFile(folder)}.before`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
     await setLowStock(folder, 4);
     expect(read(folder).settings).toEqual({ 'low-stock': 4 });
     expect([modeOf(configFile(folder)), fs.readdirSync(folder)]).toEqual([0o600, ['config.json', 'config.lock']]);
