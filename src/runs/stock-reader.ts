@@ -20,6 +20,9 @@ const pauses = [500, 1000, 2000, 4000];
 /** Of more pets than this the recent writes are asked for without their ids. */
 const mostAsked = 50;
 
+/** An older stock. `isPossible`: it may also be the newest, by a write of unknown outcome. */
+type OlderStock = OutdatedStock & { readonly isPossible: boolean };
+
 /** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
 export function failBeforeWriting(error: unknown): never {
   throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
@@ -47,21 +50,27 @@ export class StockReader {
 
   /**
    * One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. A pet that
-   * is answered with an older stock than we wrote last is read again, and is `outdated` if that stays so.
+   * is answered with an older stock than the last one known is read again, and is `outdated` if that stays so.
    * @param seen what is known of them already
    */
   readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsSeen): Promise<Stock> => {
     const { clock, interrupted, onDelay } = this.#site;
-    let stock = await this.#readOnce(petIds, read, seen);
+    let { older, ...stock } = await this.#readOnce(petIds, read, seen);
     for (const pause of pauses) {
-      const [pet] = stock.quantities.outdated.keys();
+      const [pet] = older.keys();
       if (pet === undefined) return stock;
-      await onDelay(`The service answered with an older stock of pet ${pet} than the last write; looking again`);
+      await onDelay(
+        `The service may have answered with an older stock of pet ${pet} than the last write; looking again`,
+      );
       await read.beforeRetry?.();
       await clock.sleep(pause, interrupted);
-      stock = await this.#readOnce(petIds, {});
+      ({ older, ...stock } = await this.#readOnce(petIds, {}));
     }
-    for (const petId of stock.quantities.outdated.keys()) stock.quantities.delete(petId);
+    for (const [petId, { isPossible, ...outdated }] of older) {
+      if (isPossible) continue;
+      stock.quantities.outdated.set(petId, outdated);
+      stock.quantities.delete(petId);
+    }
     return stock;
   };
 
@@ -88,7 +97,7 @@ export class StockReader {
     petIds: PetIds,
     read: Read,
     seen?: PetsSeen,
-  ): Promise<Stock & { readonly quantities: PetQuantities }> {
+  ): Promise<Stock & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
     const { clock, state, service, where } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
     const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
@@ -97,9 +106,8 @@ export class StockReader {
     // A run that has nothing to look at spends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
     // The sandbox is one server: an older stock there is that of a reset.
-    const older = where.env === 'sandbox' ? [] : outdatedOf(quantities, writes, mark);
-    for (const [petId, stock] of older) quantities.outdated.set(petId, stock);
-    return { mark, readAt, quantities };
+    const older = where.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, mark);
+    return { mark, readAt, quantities, older };
   }
 
   /** Returns the stock of the pets; one that the service does not have is missing. */
@@ -136,7 +144,7 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
 }
 
 /**
- * Returns the pets whose stock is one that was there before the last write of this state. A stock that never was has been
+ * Returns the pets whose stock is one that was there before the last one that this state knows of. A stock that never was has been
  * written by somebody else since, and counts.
  *
  * @param writes the oldest first
@@ -146,25 +154,30 @@ function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,
   writes: readonly RecentWrite[],
   mark: Mark,
-): ReadonlyMap<bigint, OutdatedStock> {
+): ReadonlyMap<bigint, OlderStock> {
   const counting = writes.filter(({ sequence }) => sequence <= mark.sequence);
-  const last = new Map(counting.map((write) => [write.petId, write]));
-  // Hardly any pet has another stock than was written last: what was there before is gathered for those alone.
-  const others = new Map<bigint, Set<number>>();
-  for (const [petId, { result, quantity }] of last) {
-    const found = quantities.get(petId);
-    if (result !== 'unknown' && found !== undefined && found !== quantity) others.set(petId, new Set());
+  const last = new Map<bigint, number>();
+  for (const write of counting) for (const stock of knownBy(write)) last.set(write.petId, stock);
+  // Hardly any pet has another stock than is known: what was there before is gathered for those alone.
+  const others = new Map<bigint, RecentWrite[]>();
+  for (const [petId, written] of last) {
+    if ((quantities.get(petId) ?? written) !== written) others.set(petId, []);
   }
-  for (const write of counting) {
-    const { petId, result, before, quantity } = write;
-    const older = others.get(petId);
-    if (before !== undefined) older?.add(before);
-    if (result !== 'unknown') older?.add(quantity);
-  }
-  const outdated = new Map<bigint, OutdatedStock>();
-  for (const [petId, older] of others) {
-    const [found, written] = [quantities.get(petId), last.get(petId)?.quantity];
-    if (found !== undefined && written !== undefined && older.has(found)) outdated.set(petId, { found, written });
+  for (const write of counting) others.get(write.petId)?.push(write);
+  const outdated = new Map<bigint, OlderStock>();
+  for (const [petId, ofPet] of others) {
+    const [found, written] = [quantities.get(petId), last.get(petId)];
+    if (found === undefined || written === undefined || !ofPet.flatMap(knownBy).includes(found)) continue;
+    const lastKnown = ofPet.findLastIndex((write) => knownBy(write).length > 0);
+    const isPossible = ofPet
+      .slice(lastKnown)
+      .some(({ result, quantity }) => result === 'unknown' && quantity === found);
+    outdated.set(petId, { found, written, isPossible });
   }
   return outdated;
+}
+
+/** Returns the stocks that a write shows to have been there: the one that it has read, and the one that it has certainly written. */
+function knownBy({ result, before, quantity }: RecentWrite): readonly number[] {
+  return [...(before === undefined ? [] : [before]), ...(result === 'unknown' ? [] : [quantity])];
 }

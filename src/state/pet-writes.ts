@@ -1,6 +1,6 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
-import { among, name, number, type Row, type Statement, statement, text } from './statements.ts';
+import { name, number, type Row, statement, text } from './statements.ts';
 import type { Store } from './store.ts';
 import { possibleResults } from './tables.ts';
 
@@ -69,7 +69,7 @@ function writtenRowIn(row: Row): WrittenRow {
 }
 
 /** The stock before a write, and the one that it has written, or may have. */
-function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWrite, 'result' | 'before' | 'quantity'> {
+export function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWrite, 'result' | 'before' | 'quantity'> {
   const result = String(row.result) as RecentWrite['result'];
   const written = result === 'unknown' ? undefined : number(quantity);
   return { result, before: number(before), quantity: written ?? Number(after) };
@@ -101,7 +101,7 @@ export interface PetBefore {
 }
 
 /** A write whose outcome was found after another run had written its pet: it says nothing of the stock since. */
-const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
+export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence
   AND later.sequence > rows.sequence AND later.sequence < rows.touched AND later.result IN (${possibleResults})))`;
 
@@ -138,43 +138,4 @@ function quantityIn(last: Row | undefined): number | undefined {
   if (last === undefined || last.result === 'unknown') return undefined;
   const written = last.result === 'applied' || last.result === 'unchanged' ? number(last.after) : undefined;
   return number(last.quantity) ?? written ?? number(last.before);
-}
-
-/** Rows that are asked for at a time. */
-const page = 500;
-
-const recentColumns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, at, touched';
-
-/** @param since as the column `at` has it */
-export function recentOfPets(service: string, petIds: readonly bigint[], since: number): Statement {
-  const sql = `SELECT ${recentColumns} FROM petstock.rows WHERE service = ${serviceByName} AND at >= ? AND result IN (${possibleResults})
-    AND NOT ${isOvertaken} AND pet_id IN ?*`;
-  return among(sql, [service, since], petIds);
-}
-
-/** Returns the writes at a service that were settled, or begun, since a moment, the oldest first. */
-export async function recentOfService(store: Asking, service: string, since: number): Promise<RecentWrite[]> {
-  const ofService = `service = ${serviceByName}`;
-  const unknownSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result = 'unknown' AND ${ofService} AND at >= ?`;
-  const [unknown = []] = await store.ask(statement(unknownSql, service, since));
-  // The first condition is that of an index.
-  const settledSql = `SELECT ${recentColumns} FROM petstock.rows WHERE result NOT IN ('pending', 'unknown') AND touched < ?
-    AND ${ofService} AND result IN ('applied', 'differs') AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT ${page}`;
-  const writes = [...unknown];
-  for (let last = longAfter; ; last = Number(writes.at(-1)?.touched)) {
-    const [rows = []] = await store.ask(statement(settledSql, last, service));
-    const older = rows.findIndex(({ at }) => (number(at) ?? 0) < since);
-    writes.push(...(older < 0 ? rows : rows.slice(0, older)));
-    if (older >= 0 || rows.length < page) return recentWritesIn(writes);
-  }
-}
-
-/** Returns the writes in rows of `recentOfPets`, the oldest first. */
-export function recentWritesIn(rows: readonly Row[]): RecentWrite[] {
-  const writes = rows.map((row) => ({
-    petId: BigInt(String(row.pet)),
-    ...stockIn(row),
-    sequence: Number(row.touched),
-  }));
-  return writes.sort((a, b) => a.sequence - b.sequence);
 }

@@ -86,6 +86,10 @@ export class Presence {
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
 
+  get host(): string {
+    return this.#options.processes.self.host;
+  }
+
   /**
    * Whether this process may still rely on what it holds: false once its lease is over, as after a SIGSTOP, until the next
    * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.

@@ -1,6 +1,7 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
+import { recentFor } from './recent-writes.ts';
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, type Work } from './store.ts';
 
@@ -153,12 +154,14 @@ export function* settling(
 function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, holder?: string): Statement[] {
   const { became, isArriving, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
-  const settle = `UPDATE petstock.rows SET result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
+  const isWritten = became === 'applied' || became === 'differs';
+  const [until, recent] = isWritten ? ['boot = ?, expires = ?, ', [at.boot, at.now + recentFor]] : ['', []];
+  const settle = `UPDATE petstock.rows SET ${until}result = ?, quantity = ${sum}, error = ?, at = ?, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
   const release = isArriving ? 'UPDATE petstock.leases SET holder = NULL' : 'DELETE FROM petstock.leases';
   const [ofHolder, holders] = holder === undefined ? ['', []] : [' AND holder = ?', [holder]];
   const lease = `${release} WHERE service = ? AND owner = ?${ofHolder} AND pet_id IN ?*`;
   return [
-    among(settle, [became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
+    among(settle, [...recent, became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
     among(
       lease,
       [run.service, run.run, ...holders],

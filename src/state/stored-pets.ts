@@ -3,20 +3,17 @@ import type { RecentWrite } from '../inventory/run-records.ts';
 import { busyWith, type Mark } from './decide.ts';
 import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
-import { recentOfPets, recentOfService, recentWritesIn } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
+import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
 import { number, statement, text } from './statements.ts';
 import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
 
 /** What this state knows of pets right before their stock is read. */
 export interface PetsSeen {
   readonly mark: Mark;
-  /** Their writes of the last 15 s, the oldest first: a service with several replicas may not show them everywhere yet. */
+  /** Their recent writes, the oldest first: a service with several replicas may not show them everywhere yet. */
   readonly writes: readonly RecentWrite[];
 }
-
-/** A write is recent for so long, in milliseconds. */
-const recent = 15_000;
 
 /**
  * Who may write which pet. The service has no compare-and-set, so a write is kept apart from others of the same state by a
@@ -33,11 +30,8 @@ export class Pets {
   async look(service: string, petIds?: readonly bigint[]): Promise<PetsSeen> {
     const { store, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
-    const at = clock.monotonic();
-    const since = store.moment.wall - recent;
-    const [[row] = [], rows = []] = await store.ask(selectLast, recentOfPets(service, petIds ?? [], since));
-    const writes = petIds === undefined ? await recentOfService(store, service, since) : recentWritesIn(rows);
-    return { mark: { sequence: number(row?.last) ?? 0, at }, writes };
+    const asked = clock.monotonic();
+    return look(store, (at) => this.#looking(at, service, petIds, asked));
   }
 
   /**
@@ -55,6 +49,13 @@ export class Pets {
   /** Returns a place of one who wants to read a pet and to write what depends on it. Nothing is held until it is entered. */
   place(service: string, petId: bigint): Place {
     return new Place(this.#context, service, petId);
+  }
+
+  *#looking(at: Moment, service: string, petIds: readonly bigint[] | undefined, asked: number): Work<PetsSeen> {
+    const { host } = this.#context.presence;
+    const [[row] = [], rows = []] = yield [selectLast, recentOfPets(at, service, petIds ?? [], host)];
+    const writes = petIds === undefined ? yield* recentOfService(at, service, host) : recentWritesIn(at, rows);
+    return { mark: { sequence: number(row?.last) ?? 0, at: asked }, writes };
   }
 
   *#arriving(
@@ -107,7 +108,7 @@ export class Place {
     if (presence.isStale) return { run: undefined, until: undefined };
     presence.require(this.#outstanding);
     this.#isTaken = true;
-    const asked = { at: clock.monotonic(), since: store.moment.wall - recent };
+    const asked = clock.monotonic();
     const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
     this.#seen = seen;
     return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
@@ -129,7 +130,7 @@ export class Place {
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
-  *#entering(at: Moment, asked: { readonly at: number; readonly since: number }): Work<Entered> {
+  *#entering(at: Moment, asked: number): Work<Entered> {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
     const pet = [this.#service, this.petId] as const;
@@ -138,7 +139,7 @@ export class Place {
       statement(`${selectLeases} AND pet_id = ?`, ...pet),
       statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
       selectLast,
-      recentOfPets(this.#service, [this.petId], asked.since),
+      recentOfPets(at, this.#service, [this.petId], presence.host),
     ];
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
@@ -160,8 +161,8 @@ export class Place {
     }
     const service = number(own?.service) ?? 0;
     at.writes.push(takingLeases({ petIds: [this.petId], service, owner: this.owner, holder: presence.id }));
-    const mark = { sequence: number(meta?.last) ?? 0, at: asked.at };
-    return { busy, seen: { mark, writes: recentWritesIn(recentRows) } };
+    const mark = { sequence: number(meta?.last) ?? 0, at: asked };
+    return { busy, seen: { mark, writes: recentWritesIn(at, recentRows) } };
   }
 }
 

@@ -117,6 +117,7 @@ CREATE INDEX runs_by_content ON petstock.runs (content_hash, service) WHERE cont
 CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown > 0;
 
 -- Sequence: when it was planned, or its last intent. Touched: the same, or its outcome. Token: of the call that wrote its last intent.
+-- Expires: until when a request of it may arrive; once it was written, until when a service with replicas may not show that everywhere.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,
   row integer NOT NULL,

@@ -1,0 +1,80 @@
+import type { RecentWrite } from '../inventory/run-records.ts';
+import { serviceByName } from './leases.ts';
+import { isOvertaken, stockIn } from './pet-writes.ts';
+import { among, number, type Row, type Statement, statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+import { possibleResults } from './tables.ts';
+
+/** For so long a service with several replicas may not show a write everywhere, in milliseconds. */
+export const recentFor = 15_000;
+
+/** Rows that are asked for at a time. */
+const page = 500;
+/** Of another start of the machine so many rows are read at most. */
+const mostForeign = 10_000;
+
+/** Up to this number writes of other starts of the machine have been known to this one for longer than they are recent. */
+const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS seen
+  WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
+
+/**
+ * Whether a write is recent, by the clock that counts within one start of the machine: nobody can set that. Of another start it is recent
+ * until this one has known it for so long; one of this host came before this start.
+ */
+const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
+  ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;
+
+function valuesOf({ boot, now }: Moment, host: string) {
+  return [boot, now, boot, now, now > recentFor ? host : null];
+}
+
+const columns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, touched, boot';
+
+/** Selects the recent writes of pets. @param host of this machine */
+export function recentOfPets(at: Moment, service: string, petIds: readonly bigint[], host: string): Statement {
+  const sql = `SELECT ${columns} FROM petstock.rows WHERE service = ${serviceByName} AND ${isRecent} AND result IN (${possibleResults})
+    AND NOT ${isOvertaken} AND pet_id IN ?*`;
+  return among(sql, [service, ...valuesOf(at, host)], petIds);
+}
+
+/** Returns all recent writes at a service, the oldest first. */
+export function* recentOfService(at: Moment, service: string, host: string): Work<RecentWrite[]> {
+  const given = [...valuesOf(at, host), service];
+  const selectRows = `SELECT ${columns}, CASE WHEN ${isRecent} THEN 1 ELSE 0 END AS is_recent FROM petstock.rows`;
+  const ofService = `service = ${serviceByName}`;
+  const [unknown = []] = yield [statement(`${selectRows} WHERE result = 'unknown' AND ${ofService}`, ...given)];
+  // The first condition is that of an index.
+  const settledSql = `${selectRows} WHERE result NOT IN ('pending', 'unknown') AND ${ofService} AND touched < ?
+    AND result IN ('applied', 'differs') AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT ${page}`;
+  const found = unknown.filter(({ is_recent }) => Number(is_recent) === 1);
+  for (let last: Row | undefined; ; ) {
+    const [rows = []] = yield [statement(settledSql, ...given, Number(last?.touched ?? Number.MAX_SAFE_INTEGER))];
+    // Before one that is not recent none is.
+    const older = rows.findIndex(({ is_recent }) => Number(is_recent) === 0);
+    found.push(...(older < 0 ? rows : rows.slice(0, older)));
+    last = rows.at(-1);
+    const isEnough = last?.boot !== at.boot && found.length >= mostForeign;
+    if (older >= 0 || rows.length < page || isEnough) return recentWritesIn(at, found);
+  }
+}
+
+/** Returns the writes in rows of `recentOfPets`, the oldest first. Of those of another start of the machine it is noted that this one knows them. */
+export function recentWritesIn(at: Moment, rows: readonly Row[]): RecentWrite[] {
+  const foreign = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));
+  if (foreign.length > 0) at.writes.push(noteKnown(at, Math.max(...foreign)));
+  const writes = rows.map((row) => ({
+    petId: BigInt(String(row.pet)),
+    ...stockIn(row),
+    sequence: number(row.touched) ?? 0,
+  }));
+  return writes.sort((a, b) => a.sequence - b.sequence);
+}
+
+function noteKnown({ boot, now, wall }: Moment, upTo: number): Statement {
+  return statement(
+    `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) SELECT ?, '', last, ?, ? FROM petstock.sequence
+     WHERE NOT EXISTS (SELECT 1 FROM petstock.sightings WHERE boot = ? AND of_boot = '' AND expires >= ?)
+     ON CONFLICT (boot, of_boot, expires) DO NOTHING`,
+    ...[boot, now + recentFor, Math.round(wall), boot, upTo],
+  );
+}
