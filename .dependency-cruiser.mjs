@@ -105,14 +105,14 @@ export default {
     late(
       'heavy-late',
       'these libraries are slow to load: import() them',
-      { path: '^(bin|src)/', pathNot: '^src/api/undici-(parts|proxy)\\.ts$' },
+      { path: '^(bin|src)/', pathNot: '^src/api/undici-(files|proxy)\\.ts$' },
       { path: 'node_modules/(conf|@clack/prompts|cli-table3|undici|chalk)/' },
     ),
     late(
       'undici-late',
       'the parts of undici that are used are loaded when they are wanted: import() them',
       { path: '^(bin|src)/' },
-      { path: '^src/api/undici-(parts|proxy)\\.ts$' },
+      { path: '^src/api/undici-(files|proxy)\\.ts$' },
     ),
     late(
       'postgres-late',

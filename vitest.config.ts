@@ -33,6 +33,18 @@ export default defineConfig({
         },
       },
       {
+        // The transport over undici's public entry has to do what it does over the files of undici that the program takes.
+        extends: true,
+        test: {
+          name: 'public-undici',
+          include: ['test/api/*.test.ts'],
+          isolate: false,
+          pool: 'forks',
+          env: { ...quick, UNDICI: 'public' },
+          testTimeout: 20_000,
+        },
+      },
+      {
         extends: true,
         test: {
           name: 'e2e',

@@ -1,15 +1,16 @@
+import type { Socket } from 'node:net';
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { ConnectingSockets } from './connecting-sockets.ts';
 import type { ProxyRefusal } from './failures.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface ProxyAgentOptions {
   readonly proxy: NonNullable<TransportOptions['proxy']>;
   readonly tls: { readonly ca?: string[] };
+  readonly connecting: ConnectingSockets;
   readonly headersTimeout: number;
   readonly bodyTimeout: number;
   readonly maxHeaderSize: number;
-  /** Wraps what connects to the proxy, so that a connection can be given up with the request that opened it. */
-  over(connect: buildConnector.connector): buildConnector.connector;
 }
 
 /**
@@ -18,17 +19,17 @@ export interface ProxyAgentOptions {
  *
  * It takes undici by its public interface, which loads all of it: only who has a proxy pays for that.
  */
-export function createProxyAgent({ proxy, tls, over, ...timeouts }: ProxyAgentOptions): Dispatcher {
+export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
   return new EnvHttpProxyAgent({
-    ...timeouts,
+    ...options,
     httpProxy: proxy.value,
     httpsProxy: proxy.value,
     noProxy: '',
     requestTls: tls,
     proxyTls: tls,
-    clientFactory: (origin, options) => {
-      const { connect } = options as { readonly connect: buildConnector.connector };
-      return new Proxies(origin, { ...options, ...timeouts, connect: over(connect) }, proxy.shown);
+    clientFactory: (origin, given) => {
+      const { connect } = given as { readonly connect: buildConnector.connector };
+      return new Proxies(origin, { ...options, connect: connecting.over(connect, true) }, proxy.shown, connecting);
     },
   });
 }
@@ -56,10 +57,12 @@ class TunnelRefusal extends TunnelError {
  */
 class Proxies extends Pool {
   readonly #shown: string;
+  readonly #connecting: ConnectingSockets;
 
-  constructor(origin: URL, options: Pool.Options, shown: string) {
+  constructor(origin: URL, options: Pool.Options, shown: string, connecting: ConnectingSockets) {
     super(origin, options);
     this.#shown = shown;
+    this.#connecting = connecting;
   }
 
   override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
@@ -72,6 +75,7 @@ class Proxies extends Pool {
       throw new TunnelError(`the proxy ${this.#shown} can't be reached: ${cause.message}`, { cause });
     });
     const { statusCode, socket, headers } = answer;
+    this.#connecting.connected(socket as Socket);
     if (statusCode === 200) return answer;
     socket.on('error', () => {}).destroy();
     const words = `the proxy ${this.#shown} refused with status ${statusCode}`;

@@ -3,11 +3,11 @@ import { createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { createUndiciTransport } from '../../src/api/undici.ts';
 import { portOf } from '../support/answering.ts';
 import { pem } from '../support/tls.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, stock, turns, until } from './server.ts';
+import { openTransport } from './transport.ts';
 
 test.each([
   ['gzip', gzip],
@@ -139,7 +139,7 @@ test.each([true, false])('a request given up while it connects anew leaves no so
     if (seen.requests === 1) response.end('{}');
   });
   const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
-  const transport = createUndiciTransport({ ca: [pem('authority')] });
+  const transport = openTransport({ ca: [pem('authority')] });
   const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
   const [first, second] = [new AbortController(), new AbortController()];
   for await (const _chunk of (await send(first.signal)).body);
@@ -153,6 +153,41 @@ test.each([true, false])('a request given up while it connects anew leaves no so
   expect(await next).toBe('given up');
   await turns(100);
   await until(() => silent.open === 0);
+});
+
+test('of two requests that connect, the second goes on when the first is given up, and leaves no socket either', async () => {
+  const { url, silent } = await openSilentServer();
+  const transport = openTransport();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const [given, going] = [first, second].map(({ signal }) =>
+    transport({ method: 'GET', url, headers: {}, signal }).catch(({ message }) => message),
+  );
+  await until(() => silent.opened === 2);
+  first.abort(new Error('given up'));
+  expect(await given).toBe('given up');
+  await turns(100);
+  expect(silent.open).toBeGreaterThan(0);
+  second.abort(new Error('given up, too'));
+  expect(await going).toBe('given up, too');
+  await until(() => silent.open === 0);
+});
+
+test('a request given up while a proxy does not answer leaves no socket', async () => {
+  const { url, silent } = await openSilentServer();
+  const { host } = new URL(url);
+  const transport = openTransport({ proxy: { value: `http://${host}`, shown: host } });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const sent = transport({ method: 'GET', url: 'https://stock.example/v1', headers: {}, signal }).catch(
+    ({ message }) => message,
+  );
+  await until(() => silent.opened === 1);
+  await turns(20);
+  controller.abort(new Error('given up'));
+  expect(await sent).toBe('given up');
+  await until(() => silent.open === 0);
+  await turns(100);
+  expect(silent.open).toBe(0);
 });
 
 /**

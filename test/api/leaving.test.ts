@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
-import { createUndiciTransport } from '../../src/api/undici.ts';
 import { type Governor, OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 import { answer, openServer } from './server.ts';
+import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
 async function listen() {
   const { url, requests, connections } = await openServer(answer(200, '{}'));
-  const transport = createUndiciTransport();
+  const transport = openTransport();
   const ask = async (leaving: () => void) => {
     const { body } = await transport({ method: 'GET', url, headers: {}, signal, leaving });
     for await (const _chunk of body);

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { createUndiciTransport, createUrlSplitter } from '../../src/api/undici.ts';
-import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { pem } from '../support/tls.ts';
 import { turns, until } from './server.ts';
+import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
@@ -22,7 +21,7 @@ async function openService(isTls: boolean, onRequest: (socket: Socket) => Promis
     ? createTlsServer({ cert: pem('server'), key: pem('server-key') }, serve)
     : createServer(serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const transport = createUndiciTransport({ ca: [pem('authority')] });
+  const transport = openTransport({ ca: [pem('authority')] });
   const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const close = () => {
     server.close();
@@ -54,15 +53,12 @@ const framings: Readonly<Record<string, (body: Buffer) => readonly [header: stri
   },
 };
 
-const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
 const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
 /** What comes before a response. */
 const interims: Readonly<Record<string, string>> = {
   none: '',
   hint,
-  'go on': goOn,
-  'go on, twice': `${goOn}${goOn}`,
-  both: `${hint}${goOn}${hint}`,
+  'hint, twice': `${hint}${hint}`,
 };
 
 const noAnswer = { size: 0, framing: 'length', cuts: [], early: 'none' };
@@ -166,24 +162,4 @@ test('a connection is not read on while the reader of a body does nothing', asyn
   expect(unsent()).toBeGreaterThan(0);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
   response.discard();
-});
-
-const origin = fc.constantFrom(
-  'http://127.0.0.1:4010',
-  'http://127.0.0.1',
-  'https://shop.example',
-  'HTTPS://SHOP.example',
-);
-const piece = fc.constantFrom(
-  ...'/v1 /inventory /7 /-7 /a.b /.. /%2e%2e /ä // ?x=/y #z :81 .evil @other'.split(' '),
-  ' ',
-);
-const url = fc.tuple(origin, fc.array(piece, { maxLength: 5 })).map(([start, pieces]) => start + pieces.join(''));
-
-property('a URL is split as URL does it', [fc.array(url, { maxLength: 8 })], propertyRuns(400), (urls) => {
-  const split = createUrlSplitter();
-  for (const text of urls.filter((one) => URL.canParse(one))) {
-    const { origin: expected, pathname, search } = new URL(text);
-    expect(split(text)).toEqual({ origin: expected, path: pathname + search });
-  }
 });
