@@ -183,8 +183,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['of another machine that has known the write for as long', 'box', 'box'],
   ] as const)(
     'is believed 15 s later by a command %s: somebody has taken it back',
-    async ([_what, host, boot], given) => {
-      const { till } = given;
+    async ([_what, host, boot], { till }) => {
       const { clock } = till;
       const other = { host, clock: { ...clock, boot: () => boot } };
       await till.exits('inventory adjust 1 +1', 0);
