@@ -8,7 +8,7 @@ import { currentLimits } from '../rate-limit/known-limits.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
-import { runtimeFolder } from '../settings/folders.ts';
+import { runtimeFolders } from '../settings/folders.ts';
 import { serviceOf } from '../settings/key-and-url.ts';
 import { userOf } from '../shared/account.ts';
 import { type Clock, createSystemClock, machineTime } from '../shared/clock.ts';
@@ -175,8 +175,8 @@ async function openLibraryState(
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
   const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
   const warn = (line: string) => tell(onWarning, line);
-  const copies = { folder, url, clock, gateFolder: runtimeFolder(process.env), warn };
-  const withoutState = { state: undefined, limits: new LimitsWithCopies(memory, copies) };
+  const copies = { folder, url, clock, runtimeFolders: runtimeFolders(process.env), warn };
+  const withoutState = { state: undefined, limits: new LimitsWithCopies(memory, { ...copies, isBrief: true }) };
   if (!hasState) return withoutState;
   const options = { ...copies, need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {

@@ -100,18 +100,48 @@ export function encodeState({ inFlight, ...rest }: KeyState): string {
   return `${JSON.stringify(rest).slice(0, -1)},"inFlight":[${requests.join()}]}`;
 }
 
-/** The state that `encodeState` has written, by this version or an older one. */
+/**
+ * Returns the state that `encodeState` has written, by this version or an older one.
+ * @throws an error of any kind for anything else: whoever can write to the store can put anything there
+ */
 export function decodeState(json: string): KeyState {
-  const { inFlight, gate, ...rest } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & {
+  const {
+    inFlight,
+    gate,
+    windows = {},
+    ...rest
+  } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & {
     inFlight: [string, InFlight][];
   };
-  const state = { ...emptyState(), ...rest };
   let owner = '';
   const requests = inFlight.map(([id, { by = owner, probe = false, ...facts }]) => {
     owner = `${by}`;
-    return [id, { by: owner, probe, ...facts }] as const;
+    const request = { ...{ sentAt: 0, expires: 0, overBefore: 0 }, ...facts };
+    return [`${id}`, { by: owner, probe: probe === true, ...request }] as const;
   });
-  return { ...state, gate: believable({ ...state.gate, ...gate }), inFlight: new Map(requests) };
+  const empty = emptyState();
+  const state = { ...empty, ...rest, windows, gate: { ...empty.gate, ...gate }, inFlight: new Map(requests) };
+  const { boot, env, offset } = state;
+  const parts = [
+    ...[areNumbers(state, 'bootedAt', 'over', 'episodes', 'foreignRate', 'roundTrip')],
+    ...[areNumbers(state.gate, 'at', 'wall', 'length'), typeof boot === 'string', typeof env === 'string'],
+    ...[offset === undefined || areNumbers(offset, 'least', 'most', 'at')],
+    ...requests.map(([, request]) => areNumbers(request, 'sentAt', 'expires', 'overBefore')),
+    ...Object.values(windows).map((window) => {
+      const isWhole = areNumbers(window, 'reset', 'limit', 'left', 'least', 'toldAt', 'asOf', 'own');
+      return isWhole && areNumbers(window.first, 'left', 'at');
+    }),
+  ];
+  if (parts.includes(false)) throw new Error('the limits are damaged');
+  return { ...state, gate: believable(state.gate) };
+}
+
+/** The farthest that a `Date` can be from 1970, in milliseconds. */
+const longestTime = 8.64e15;
+
+/** Reports whether an object has all of these numbers, and none that can't be a time. */
+function areNumbers<Name extends string>(facts: Readonly<Record<Name, unknown>>, ...names: readonly Name[]): boolean {
+  return names.every((name) => typeof facts[name] === 'number' && Math.abs(facts[name]) <= longestTime);
 }
 
 /** A gate cut to what is believed. */

@@ -24,6 +24,13 @@ export interface LimitsStore {
    * answers from what it was notified of.
    */
   peek(scope: string): KeyState;
+  /**
+   * Names one life of a database, which ends when it is lost, restored or taken over. Within one a gate is never lowered but by who clears or repairs it.
+   * Absent if the store is of this machine.
+   */
+  life?(): string | undefined;
+  /** Reports whether a store with a life was asked about this key in it, and has told of all changes since. */
+  isCurrent?(scope: string): boolean;
   /** The keys that were used, with what is known of each. */
   list(): Promise<readonly KnownKey[]>;
   /** Forgets what the service said of a key: windows, gate, episodes. Requests in flight stay counted. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, posix, win32 } from 'node:path';
+import path, { dirname, join, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/where.ts';
@@ -28,23 +28,25 @@ export interface FolderSources {
  * each folder), or if a home is needed and there is none
  */
 export function resolveFolders(sources: FolderSources): Folders {
-  const paths = sources.platform === 'win32' ? win32 : posix;
-  const folderOf = (name: string, kind: keyof Folders): string => {
-    const folder = variable(sources.env, name);
-    if (folder === undefined) return usualFolder(kind, sources);
-    if (paths.isAbsolute(folder)) return paths.resolve(folder);
-    throw new UsageError(`${name} must be an absolute path: a relative one is another folder wherever you are`, {
-      hint: `export ${name}=${shellWord(paths.resolve(folder))}`,
-    });
-  };
+  const { env, platform } = sources;
+  const paths = platform === 'win32' ? win32 : posix;
   return {
     get config() {
-      return folderOf('PETSTOCK_CONFIG_DIR', 'config');
+      return ownFolder('PETSTOCK_CONFIG_DIR', env, paths) ?? usualFolder('config', sources);
     },
     get state() {
-      return folderOf('PETSTOCK_STATE_DIR', 'state');
+      return ownFolder('PETSTOCK_STATE_DIR', env, paths) ?? usualFolder('state', sources);
     },
   };
+}
+
+/** Returns the folder that one of our own variables names. @throws UsageError for a relative path */
+function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isAbsolute' | 'resolve'>) {
+  const folder = variable(env, name);
+  if (folder === undefined || paths.isAbsolute(folder)) return folder && paths.resolve(folder);
+  throw new UsageError(`${name} must be an absolute path: a relative one is another folder wherever you are`, {
+    hint: `export ${name}=${shellWord(paths.resolve(folder))}`,
+  });
 }
 
 /** Returns the platform's own folder. */
@@ -102,16 +104,24 @@ function ownerOf(folder: string): number | undefined {
 }
 
 /**
- * Returns the folder for gates, and for limits while the state folder can't be used. While somebody is logged in cron and sudo have
- * the folder of that login, and not its variable.
+ * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which they are written to: `PETSTOCK_RUNTIME_DIR`
+ * alone, or the platform's own. Those of a login come and go with it, and cron has not the variables of one: all of them are read.
+ * @throws UsageError for a relative path
  */
-export function runtimeFolder(
-  { XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>,
-  exists: (path: string) => boolean = existsSync,
-): string {
+export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {
+  const given = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
+  if (given !== undefined) return [given];
   // A container may run under a number that has no name, of which `userInfo` would throw.
-  const user = effectiveUser() ?? 'user';
-  const usual = `/run/user/${user}`;
-  if (runtime?.startsWith('/')) return join(runtime, 'petstock');
-  return exists(usual) ? join(usual, 'petstock') : join(tmpdir(), `petstock-${user}`);
+  const user = effectiveUser();
+  const temporary = join(tmpdir(), `petstock-${user ?? 'user'}`);
+  if (user === undefined) return [temporary];
+  const runtime = variable(env, 'XDG_RUNTIME_DIR');
+  return [
+    ...new Set([
+      `/tmp/petstock-${user}`,
+      ...(runtime?.startsWith('/') ? [join(runtime, 'petstock')] : []),
+      ...(exists(`/run/user/${user}`) ? [`/run/user/${user}/petstock`] : []),
+      temporary,
+    ]),
+  ];
 }

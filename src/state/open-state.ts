@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { UnavailableError } from '../shared/errors.ts';
+import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { stateFile } from './sqlite/engine.ts';
 import { connectIn, type OpenFileOptions, type StateSystem, UnusableFolder } from './sqlite/open-file.ts';
 import { sqliteState } from './sqlite/sqlite-state.ts';
@@ -8,8 +8,8 @@ import type { State, StateOptions } from './state.ts';
 export interface OpenStateOptions extends OpenFileOptions, Omit<StateOptions, 'warn' | 'refusal' | 'isStandIn'> {
   /** The state folder; made where it is missing. With `url` it is used only where that can't be reached. */
   readonly folder: string;
-  /** Where limits go when the state folder can't be used: `$XDG_RUNTIME_DIR/petstock`, or a private folder below the temporary one. */
-  readonly runtimeFolder?: string | undefined;
+  /** Limits move to the first of the runtime folders that can be used if the state folder can't. */
+  readonly movesLimits?: boolean | undefined;
 }
 
 /**
@@ -20,19 +20,25 @@ export interface OpenStateOptions extends OpenFileOptions, Omit<StateOptions, 'w
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);
-  const { folder, runtimeFolder, need, warn } = options;
+  const { folder, runtimeFolders = [], movesLimits, need, warn } = options;
   try {
     return await openIn(folder, options, system);
   } catch (error) {
     if (!(error instanceof UnusableFolder)) throw error;
     const { message: refusal } = error;
     if (need === 'history') throw error.with({ message: `${refusal}: nothing was sent` });
-    if (runtimeFolder === undefined) throw error;
-    const state = await openIn(runtimeFolder, { ...options, refusal }, system).catch((failure) => {
-      throw failure instanceof UnusableFolder ? failure.with({ message: `${refusal}. ${failure.message}` }) : failure;
-    });
-    warn(`${refusal}: what is known of the rate limit is kept in ${runtimeFolder} until the next restart`);
-    return state;
+    let last = error;
+    for (const runtime of movesLimits ? runtimeFolders : []) {
+      try {
+        const state = await openIn(runtime, { ...options, refusal }, system);
+        warn(`${refusal}: what is known of the rate limit is kept in ${runtime} until the next restart`);
+        return state;
+      } catch (failure) {
+        if (!(failure instanceof FailureError)) throw failure;
+        last = failure.with({ message: `${refusal}. ${failure.message}` });
+      }
+    }
+    throw last;
   }
 }
 
@@ -41,14 +47,15 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
  * @returns undefined if there is no state; makes nothing then
  */
 export async function openExistingState(options: OpenStateOptions, system?: StateSystem): Promise<State | undefined> {
-  const { folder, runtimeFolder, need, url } = options;
+  const { folder, runtimeFolders = [], need, url } = options;
   if (url !== undefined) {
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
   if (existsSync(stateFile(folder))) return openState({ ...options, looks: true }, system);
-  if (need === 'history' || runtimeFolder === undefined || !existsSync(stateFile(runtimeFolder))) return undefined;
-  return openIn(runtimeFolder, { ...options, refusal: `${folder} has no state` }, system);
+  const runtime = runtimeFolders.find((each) => existsSync(stateFile(each)));
+  if (need === 'history' || runtime === undefined) return undefined;
+  return openIn(runtime, { ...options, refusal: `${folder} has no state` }, system);
 }
 
 /**

@@ -11,6 +11,8 @@ export interface Known {
   /** 0: the key has no row yet. */
   readonly version: number;
   readonly state: KeyState;
+  /** The row is of no shape that petstock writes: nothing is known of the key. */
+  readonly isDamaged?: boolean;
 }
 
 /** @param isRepeated whether it may have been written already, by a commit whose answer was lost */
@@ -58,7 +60,7 @@ export abstract class StoredLimits implements LimitsStore {
 
   async list(): Promise<readonly KnownKey[]> {
     const [rows = []] = await this.#store.ask(statement('SELECT scope, state FROM petstock.limits ORDER BY scope'));
-    return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.local(decode(state)) }));
+    return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.local(decode(state) ?? emptyState()) }));
   }
 
   async clear(scope: string): Promise<void> {
@@ -73,9 +75,11 @@ export abstract class StoredLimits implements LimitsStore {
   /** @param row undefined: the key has none. Without a state it is as in the version that is known already */
   protected take(scope: string, row: Row | undefined): KeyState {
     const stored = text(row?.state);
-    const known = row && stored === undefined ? this.known.get(scope)?.state : undefined;
-    const state = known ?? (stored === undefined ? emptyState() : decode(stored));
-    return this.keep(scope, { version: Number(row?.version ?? 0), state });
+    const version = Number(row?.version ?? 0);
+    const known = this.known.get(scope);
+    if (row && stored === undefined && known) return this.keep(scope, { ...known, version });
+    const decoded = stored === undefined ? emptyState() : decode(stored);
+    return this.keep(scope, { version, state: decoded ?? emptyState(), isDamaged: decoded === undefined });
   }
 
   /** Works out what becomes of what is known. It is kept once it was written. */
@@ -101,11 +105,11 @@ function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
   return record.type !== 'start' && !closesGate(record) && !inFlight.has(record.id);
 }
 
-/** Returns the limits that a row has; nothing is known if they are of no shape that petstock writes, which a stranger may have done. */
-function decode(state: unknown): KeyState {
+/** Returns the limits that a row has; undefined for a shape that petstock does not write, which a stranger may have done. */
+function decode(state: unknown): KeyState | undefined {
   try {
     return decodeState(String(state));
   } catch {
-    return emptyState();
+    return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
-import { temporaryDatabase } from '../support/postgres.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
 import { withFsync } from '../support/with-fsync.ts';
 
@@ -98,14 +98,14 @@ describe('a program', () => {
   /** A folder for what the processes of a machine share, which the library is given by its variable. */
   async function runtimeFolder(): Promise<string> {
     const runtime = join((await temporaryFolders()).state, '..', 'runtime');
-    vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+    vi.stubEnv('PETSTOCK_RUNTIME_DIR', runtime);
     onTestFinished(() => void vi.unstubAllEnvs());
     return runtime;
   }
 
   test('that has a state folder of its own goes by the same gate', async () => {
     const { run, service, clock } = await shopWithState();
-    await run('inventory list', { env: { XDG_RUNTIME_DIR: await runtimeFolder() } });
+    await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
     const client = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateFolder });
     await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
@@ -134,7 +134,7 @@ describe('the copies of a state that fails', () => {
   const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
   const intent = { type: 'intent', ids: ['b'], least: 1, by: '', at: 1000, expires: 2000, bulk: false } as const;
 
-  async function rig(runtimeFolder?: string) {
+  async function rig(...given: readonly string[]) {
     const clock = createTestClock();
     const lines: string[] = [];
     const store = new MemoryLimits();
@@ -153,14 +153,16 @@ describe('the copies of a state that fails', () => {
       list: async () => [],
       clear: async () => {},
     };
-    const folder = runtimeFolder ?? (await temporaryFolders()).state;
+    const folder = given[0] ?? (await temporaryFolders()).state;
     const warn = (line: string) => lines.push(line);
-    const open = (url?: string) => new LimitsWithCopies(limits, { gateFolder: folder, clock, url, warn });
+    const openWith = (...runtimeFolders: readonly string[]) =>
+      new LimitsWithCopies(limits, { runtimeFolders, clock, warn, isBrief: true });
+    const open = (url?: string) => new LimitsWithCopies(limits, { runtimeFolders: [folder], clock, url, warn });
     const failToFold = async () => {
       state.failure = full();
       await expect(open().fold(scope, [gate])).rejects.toThrow('full');
     };
-    return { clock, lines, folder, open, state, failToFold };
+    return { clock, lines, folder, open, openWith, state, failToFold };
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
@@ -204,7 +206,7 @@ describe('the copies of a state that fails', () => {
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {
       const restarted = { ...clock, boot: () => 'next', monotonic: () => 5, now: () => clock.now() + passed };
-      return new LimitsWithCopies(new MemoryLimits(), { gateFolder: folder, clock: restarted, warn: () => {} });
+      return new LimitsWithCopies(new MemoryLimits(), { runtimeFolders: [folder], clock: restarted, warn: () => {} });
     };
     expect(gateAfter(20_000).peek(scope).gate.at).toBe(40_005);
     expect(gateAfter(-3_600_000).peek(scope).gate.at).toBe(60_005);
@@ -252,6 +254,37 @@ describe('the copies of a state that fails', () => {
     expect(open().peek(scope).gate.at).toBe(61_000);
   });
 
+  test.each([
+    ['a login that began since', ['tmp'], ['tmp', 'run']],
+    ['a login that has ended since', ['tmp', 'run'], ['tmp']],
+    [
+      'a login that has ended since, if one folder is closed to us',
+      ['/proc/tmp', 'run', 'home'],
+      ['/proc/tmp', 'home'],
+    ],
+    ['a variable that is not there any more', ['tmp', 'session', 'run'], ['tmp', 'run']],
+  ])('are known after %s', async (_what, before, after) => {
+    const { openWith, folder } = await rig();
+    const paths = (names: readonly string[]) => names.map((name) => (name[0] === '/' ? name : join(folder, name)));
+    await openWith(...paths(before)).fold(scope, [gate]);
+    expect(openWith(...paths(after)).peek(scope).gate.at).toBe(61_000);
+  });
+
+  test('are written to two folders and no more', async () => {
+    const { openWith, folder } = await rig();
+    const folders = ['a', 'b', 'c'].map((name) => join(folder, name));
+    await openWith(...folders).fold(scope, [gate]);
+    expect(folders.map((each) => existsSync(join(each, `gate-${scope}.json`)))).toEqual([true, true, false]);
+  });
+
+  test('if no folder takes one, a program without a state says so', async () => {
+    const { openWith, lines } = await rig();
+    await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
+    expect(lines).toEqual([
+      expect.stringMatching(/wait for 60 s, which can't be written down: .+No other program knows/),
+    ]);
+  });
+
   test('if they fail too, the command says so and waits itself', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
@@ -294,5 +327,77 @@ describe('the copies of a state that fails', () => {
     await mkdir(folder, { mode: 0o700, recursive: true });
     await writeFile(join(folder, `gate-${scope}.json`), text);
     expect((await open().fold(scope, [intent])).inFlight.size).toBe(1);
+  });
+});
+
+describe('a gate that a stranger has written into the shared state', () => {
+  /** Puts something in the place of a part of the limits of each key, by another version of its row. */
+  const write = (url: string, facts: string) =>
+    runSql(url, `UPDATE petstock.limits SET version = version + 1, state = (state::jsonb || '${facts}'::jsonb)::text`);
+  const gateFor = (ms: number) => {
+    const at = Date.now() + ms;
+    return JSON.stringify({ gate: { at, wall: at, length: Math.min(ms, 60_000), reason: 'refused' } });
+  };
+
+  /** A machine that has met the gate; `other` is one more with the same state. */
+  async function machineWith(facts: string) {
+    const url = await temporaryDatabase();
+    const shop = await openShop();
+    const env = { PETSTOCK_STATE_URL: url };
+    await shop.exits('inventory list', 0, [], { env });
+    await write(url, facts);
+    const { state } = await temporaryFolders();
+    return { shop, env, url, other: { ...env, PETSTOCK_RUNTIME_DIR: join(state, 'runtime') } };
+  }
+
+  test.each<[how: string, repair: (machine: Awaited<ReturnType<typeof machineWith>>) => Promise<unknown>]>([
+    ['its row was removed', ({ url }) => runSql(url, 'DELETE FROM petstock.limits')],
+    ['its row was put right', ({ url }) => write(url, JSON.stringify({ gate: { at: 0, wall: 0, length: 0 } }))],
+    ['another machine has cleared it', ({ shop, other }) => shop.exits('limits clear --yes', 0, [], { env: other })],
+  ])('does not come back from the copies once %s', async (_how, repair) => {
+    const machine = await machineWith(gateFor(600_000));
+    const { shop, env, other } = machine;
+    await expectGate(shop, env);
+    expect(existsSync(join(shop.folders.state, '..', 'runtime'))).toBe(true);
+    await repair(machine);
+    for (const by of [other, env]) await shop.exits('inventory list', 0, [], { env: by });
+  });
+
+  test('and that was repaired leaves in place what this machine was asked', async () => {
+    const { shop, env, url } = await machineWith('{}');
+    shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
+    await refuse(shop, env);
+    await write(url, gateFor(600_000));
+    await expectGate(shop, env);
+    await runSql(url, 'DELETE FROM petstock.limits');
+    await shop.exits('inventory list', 6, 'again in 2 min', { env });
+  });
+
+  test('closes a key for 32 days at most', async () => {
+    const { shop, env } = await machineWith(gateFor(400 * 86_400_000));
+    const { stderr } = await shop.run('limits', { env });
+    const [, year, month] = /nothing is sent before (\d+)-(\d+)/.exec(stderr) ?? [];
+    expect(Number(year) * 12 + Number(month)).toBeLessThanOrEqual(
+      new Date(shop.clock.now()).getUTCFullYear() * 12 + new Date(shop.clock.now()).getUTCMonth() + 1 + 2,
+    );
+  });
+
+  test.each([
+    '{"gate":{"at":1e300,"wall":1e300,"length":1,"reason":"refused"}}',
+    '{"gate":{"at":"soon","wall":1,"length":1}}',
+    '{"gate":7,"windows":{"minute":null}}',
+    '{"windows":{"minute":{"reset":1e300,"limit":1,"left":0}}}',
+    '{"windows":{"minute":{"reset":"x","limit":1,"left":0,"least":0,"toldAt":0,"asOf":0,"own":0,"first":7}}}',
+    '{"offset":{"least":"1"}}',
+    '{"inFlight":7}',
+    '{"inFlight":[7,null,["a",null]]}',
+    '{"env":{"a":1},"boot":7}',
+    '{"episodes":"3","halfOpen":"yes"}',
+  ])('is no reason to fail, nor for a time that can not be, if it is %s', async (facts) => {
+    const { shop, env } = await machineWith(facts);
+    for (const command of ['limits', 'limits --json', 'status', 'inventory list', 'limits clear --yes']) {
+      const { stdout, stderr } = await shop.exits(command, 0, [], { env });
+      expect(stdout + stderr).not.toMatch(/NaN|bug in petstock|undefined/);
+    }
   });
 });

@@ -183,7 +183,7 @@ test('a watch begun without its database goes by gates once it is back', async (
 }) => {
   const database = await temporaryDatabase();
   const { stateUrl, listen } = await laterDatabase(database);
-  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
   const other = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateUrl: database, maxWait: 0 });
   await other.limits();
   vi.unstubAllEnvs();

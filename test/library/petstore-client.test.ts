@@ -118,7 +118,7 @@ describe('the state folder', () => {
   test.each([{}, { stateFolder: '/dev/null', onFallback: () => {} }])(
     'is done without (%o): a refusal holds for all clients of the process, its other threads and what comes after it',
     async (state) => {
-      vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+      vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
       onTestFinished(() => void vi.unstubAllEnvs());
       const server = await openServer(answer(429, '{}', { 'retry-after': '600' }));
       const options = { baseUrl: server.url, key: 'psk_key', maxWait: 1000, ...state };

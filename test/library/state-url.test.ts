@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { UnavailableError } from '../../src/library/index.ts';
 import { laterDatabase } from '../support/later-database.ts';
@@ -48,14 +47,14 @@ test('a gate that another machine has told of is kept on this one, too', async (
   const { shop, client: other } = await open({ stateUrl });
   const { state: runtime } = await temporaryFolders();
   await other.limits();
-  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+  vi.stubEnv('PETSTOCK_RUNTIME_DIR', runtime);
   const client = clientOf(shop, { stateUrl, maxWait: 0 });
   shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
   await expect(other.probe().finally(() => other.close())).rejects.toBeDefined();
   await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
   await client.close();
   vi.unstubAllEnvs();
-  expect(readdirSync(join(runtime, 'petstock')).filter((name) => name.startsWith('gate-'))).toHaveLength(1);
+  expect(readdirSync(runtime).filter((name) => name.startsWith('told-'))).toHaveLength(1);
 });
 
 test('a database that comes later is used from then on: its gates hold, and what is written is in its history', async () => {
@@ -63,11 +62,11 @@ test('a database that comes later is used from then on: its gates hold, and what
   const { stateUrl, listen } = await laterDatabase(database);
   const { shop, client: other } = await open({ stateUrl: database, maxWait: 0 });
   const { state: stateFolder } = await temporaryFolders();
-  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
   const client = clientOf(shop, { stateUrl, stateFolder, maxWait: 0 });
   await expect(client.adjust(1, 1)).rejects.toThrow("can't be reached");
   await client.probe();
-  vi.stubEnv('XDG_RUNTIME_DIR', (await temporaryFolders()).state);
+  vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
   await listen();
   await shop.clock.sleep(60_000);
   await client.adjust(1, 1);

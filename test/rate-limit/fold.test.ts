@@ -277,7 +277,7 @@ describe('a state as JSON', () => {
   test('of an earlier version lacks what it did not know', () => {
     expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
     const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
-    expect(inFlight.get('a')).toEqual({ sentAt: 1, by: '', probe: false });
+    expect(inFlight.get('a')).toEqual({ sentAt: 1, expires: 0, overBefore: 0, by: '', probe: false });
     expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
 

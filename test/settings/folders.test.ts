@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import path, { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { resolveFolders, runtimeFolder } from '../../src/settings/folders.ts';
+import { describe, expect, test } from 'vitest';
+import { resolveFolders, runtimeFolders } from '../../src/settings/folders.ts';
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
@@ -44,14 +44,23 @@ test.each(['linux', 'darwin', 'win32'])('%s: without a home the variables do, an
   expect(() => folders.state).toThrow('This user has no home folder');
 });
 
-const user = process.geteuid?.() ?? 'user';
-const usual = `/run/user/${user}`;
+describe('the folders for gates', () => {
+  const user = process.geteuid?.() ?? 'user';
+  const [fixed, login] = [`/tmp/petstock-${user}`, `/run/user/${user}`];
+  const temporary = join(tmpdir(), `petstock-${user}`);
 
-test.each([
-  ['a login', { XDG_RUNTIME_DIR: usual }, true, `${usual}/petstock`],
-  ['cron or sudo beside that login', {}, true, `${usual}/petstock`],
-  ['no login', {}, false, join(tmpdir(), `petstock-${user}`)],
-  ['a variable that is no path', { XDG_RUNTIME_DIR: 'run' }, true, `${usual}/petstock`],
-])('the folder for limits without a state folder, of %s', (_what, env, hasLogin, expected) => {
-  expect(runtimeFolder(env, (path) => hasLogin && path === usual)).toBe(expected);
+  test.each<[what: string, env: Record<string, string>, hasLogin: boolean, expected: readonly string[]]>([
+    ['of a login', { XDG_RUNTIME_DIR: login }, true, [fixed, `${login}/petstock`, temporary]],
+    ['of cron or sudo beside that login', {}, true, [fixed, `${login}/petstock`, temporary]],
+    ['without a login', {}, false, [fixed, temporary]],
+    ['of a session elsewhere', { XDG_RUNTIME_DIR: '/s' }, true, [fixed, '/s/petstock', `${login}/petstock`, temporary]],
+    ['ignore a variable that is no path', { XDG_RUNTIME_DIR: 'run' }, true, [fixed, `${login}/petstock`, temporary]],
+    ['are the one that is named', { PETSTOCK_RUNTIME_DIR: '/r/', XDG_RUNTIME_DIR: login }, true, ['/r']],
+  ])('%s', (_what, env, hasLogin, expected) => {
+    expect(runtimeFolders(env, (path) => hasLogin && path === login)).toEqual([...new Set(expected)]);
+  });
+
+  test('refuse a relative path', () => {
+    expect(() => runtimeFolders({ PETSTOCK_RUNTIME_DIR: './r' })).toThrow('must be an absolute path');
+  });
 });

@@ -287,16 +287,17 @@ describe('a folder that can’t be used', () => {
   it('on a network is refused, whatever is needed', async () => {
     for (const need of ['limits', 'history'] as const) {
       const folder = newFolder();
-      const { options } = opening(folder, { need, runtimeFolder: folder });
+      const { options } = opening(folder, { need, runtimeFolders: [folder], movesLimits: true });
       const failing = opened(options, { isOnNetwork: async () => true });
       await expect(failing).rejects.toMatchObject(failure('network'));
       expect(readdirSync(folder)).toEqual([]);
     }
   });
 
-  it('moves the limits to the runtime folder, and says so', async () => {
+  it('moves the limits to the first runtime folder that can be used, and says so', async () => {
     const runtimeFolder = join(newFolder(), 'runtime');
-    const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolder });
+    const runtimeFolders = ['/proc/other', runtimeFolder];
+    const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolders, movesLimits: true });
     const state = await opened(options);
     await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
     expect(warnings).toEqual([expect.stringContaining(runtimeFolder)]);
@@ -307,8 +308,11 @@ describe('a folder that can’t be used', () => {
 
   it('ends a command that writes, or that has no other folder', async () => {
     const [runtimeFolder, need] = [newFolder(), 'limits'] as const;
-    for (const fields of [{ runtimeFolder }, { need }, { need, runtimeFolder: '/proc/other' }])
-      await expect(openState(opening(unusable, fields).options)).rejects.toMatchObject({ kind: 'failure', hint });
+    for (const fields of [{ runtimeFolders: [runtimeFolder] }, { need }, { need, runtimeFolders: ['/proc/other'] }])
+      await expect(openState(opening(unusable, { ...fields, movesLimits: true }).options)).rejects.toMatchObject({
+        kind: 'failure',
+        hint,
+      });
     const inTheWay = join(runtimeFolder, 'file');
     writeFileSync(inTheWay, '');
     await expect(openState(opening(join(inTheWay, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
@@ -326,7 +330,11 @@ describe('a folder that can’t be used', () => {
       }
     }
     const runtimeFolder = join(newFolder(), 'runtime');
-    const { options, warnings } = opening(folder, { need: 'limits', runtimeFolder });
+    const { options, warnings } = opening(folder, {
+      need: 'limits',
+      runtimeFolders: [runtimeFolder],
+      movesLimits: true,
+    });
     await opened(options, { loadEngine: async () => ({ DatabaseSync: Full }) });
     expect(warnings).toEqual([expect.stringContaining('disk is full')]);
   });

@@ -90,7 +90,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   const context: Context = {
     argv,
     // Limits that another run has left in the runtime folder of this machine are none of the test's business.
-    env: { XDG_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
+    env: { PETSTOCK_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
     stdin: {
       ...input(options.stdin, isTerminal('stdin')),
       ...(options.keys && { keys: () => keysOf(options.keys ?? []) }),

@@ -118,7 +118,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     PETSTOCK_CONFIG_DIR: home.config,
     PETSTOCK_STATE_DIR: home.state,
     // Gates that another program has left on this machine are none of the test's business.
-    XDG_RUNTIME_DIR: join(home.folder, 'runtime'),
+    PETSTOCK_RUNTIME_DIR: join(home.folder, 'runtime'),
     // What a fresh home would be filled with, at every first start.
     PETSTOCK_NO_CACHE: '1',
     ...env,

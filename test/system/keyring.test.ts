@@ -22,7 +22,7 @@ test('a key stays in the keyring of the desktop, and is asked for there', async 
   const service = await serve();
   const script = join(home.folder, 'session.sh');
   writeFileSync(script, session);
-  const env = { PETSTOCK_URL_STAGING: service.url, KEY: service.key, XDG_RUNTIME_DIR: undefined };
+  const env = { PETSTOCK_URL_STAGING: service.url, KEY: service.key };
   const inSession = { home, env, through: ['dbus-run-session', '--', 'bash', script] };
   const command = 'secret-tool lookup service petstock env staging';
   expect(await runProgram(['config', 'set-key', '--command', command], { home, env })).toMatchObject({ code: 0 });

@@ -89,7 +89,8 @@ export const topics = {
           'config set-key)',
         address: 'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
         'shared state': 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url',
-        folders: "PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR, else the platform's own (XDG on Linux)",
+        folders:
+          "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, else the platform's own (XDG on Linux)",
         proxy: 'HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
         authorities: "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file",
         pager:
@@ -151,6 +152,9 @@ export const topics = {
         compiled: 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)',
       },
     },
+    'Until when nothing may be sent with a key is also in two folders beside it, so that it outlasts the state: ' +
+      'PETSTOCK_RUNTIME_DIR alone, or of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
+      'temporary folder the first two that can be used. All of them are read, whoever is logged in.',
     'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
       'folder has to be on a local disk, since locks do not work on a network file system.',
     {

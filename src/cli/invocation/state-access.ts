@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { runtimeFolder } from '../../settings/folders.ts';
+import { runtimeFolders } from '../../settings/folders.ts';
 import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
@@ -77,8 +77,8 @@ export function stateOptions(use: StateUse, need: Need): OpenStateOptions {
   return {
     ...{ need, clock, processes, random, command, interrupted },
     folder: folders.state,
-    runtimeFolder: runtimeFolder(env),
-    gateFolder: runtimeFolder(env),
+    runtimeFolders: runtimeFolders(env),
+    movesLimits: true,
     ...(url !== undefined && { url, user: userOf(env) }),
     patience: (settingOf(settings, 'state-patience') ?? 60) * 1000,
     ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),

@@ -23,8 +23,8 @@ export interface ConnectionOptions {
   readonly openWire: OpenWire;
   /** Ends what is more than the usual patience. */
   readonly interrupted?: AbortSignal | undefined;
-  /** Called with each new wire, before anything else is asked of it. */
-  prepare(ask: Ask): Promise<void>;
+  /** Called with each new wire, before anything else is asked of it. @returns the life of the database, if it has begun one */
+  prepare(ask: Ask): Promise<string | undefined>;
 }
 
 /** Asks statements in one round trip by one wire, with the settings that each of them begins with. */
@@ -56,6 +56,7 @@ export class PostgresConnection {
   /** Until then, by the monotonic clock, it is not tried again with the patience that was in vain, or less. */
   #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
+  #life: string | undefined;
   #generation = 0;
 
   private constructor(options: ConnectionOptions) {
@@ -75,6 +76,11 @@ export class PostgresConnection {
   /** When the database was last heard of, by the monotonic clock: what it said then was true at that moment or later. */
   get heardAt(): number {
     return this.#wire === undefined || this.#wire.isOver ? Number.NEGATIVE_INFINITY : this.#heardAt;
+  }
+
+  /** Names the time in which the database has lost nothing: it ends with a crash, and when a standby takes over. */
+  get life(): string | undefined {
+    return this.#life;
   }
 
   /** Counts the wires: what another process has said between two of them was not heard. */
@@ -230,7 +236,7 @@ export class PostgresConnection {
     this.#pid = undefined;
     this.#generation += 1;
     try {
-      await this.#options.prepare(this.#askBy(wire));
+      this.#life = await this.#options.prepare(this.#askBy(wire));
     } catch (error) {
       wire.destroy();
       throw error;

@@ -1,4 +1,4 @@
-import type { InFlight, KeyState } from '../../rate-limit/key-state.ts';
+import { type Gate, type InFlight, type KeyState, longestGate } from '../../rate-limit/key-state.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Window } from '../../rate-limit/window.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -48,8 +48,14 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
       Object.entries(state.windows).map(([kind, window]) => [kind, localWindow(window, time)]),
     ),
     inFlight: new Map([...state.inFlight].map(([id, request]) => [id, localRequest(request, time)])),
-    gate: gate.at === 0 ? gate : { ...gate, at: time.localLatest(gate.at), wall: time.localWall(gate.wall) },
+    gate: gate.at === 0 ? gate : localGate(gate, time, clock),
   };
+}
+
+/** Whoever can write to the database may have put any time there: none is believed that is farther away than a gate can be. */
+function localGate(gate: Gate, time: DatabaseClock, clock: Clock): Gate {
+  const at = Math.min(time.localLatest(gate.at), clock.monotonic() + longestGate);
+  return { ...gate, at, wall: Math.min(time.localWall(gate.wall), clock.now() + longestGate) };
 }
 
 function localWindow(window: Window, time: DatabaseClock): Window {

@@ -28,11 +28,8 @@ export async function openExistingPostgres(
   options: OpenPostgresOptions,
   open: OpenWire = openWire,
 ): Promise<State | undefined> {
-  let exists = false;
-  const connection = await connect(options, open, async (ask, shown) => {
-    exists = await findTables(ask, shown);
-  });
-  if (exists) return postgresState(connection, options);
+  const connection = await connect(options, open, findTables);
+  if (connection.life !== undefined) return postgresState(connection, options);
   await connection.close();
   return undefined;
 }
@@ -40,7 +37,7 @@ export async function openExistingPostgres(
 function connect(
   { url, clock, interrupted }: OpenPostgresOptions,
   open: OpenWire,
-  prepare: (ask: Ask, shown: string) => Promise<void>,
+  prepare: (ask: Ask, shown: string) => Promise<string | undefined>,
 ): Promise<PostgresConnection> {
   const parsed = parseDatabaseUrl(url);
   if (!parsed.ok) throw new UsageError(`The state URL cannot be used: ${parsed.fault}.`);

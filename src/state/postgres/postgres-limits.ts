@@ -67,6 +67,14 @@ export class PostgresLimits extends StoredLimits {
     return this.local(this.#note(scope, notices, this.take(scope, row)));
   }
 
+  life(): string | undefined {
+    return this.#connection.life;
+  }
+
+  isCurrent(scope: string): boolean {
+    return this.#isFresh(scope) && !this.known.get(scope)?.isDamaged;
+  }
+
   /** Somebody may have raised a gate, or forgotten one: what is known is doubtful until it has been read again. */
   heard(): void {
     this.#notices += 1;

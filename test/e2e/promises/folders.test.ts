@@ -83,7 +83,7 @@ test.each<[what: string, at: (petstock: Petstock) => string]>([
   const runtime = join(petstock.home.folder, 'runtime');
   mkdirSync(runtime, { mode: 0o700 });
   const state = at(petstock);
-  const env = { PETSTOCK_STATE_DIR: state, XDG_RUNTIME_DIR: runtime };
+  const env = { PETSTOCK_STATE_DIR: state, PETSTOCK_RUNTIME_DIR: runtime };
   const queue = Array.from({ length: 10 }, (_, index) => index);
   const results: { code: number | null; isSaid: boolean }[] = [];
   const work = async () => {
