@@ -1,6 +1,7 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import { possibleWrites } from './decide.ts';
+import { uniqueName } from './store.ts';
 
 /**
  * The tables as they are made anew, in the words of PostgreSQL. Times named `at` and `since` are milliseconds since the Unix epoch by the clock of
@@ -72,10 +73,13 @@ CREATE TABLE petstock.pruned (
 );
 
 -- One row: the last number that was drawn in the order of all writes. Locked from then to the commit, so numbers become visible in their order.
+-- Raised: by how much it was raised without being drawn. State: names this state; another name once an older copy was found in its place.
 CREATE TABLE petstock.sequence (
-  last bigint NOT NULL
+  last bigint NOT NULL,
+  raised bigint NOT NULL DEFAULT 0,
+  state text NOT NULL DEFAULT ''
 );
-INSERT INTO petstock.sequence VALUES (0);
+INSERT INTO petstock.sequence (last) VALUES (0);
 
 CREATE TABLE petstock.runs (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -148,21 +152,46 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 `;
 
 /** The version of the tables, since the first release. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
+/** The oldest version that can be read: that of 0.2.0 as it was cut in the changelog. */
+const oldestSchema = 3;
 
 /** Returns the statements that make the tables. */
 export function makingTables(): string[] {
-  const bare = tables.replace(/^\s*--.*$/gm, '');
+  return [...statementsOf(tables), namingState()];
+}
+
+/** Returns those that make one table and its indexes. */
+export function makingTable(name: string): string[] {
+  const pattern = new RegExp(`^CREATE (?:TABLE|INDEX \\w+ ON) petstock\\.${name} `);
+  return statementsOf(tables).filter((sql) => pattern.test(sql));
+}
+
+function statementsOf(script: string): string[] {
+  const bare = script.replace(/^\s*--.*$/gm, '');
   return bare.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
 }
 
+/** One that had no name gets one that a copy of it would get, too. */
+const namingState = () =>
+  `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
+
+/** Returns the statements that bring the sequence of version 4 to this one. */
+export function upgradingSequence(): string[] {
+  return [
+    'ALTER TABLE petstock.sequence ADD COLUMN raised bigint NOT NULL DEFAULT 0',
+    "ALTER TABLE petstock.sequence ADD COLUMN state text NOT NULL DEFAULT ''",
+    namingState(),
+  ];
+}
+
 /**
- * Throws FailureError if this version can't read tables of another one.
+ * Throws FailureError if this version can't read tables of another one. Those of version 3 and 4 can be brought to this one.
  * @param state its name for messages
  * @param aside how it is put aside, and a command for that
  */
 export function requireReadable(version: number, state: string, aside: { way: string; hint: string }): void {
-  if (version === schemaVersion) return;
+  if (version >= oldestSchema && version <= schemaVersion) return;
   if (version > schemaVersion) {
     throw new FailureError(
       `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
@@ -170,10 +199,14 @@ export function requireReadable(version: number, state: string, aside: { way: st
     );
   }
   throw new FailureError(
-    `${state} was written by a version of petstock that was never released, and is left as it is: ${aside.way}`,
+    `${state} was written by a version of petstock that was never released, and is left as it is: ${aside.way}. ${lostAside}`,
     { hint: aside.hint },
   );
 }
+
+/** What nobody knows any more once a state was put aside. */
+export const lostAside =
+  "Without it runs that are not finished can't be resumed, and a file of deltas that was applied is not known again";
 
 /** Results of a row that has changed the stock, or may have, for `IN (…)`. */
 export const possibleResults = possibleWrites.map((result) => `'${result}'`).join();

@@ -38,14 +38,15 @@ export const inSqlite: SimulatedStores = async (simulation) => {
     }
   };
   const connections: Connection[] = [];
+  const clock = { boot: () => 'boot', monotonic: () => 0 };
   const connectionOf = perMachine(() => {
     const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
     connections.push(connection);
-    makeTables(connection);
+    makeTables(connection, clock);
     return connection;
   });
-  const open: OpenStore = (machine, clock) =>
-    new SqliteLimits(new SqliteStore(connectionOf(machine), clock, () => false));
+  const open: OpenStore = (machine, ofMachine) =>
+    new SqliteLimits(new SqliteStore(connectionOf(machine), ofMachine, () => false));
   return simulation(open).finally(() => {
     for (const connection of connections) connection.close();
   });

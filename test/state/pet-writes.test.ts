@@ -30,7 +30,7 @@ async function recording(): Promise<RecordingConnection> {
   writeFileSync(file, '');
   const connection = new RecordingConnection(await loadEngine(), file);
   onTestFinished(() => connection.close());
-  makeTables(connection);
+  makeTables(connection, createStateClock());
   return connection;
 }
 

@@ -4,6 +4,7 @@ import { FailureError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
 import { localFolderHint, otherFolderHint } from '../store.ts';
+import { lostAside } from '../tables.ts';
 import { Connection, companions, DamagedState, inodeOf, unusableBy } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
@@ -73,7 +74,9 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
     if (options.looks || !(error instanceof DamagedState)) throw error;
     const aside = moveAside(file, inode, options.clock);
     if (aside !== undefined)
-      options.warn(`${error.message}: it is now ${aside}, and a new one was begun. The history starts over`);
+      options.warn(
+        `${error.message}: it is now ${aside}, and a new one was begun. The history starts over. ${lostAside}`,
+      );
     if (!existsSync(file)) createFile(file);
     connection = await openFile(file, engine, options);
     isNew = true;
@@ -121,7 +124,7 @@ async function openFile(file: string, engine: Engine, { clock, need }: OpenFileO
       if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied, or cut');
       await clock.sleep(emptyPause);
     }
-    makeTables(connection);
+    makeTables(connection, clock);
     // A full disk shows itself only when something is written.
     if (need === 'limits') connection.quick(() => connection.run('UPDATE sequence SET last = last'));
     // In KiB. Rows that are removed are all over the indexes: with 2 MiB that took twice the CPU.

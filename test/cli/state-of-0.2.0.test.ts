@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { loadEngine } from '../../src/state/sqlite/engine.ts';
+import { changeFile, type Shop, test } from '../support/shop.ts';
+
+/** Puts a state there that 0.2.0 has left: files of deltas were applied to pets 1 and 2, and to 3 and 4 of 3 to 8, and then it was killed. */
+async function leaveState({ folders, service }: Shop): Promise<void> {
+  mkdirSync(folders.state, { recursive: true, mode: 0o700 });
+  const text = readFileSync(join(import.meta.dirname, '../support/state-0.2.0.sql'), 'utf8');
+  const { DatabaseSync } = await loadEngine();
+  const database = new DatabaseSync(join(folders.state, 'state.db'));
+  const url = `${service.url}`;
+  database.exec(text.replaceAll('@url@', url).replaceAll('@service@', url.replace('127.0.0.1', 'localhost')));
+  database.close();
+}
+
+const stockOf = async ({ service }: Shop) => {
+  const { stock } = await service.controls.snapshot();
+  return [...stock.items].slice(0, 8).map(({ quantity }) => Number(quantity));
+};
+
+test('a run that 0.2.0 has left is resumed, and a file that it has applied is known', async ({ shop }) => {
+  const quantities = [20, 20, 15, 15, 10, 10, 10, 10];
+  for (const [index, quantity] of quantities.entries())
+    await shop.service.controls.setPet(BigInt(index + 1), { quantity: BigInt(quantity) });
+  await leaveState(shop);
+  const again = changeFile(shop, 'petId,delta\n1,10\n2,10\n');
+  await shop.exits(['inventory', 'apply', again, '--yes'], 2, '--again');
+  shop.clock.advance(60_000);
+  const { stdout } = await shop.exits('inventory apply --resume latest --yes --json', 0);
+  expect(JSON.parse(stdout)).toMatchObject({ counts: { applied: 6 } });
+  expect(await stockOf(shop)).toEqual([20, 20, 15, 15, 15, 15, 15, 15]);
+  expect(await shop.json('history list --json')).toHaveLength(3);
+  await shop.exits('state check', 0);
+  await shop.exits('inventory set 9 8 --read-first', 0);
+  await shop.exits('undo --last --yes', 0);
+  expect(await shop.json('state info --json')).toMatchObject({ schema: 5, runs: 5, rows: 11 });
+});
