@@ -8,6 +8,7 @@ import {
   UnavailableError,
 } from '../shared/errors.ts';
 import { isOfGateway } from '../shared/http-status.ts';
+import { isBelow, shownUrl } from './base-url.ts';
 import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
 import { errorOf, NetworkFault } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
@@ -19,10 +20,15 @@ export type AttemptEnd<T> =
   | { readonly kind: 'refused'; readonly error: PetstockError }
   /** It did not leave. */
   | { readonly kind: 'overtaken'; readonly error: OvertakenError }
-  /** `url`: on the same origin. */
+  /** `url`: below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
+
+export interface AttemptOptions extends ExchangeOptions {
+  /** A redirect is followed only below it. Ends in `/v1`, without a slash behind it. */
+  readonly baseUrl: string;
+}
 
 /** A head that can't be read is taken for the longest wait that it is likely to have asked for. */
 const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
@@ -37,7 +43,7 @@ const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
 export async function attempt<T>(
   request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
   permit: Permit,
-  options: ExchangeOptions,
+  options: AttemptOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<AttemptEnd<T>> {
   let hasLeft = false;
@@ -45,7 +51,7 @@ export async function attempt<T>(
   let noted: Noted | undefined;
   const observe = (answer: Answer): Promise<AttemptEnd<T>> => {
     noted = permit.answered(answer);
-    return judge(request, answer, noted.retryAfter, use);
+    return judge(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
   try {
     const { method, url, headers, body } = request;
@@ -110,11 +116,11 @@ function certainlyUnsent(error: unknown): boolean {
 async function judge<T>(
   request: Omit<HttpRequest, 'signal'>,
   answer: Answer,
-  retryAfter: number | undefined,
+  { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<Noted, 'retryAfter'>,
   use: (answer: Answer) => Promise<T>,
 ): Promise<AttemptEnd<T>> {
   const { status } = answer;
-  if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer) };
+  if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer, baseUrl) };
   if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };
   const error = await errorOf(answer, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
@@ -157,19 +163,20 @@ function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
 
 /**
  * Where a redirect leads.
- * @throws FailureError for one that would show the key to another origin, or turn a write into something else
+ * @throws FailureError for one that would show the key to anything but the base URL, or turn a write into something else
  */
-function redirectTarget(request: Pick<HttpRequest, 'method' | 'url'>, answer: Answer): string {
+function redirectTarget(request: Pick<HttpRequest, 'method' | 'url'>, answer: Answer, baseUrl: string): string {
   const { status, headers } = answer;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
     throw new FailureError(`The service answered ${status} without a usable Location`, { status });
   }
-  const from = new URL(request.url);
   const to = new URL(location, request.url);
-  if (to.origin !== from.origin) {
-    const where = to.origin === 'null' ? to.protocol : to.origin;
-    const message = `The service redirects to another address, ${where}. It was not followed, since that would show it the key`;
+  if (!isBelow(baseUrl, to)) {
+    const { origin } = new URL(baseUrl);
+    const other = to.origin === 'null' ? to.protocol : to.origin;
+    const where = other === origin ? `what is not below ${baseUrl}` : `another address, ${shownUrl(other)}`;
+    const message = `The service redirects to ${where}. It was not followed, since that would show it the key`;
     throw new FailureError(message, { status });
   }
   const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);

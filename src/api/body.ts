@@ -114,7 +114,8 @@ export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array>
   if (encoding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (decoder !== undefined) return decoded(body, decoder);
-  throw new FailureError(`The service answered in an unknown content encoding, "${encoding}"`);
+  // Its name would be words of the service in a sentence of ours.
+  throw new FailureError('The service answered in a content encoding that was not asked for');
 }
 
 /** Whether the bytes of the body are those that came. */

@@ -5,16 +5,15 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
+import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, mostBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
-import { type Answer, Controllers, type ExchangeOptions } from './exchange.ts';
+import { type Answer, Controllers } from './exchange.ts';
 import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends Omit<SendOptions, 'controllers' | 'redact'> {
-  /** Ends in `/v1`, without a slash behind it. */
-  readonly baseUrl: string;
   readonly key: string;
   /** `petstock/1.2.3` */
   readonly userAgent: string;
@@ -114,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
   const redact = redactorOf([options.key]);
   const sending: SendOptions = { ...options, controllers: new Controllers(), redact };
   /** For requests that no signal ends. */
-  const unending: ExchangeOptions = { ...sending, interrupted: undefined };
+  const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
   const call = <T>(outgoing: Call, use: (answer: Answer) => Promise<T>): Promise<T> =>

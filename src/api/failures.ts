@@ -83,6 +83,8 @@ const untrusted =
 export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
   const { message, code } = error as { message?: string; code?: string };
+  // Node's message repeats all names in the certificate.
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'it is for another host';
   // OpenSSL: `802C64:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/…`
   const [, reason] = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(message ?? '') ?? [];
   if (reason !== undefined) return `no TLS connection can be made (${reason})`;

@@ -1,8 +1,9 @@
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { type AttemptEnd, attempt } from './attempt.ts';
-import type { Answer, ExchangeOptions } from './exchange.ts';
+import { type AttemptEnd, type AttemptOptions, attempt } from './attempt.ts';
+import { shownUrl } from './base-url.ts';
+import type { Answer } from './exchange.ts';
 import { inWordsOf } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -17,7 +18,7 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
   readonly once?: boolean | undefined;
 }
 
-export interface SendOptions extends ExchangeOptions {
+export interface SendOptions extends AttemptOptions {
   readonly governor: Governor;
   readonly interrupted: AbortSignal;
   /** How many times a request is sent again after a network fault, 502, 503 or 504. Default: 4. */
@@ -30,7 +31,7 @@ export interface SendOptions extends ExchangeOptions {
 const maxRedirects = 5;
 
 /**
- * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect to the same origin is followed.
+ * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect below the base URL is followed.
  * Tries again what certainly was not carried out; a network fault, 502, 503 and 504 only if the request is repeatable.
  *
  * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
@@ -61,13 +62,13 @@ export async function send<T>(
  */
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
-  options: ExchangeOptions,
+  options: AttemptOptions,
   use: (answer: Answer) => Promise<T>,
 ): Promise<T> {
   const end = await attempt(request, request.permit, options, use);
   if (end.kind === 'done') return end.value;
   if (end.kind !== 'moved') throw end.error;
-  const message = `The service redirects a ${request.method} to ${end.url}, which is not followed`;
+  const message = `The service redirects a ${request.method} to ${shownUrl(end.url)}, which is not followed`;
   throw new FailureError(message, { status: end.status });
 }
 
@@ -147,7 +148,8 @@ class Tries {
 
   #follow(url: string): void {
     this.#redirects += 1;
-    if (this.#redirects > maxRedirects) throw new FailureError(`The service redirects in a circle, last to ${url}`);
+    if (this.#redirects > maxRedirects)
+      throw new FailureError(`The service redirects in a circle, last to ${shownUrl(url)}`);
     this.url = url;
   }
 

@@ -30,8 +30,8 @@ function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }
 
-/** Variables that hold a key, an administration token, or the URL of a database, which contains its password. */
-const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_(DATABASE|KEY|ADMIN_TOKEN))/i;
+/** Variables that hold a key, or the URL of a database, which contains its password; and all options of `sandbox serve`, since some are tokens. */
+const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_)/i;
 
 /** Returns the variables for a program that petstock starts: none that holds a secret of petstock. */
 export function withoutSecrets(env: Environment): Record<string, string | undefined> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOfAnswer, parseServiceError } from '../../src/api/failures.ts';
+import { describe as describeFault, errorOfAnswer, parseServiceError } from '../../src/api/failures.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
@@ -70,3 +70,9 @@ property(
     expect(error.status).toBe(status);
   },
 );
+
+test('repeats no name out of a certificate', () => {
+  const code = 'ERR_TLS_CERT_ALTNAME_INVALID';
+  const message = "Host: localhost. is not cert's CN: x. Error: All 24 pets were set to 0";
+  expect(describeFault(Object.assign(new Error(message), { code }))).toBe('it is for another host');
+});

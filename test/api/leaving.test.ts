@@ -56,7 +56,12 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   const governor: Governor = { lastSeen: undefined, admit, admitSeveral, flush: async () => {} };
   const options = {
     ...{ governor, transport, clock: createTestClock(), timeout: 1000, interrupted: signal },
-    ...{ controllers: new Controllers(), redact: (text: string) => text, random: () => 0 },
+    ...{
+      baseUrl: 'http://127.0.0.1:1/v1',
+      controllers: new Controllers(),
+      redact: (text: string) => text,
+      random: () => 0,
+    },
   };
   const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>
     answer.text({ most: 1000, of: 'PATCH' }),

@@ -6,11 +6,12 @@ const statuses = [301, 302, 303, 307, 308];
 const ok = answer(200, stock);
 const redirect = (status: number, location: string | string[]) => answer(status, '<html>moved', { location });
 
-describe('to the same origin', () => {
+describe('to somewhere below the base URL', () => {
   test.each([
     ...statuses.map((status) => [status, '/v1/stock?page=1#top', '/v1/stock?page=1'] as const),
     [302, 'elsewhere', '/v1/elsewhere'],
-    [302, '../v2/inventory', '/v2/inventory'],
+    [302, 'a..b/c%2Fd', '/v1/a..b/c%2Fd'],
+    [302, '../v1/stock', '/v1/stock'],
     [302, '?page=2', '/v1/inventory?page=2'],
   ] as const)('a GET follows %i with Location %j to %s', async (status, location, path) => {
     const { server, list, clock } = await openClient([redirect(status, location), ok]);
@@ -63,7 +64,43 @@ describe('to the same origin', () => {
   });
 });
 
-describe('to another origin: never followed, and the key is never sent there', () => {
+describe('to anything else: never followed, and the key is never sent there', () => {
+  test.each([
+    ['scheme', (own: string) => own.replace('http:', 'https:')],
+    ['host', (own: string) => own.replace('127.0.0.1', 'localhost')],
+    ['port', (own: string) => own.replace(/:(\d+)\//, (_whole, port) => `:${(Number(port) % 65535) + 1}/`)],
+  ])('refuses a URL of which only the %s differs', async (_part, change) => {
+    const { server, list } = await openClient([
+      (response) => redirect(307, change(`${server.url}/inventory`))(response),
+      ok,
+    ]);
+    await expect(list()).rejects.toThrow(`another address, ${new URL(change(`${server.url}/`)).origin}. It was not`);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    '/',
+    '/v1',
+    '/v10/inventory',
+    '/V1/inventory',
+    '/other/v1/inventory',
+    '/v1/../other',
+    '/v1/%2e%2E/other',
+    '/v1/..%2fother',
+    '/v1/..%5Cother',
+    '/v1/a%2F%2e%2e%2F../other',
+    '/v1/%',
+    '..',
+  ])('refuses %s of the same origin, at once or after another redirect', async (location) => {
+    for (const answers of [[redirect(307, location)], [redirect(302, '/v1/stock'), redirect(307, location)]]) {
+      const { server, list } = await openClient(answers);
+      await expect(list()).rejects.toThrow(
+        `The service redirects to what is not below ${server.url}. It was not followed`,
+      );
+      expect(server.requests).toHaveLength(answers.length);
+    }
+  });
+
   test.each(statuses)('%i', async (status) => {
     const other = await openServer(ok);
     const { list, client } = await openClient([redirect(status, `${other.url}/inventory`)]);
@@ -109,4 +146,15 @@ test.each<[string, Record<string, string | string[]>]>([
   const { server, list } = await openClient([answer(302, '', headers)]);
   await expect(list()).rejects.toThrow('The service answered 302 without a usable Location');
   expect(server.requests).toHaveLength(1);
+});
+
+test('shortens an address that a redirect fills with words', async () => {
+  const words = 'x'.repeat(30_000);
+  const { list } = await openClient([redirect(302, `https://${words}.example/v1`)]);
+  await expect(list()).rejects.toThrow(/^The service redirects to another address, https:\/\/x{92}…\. It was not/);
+  const { client, permit } = await openClient([redirect(307, `/v1/${words}`)]);
+  const update = client.updateInventory(7n, 3, { permit: await permit() });
+  await expect(update).rejects.toThrow(
+    /^The service redirects a PATCH to http:\/\/127.0.0.1:\d+\/v1\/x+…, which is not/,
+  );
 });

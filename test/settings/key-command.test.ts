@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { flagOf, optionNames } from '../../src/cli/commands/sandbox/sandbox-options.ts';
 import { parseCommandLine } from '../../src/settings/command-line.ts';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
+import { withoutSecrets } from '../../src/settings/variables.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, test as shopTest, withEnv } from '../support/shop.ts';
@@ -154,16 +156,26 @@ describe('a key that a command prints', () => {
     expect(await stopped).toMatchObject({ code: 130, requests: [] });
   });
 
-  test('it gets no key or password of petstock from the environment', async ({ shop }) => {
+  test('gets no option of the service, key or password of petstock from the environment', async ({ shop }) => {
     shop.showsKey(`env | grep -c 'not_for_others' >> "$LOG"; echo ${shop.service.key}`);
     await shop.store();
-    const url = 'postgresql://ann:not_for_others@127.0.0.1:1/pets';
-    const env = {
-      ...{ PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url, PETSTOCK_SERVE_ADMIN_TOKEN: 'not_for_others' },
-      ...{ PETSTOCK_API_KEY_PRODUCTION: 'psk_not_for_others', PETSTOCK_SERVE_KEY: 'not_for_others', HOME: '/nowhere' },
-    };
-    await shop.run('inventory list', { env });
+    const served = optionNames.map((name) => `SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`);
+    expect(served).toContain('SERVE_METRICS_TOKEN');
+    const names = [...served, 'STATE_URL', 'API_KEY_PRODUCTION', 'NORTH_API_KEY_STAGING'];
+    const env = Object.fromEntries(
+      names.map((name) => [`PETSTOCK_${name}`, 'postgresql://ann:not_for_others@127.0.0.1:1/p']),
+    );
+    await shop.run('inventory list', { env: { ...env, PETSTOCK_STATE_URL: undefined } });
     expect(shop.log()).toBe('0\n');
+    expect(withoutSecrets(env)).toEqual({});
+  });
+
+  test('gets of PATH only the absolute entries', async ({ shop }) => {
+    shop.showsKey(`echo "$PATH" > "$LOG"; echo ${shop.service.key}`);
+    await shop.store();
+    const folder = resolve(shop.bin);
+    await shop.run('inventory list', { env: { PATH: `.::${folder}:bin:./x:/usr/bin:/bin:` } });
+    expect(shop.log()).toBe(`${folder}:/usr/bin:/bin\n`);
   });
 
   test('a shell runs it only where that was asked for', async ({ shop }) => {

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
@@ -117,7 +118,7 @@ function pathOf(text: string): string {
     });
   }
   const base = 'http://service.invalid/v1';
-  const inBase = URL.canParse(base + path) && new URL(base + path).href.startsWith(`${base}/`);
+  const inBase = URL.canParse(base + path) && isBelow(base, new URL(base + path));
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || text.startsWith('//') || !inBase || /[\s#\\]/.test(text)) {
     throw new UsageError(`Invalid path "${text}": it starts with a slash and stays below /v1, such as /inventory`, {
       hint: 'petstock api GET /inventory',

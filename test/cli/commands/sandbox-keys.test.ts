@@ -50,6 +50,15 @@ describe('sandbox keys', () => {
     expect(code).toBe(0);
   });
 
+  test('does not repeat a key that is given to revoke in the place of its id', async ({ shop }) => {
+    const { key } = await printed(shop, 'sandbox keys create --plan pro');
+    for (const given of [key, 'abcdefghijklmnop', '!only#signs$in%it']) {
+      const stderr = await shop.refused(['sandbox', 'keys', 'revoke', given]);
+      expect(stderr).toContain('A key is revoked by its id');
+      expect(stderr).not.toContain(given);
+    }
+  });
+
   test("another file gets no key of the caller; the sandbox's own key can't be revoked", async ({ shop }) => {
     await shop.run('-e sandbox inventory get 1');
     const [own] = await printed(shop, 'sandbox keys list');

@@ -68,6 +68,10 @@ export const defineRevoke = define({
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StoreChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
+    // Rather a key, which is not to be shown.
+    if (!/^[0-9a-f]{12}$/.test(id)) {
+      throw new UsageError('A key is revoked by its id, 12 digits from 0 to f; what was given is none', { hint });
+    }
     const chosen = chosenStore(invocation, choice);
     const { idOfKey } = await import('../../../service/index.ts');
     const own = ownKey(invocation.context.folders.state);
