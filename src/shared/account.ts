@@ -7,6 +7,14 @@ export function effectiveUser(): number | undefined {
   return process.geteuid?.();
 }
 
+const root = 0;
+
+/** Reports whether a file is of this user or of root, or of a system without owners. */
+export function isOursOrRoots(owner: number): boolean {
+  const user = effectiveUser();
+  return user === undefined || owner === user || owner === root;
+}
+
 export interface Account {
   readonly name: string;
   /** An absolute path. It need not exist. */

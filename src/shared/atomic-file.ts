@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { fsync, type Stats } from 'node:fs';
-import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { constants, fsync, type Stats } from 'node:fs';
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
-import { foreignLink } from './private-files.ts';
+import { ForeignLink, openPlace, type Place } from './open-place.ts';
 
 /** The calls that put a file on the disk and in its place; tests have others. */
 export interface DiskSync {
@@ -46,18 +46,40 @@ export interface WriteOptions {
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
   const mode = options.isPrivate ? 0o600 : 0o644;
-  const existing = await attempt(path, () => existingFile(path));
-  if (existing !== undefined && !existing.stats.isFile()) {
-    const target = await attempt(path, () => open(path, 'w'));
-    return writeAndClose(path, target, pieces);
+  const place = openSafePlace(path);
+  try {
+    if (await attempt(path, () => isNoFile(path))) return await writeDirectly(path, pieces);
+    const { stats, name } = place;
+    if (stats?.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
+    const system = { ...diskSync, ...options.sync };
+    await throughNewFile(path, place, pieces, system, {
+      mode,
+      like: stats && { ...stats, mode: options.isPrivate ? mode : stats.mode },
+      put: (temporary) => replace(path, temporary, join(place.folder, name), system),
+    });
+  } finally {
+    place.close();
   }
-  const place = existing?.place ?? path;
-  const system = { ...diskSync, ...options.sync };
-  await throughNewFile(path, dirname(place), pieces, system, {
-    mode,
-    like: existing && { ...existing.stats, mode: options.isPrivate ? mode : existing.stats.mode },
-    put: (temporary) => replace(path, temporary, place, system),
+}
+
+/** Reports whether a device or a pipe is there. Such may have no name of its own: /dev/stdout if that is a pipe. */
+async function isNoFile(path: string): Promise<boolean> {
+  const stats = await stat(path).catch((error) => {
+    if (systemCode(error) !== 'ENOENT') throw error;
   });
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+/** Opening it must empty no file that has come to be there meanwhile. */
+async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
+  const target = await attempt(path, () => open(path, constants.O_WRONLY));
+  return writeAndClose(path, target, afterCheck(path, target, pieces));
+}
+
+async function* afterCheck(path: string, target: FileHandle, pieces: Pieces): AsyncGenerator<string | Uint8Array> {
+  if ((await target.stat()).isFile())
+    throw new FailureError(`${path} can't be written: it has become a file meanwhile`);
+  yield* pieces;
 }
 
 /** Milliseconds between tries while another program may have the file open: a scanner for viruses lets go of it soon. */
@@ -95,7 +117,9 @@ export async function createFileAtomically(path: string, text: string, sync: Par
     }
     return true;
   };
-  return throughNewFile(path, dirname(path), [text], { ...diskSync, ...sync }, { mode: 0o600, put });
+  const folder = dirname(path);
+  const place = { folder, folderPath: folder };
+  return throughNewFile(path, place, [text], { ...diskSync, ...sync }, { mode: 0o600, put });
 }
 
 interface NewFile<Result> {
@@ -108,7 +132,7 @@ interface NewFile<Result> {
 
 async function throughNewFile<Result>(
   path: string,
-  folder: string,
+  { folder, folderPath }: Pick<Place, 'folder' | 'folderPath'>,
   pieces: Pieces,
   sync: DiskSync,
   file: NewFile<Result>,
@@ -126,37 +150,30 @@ async function throughNewFile<Result>(
     await rm(temporary, { force: true });
     throw error;
   }
-  await attempt(path, () => sync.folder(folder));
+  await attempt(path, () => sync.folder(folderPath));
   return result;
 }
 
 /**
- * Refuses a path through a symbolic link that others may have put there, so that something else is overwritten.
+ * Refuses a path to which nothing can be written: its folder is missing, or it leads through a symbolic link that others may have put
+ * there, so that something else is overwritten.
  * @throws FailureError
  */
 export function requireSafePlace(path: string): void {
-  let link: string | undefined;
-  try {
-    link = foreignLink(path);
-  } catch (error) {
-    throw worded(path, error);
-  }
-  if (link === undefined) return;
-  const what = link === resolve(path) ? 'it' : link;
-  throw new FailureError(`${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`);
+  openSafePlace(path).close();
 }
 
-/** Returns the file that is there, and where it is, links followed. */
-async function existingFile(path: string) {
-  requireSafePlace(path);
+/** @throws FailureError */
+function openSafePlace(path: string): Place {
   try {
-    const stats = await stat(path);
-    if (stats.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
-    // What is no file may have no name of its own: /dev/stdout if that is a pipe.
-    return { place: stats.isFile() ? await realpath(path) : path, stats };
+    return openPlace(path);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof ForeignLink)) throw worded(path, error);
+    const what = error.link === resolve(path) ? 'it' : error.link;
+    throw new FailureError(
+      `${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`,
+      { cause: error },
+    );
   }
 }
 

@@ -7,20 +7,17 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  readlinkSync,
-  realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { effectiveUser } from './account.ts';
+import { dirname, join } from 'node:path';
+import { effectiveUser, isOursOrRoots } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
+import { ForeignLink, openPlace, writableByOthers } from './open-place.ts';
 import { shellWord } from './where.ts';
 
-const root = 0;
 const sticky = 0o1000;
-const writableByOthers = 0o022;
 const ofOthers = 0o077;
 
 export interface PrivateFile {
@@ -63,16 +60,21 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
 export function privatePlace(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink()) return path;
-  const link = foreignLink(path);
-  if (link !== undefined) throw refusal(path, `${link} is a symbolic link that another user may have put there`);
   try {
-    const place = realpathSync(path);
-    requirePrivateFolder(dirname(place));
-    return place;
+    const place = openPlace(path);
+    place.close();
+    if (place.stats === undefined) throw leadsNowhere(path);
+    requirePrivateFolder(place.folderPath);
+    return join(place.folderPath, place.name);
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    throw refusal(path, 'it is a symbolic link to what does not exist: make that, or remove the link');
+    if (!(error instanceof ForeignLink)) throw leadsNowhere(path);
+    throw refusal(path, `${error.link} is a symbolic link that another user may have put there`);
   }
+}
+
+function leadsNowhere(path: string): FailureError {
+  return refusal(path, 'it is a symbolic link to what does not exist: make that, or remove the link');
 }
 
 /**
@@ -89,7 +91,7 @@ function requireOurs(path: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw refusal(path, 'it is a symbolic link: put the file itself there');
   if (!stats.isFile()) throw refusal(path, 'it is not a file');
   if (user === undefined) return;
-  if (stats.uid !== user && stats.uid !== root) {
+  if (!isOursOrRoots(stats.uid)) {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
@@ -182,39 +184,6 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
   if ((stats.mode & writableByOthers) !== 0) {
     throw failure(path, `others can write to it: run chmod go-w ${shellWord(path)}, or name another folder`);
   }
-}
-
-/**
- * Returns the first symbolic link on a path that another user may have put there: one in a folder that is theirs or that they can
- * write to. Each part of the path is checked, and each link on the way. Undefined on Windows.
- * @throws the error of `node:fs`
- */
-export function foreignLink(path: string): string | undefined {
-  if (effectiveUser() === undefined) return undefined;
-  let folder: string = sep;
-  const names = resolve(path).split(sep);
-  for (let links = 0; names.length > 0 && links < mostLinks; ) {
-    const place = resolve(folder, names.shift() ?? '');
-    const stats = lstatSync(place, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    if (stats.isSymbolicLink()) {
-      const { uid, mode } = statSync(folder);
-      if (!isOursOrRoots(uid) || (mode & writableByOthers) !== 0) return place;
-      links += 1;
-      const target = readlinkSync(place);
-      names.unshift(...target.split(sep));
-      if (isAbsolute(target)) folder = sep;
-    } else folder = place;
-  }
-  return undefined;
-}
-
-/** A path that leads in a circle is a fault that the system finds. */
-const mostLinks = 40;
-
-function isOursOrRoots(owner: number): boolean {
-  const user = effectiveUser();
-  return user === undefined || owner === user || owner === root;
 }
 
 function statsOf(path: string, read: (path: string) => Stats): Stats | undefined {
