@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
+import { makePrivateFolder, privateDatabase, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 
 export const sandboxPlan = 'business';
@@ -19,15 +19,31 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   const { file = own.file, database, clock = context.clock } = options;
   // A server in memory has nothing to do with the sandbox: the service makes a key for it.
   const key = options.key ?? (file === ':memory:' ? undefined : own.key);
+  const isFile = database === undefined && file !== ':memory:';
   const folder = dirname(resolve(file));
-  if (database === undefined && file !== ':memory:' && !existsSync(folder)) makePrivateFolder(folder);
-  return startService({ ...options, file, key, clock, ...(await serversOf(options)) }).catch(async (cause) => {
+  if (isFile && !existsSync(folder)) makePrivateFolder(folder);
+  return startService({
+    ...options,
+    file: isFile ? named(() => privateDatabase(file)) : file,
+    key,
+    clock,
+    ...(await serversOf(options)),
+  }).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
     if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
     throw listenError(cause, options) ?? (await storeError(cause, { file, database, isOwn: file === own.file }));
   });
+}
+
+/** Returns what `read` makes of a file that an option names. @throws UsageError for one that may not be ours */
+export function named<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw cause instanceof FailureError ? new UsageError(cause.message, { cause, hint: cause.hint }) : cause;
+  }
 }
 
 /** The servers of a database: the driver of the service takes one host a URL. */

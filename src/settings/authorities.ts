@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import tls from 'node:tls';
-import { UsageError } from '../shared/errors.ts';
+import { FailureError, UsageError } from '../shared/errors.ts';
 import { readErrorReason } from '../shared/file-error.ts';
+import { readTrustedFile } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -14,7 +15,7 @@ const mostBytes = 16 * 1024 * 1024;
  * @throws UsageError if it can't be read, or holds none that can be used
  */
 export function readAuthorities(file: string): string[] {
-  const certificates = textOf(file).match(pem) ?? [];
+  const certificates = trustedText(file).match(pem) ?? [];
   if (certificates.length === 0) throw unusable(file, 'there is no certificate in PEM in it (BEGIN CERTIFICATE)');
   for (const [index, certificate] of certificates.entries()) {
     try {
@@ -48,23 +49,26 @@ function extraAuthorities(env: Environment): string[] {
   }
 }
 
-function textOf(file: string): string {
+function trustedText(file: string): string {
   try {
-    const stats = statSync(file);
-    // Reading a pipe would wait, and no Ctrl-C would help, and a device may have no end.
-    if (!stats.isFile()) throw unusable(file, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
-    // A file of the system's own, such as /proc/kmsg, has no size and may be waited for.
-    if (stats.size === 0) return '';
-    if (stats.size > mostBytes) throw unusable(file, 'it is too large to be a file of certificates');
-    return readFileSync(file, 'latin1');
+    const text = readTrustedFile(file, mostBytes);
+    if (text === undefined) throw unusable(file, 'there is no such file');
+    return text;
   } catch (error) {
-    throw error instanceof UsageError ? error : unusable(file, readErrorReason(error), error);
+    if (error instanceof UsageError) throw error;
+    if (error instanceof FailureError) throw new UsageError(error.message, { cause: error, hint: error.hint ?? hint });
+    throw unusable(file, readErrorReason(error), error);
   }
 }
 
+function textOf(file: string): string {
+  const stats = statSync(file);
+  // Reading a pipe would wait, and no Ctrl-C would help.
+  return stats.isFile() && stats.size <= mostBytes ? readFileSync(file, 'latin1') : '';
+}
+
+const hint = "petstock config set ca-file '<file>'";
+
 function unusable(file: string, reason: string, cause?: unknown): UsageError {
-  return new UsageError(`The ca-file ${file} can't be used: ${reason}`, {
-    cause,
-    hint: "petstock config set ca-file '<file>'",
-  });
+  return new UsageError(`The ca-file ${file} can't be used: ${reason}`, { cause, hint });
 }

@@ -37,6 +37,34 @@ export interface PrivateFile {
  *   to by others; the error of `node:fs` if it can't be read
  */
 export function readPrivateFile(given: string): PrivateFile | undefined {
+  return readOnce(given, (path, descriptor, stats) => ({
+    text: textOf(descriptor, stats, 'utf8'),
+    warning: narrow(path, descriptor, stats),
+  }));
+}
+
+/**
+ * Reads a file that others may read and only this user or root may have written, such as the certificates that are trusted.
+ * @param most in bytes
+ * @throws as `readPrivateFile`
+ */
+export function readTrustedFile(given: string, most: number): string | undefined {
+  return readOnce(given, (path, descriptor, stats) => {
+    if (stats.size > most) throw refusal(path, 'it is too large');
+    return textOf(descriptor, stats, 'latin1');
+  });
+}
+
+/** A file of the system's own, such as /proc/kmsg, has no size and might be waited for. */
+function textOf(descriptor: number, { size }: Stats, encoding: 'utf8' | 'latin1'): string {
+  return size === 0 ? '' : readFileSync(descriptor, encoding);
+}
+
+/** It is opened once, and what is looked at is what is open. */
+function readOnce<Result>(
+  given: string,
+  read: (path: string, descriptor: number, stats: Stats) => Result,
+): Result | undefined {
   const path = privatePlace(given);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
@@ -46,7 +74,7 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
   try {
     const stats = fstatSync(descriptor);
     requireOurs(path, stats);
-    return { text: readFileSync(descriptor, 'utf8'), warning: narrow(path, descriptor, stats) };
+    return read(path, descriptor, stats);
   } finally {
     closeSync(descriptor);
   }
@@ -86,16 +114,26 @@ export function requirePrivateFile(path: string): void {
   if (found !== undefined) requireOurs(path, found);
 }
 
+/**
+ * Returns where the file of a database is or would be, as `privatePlace` does.
+ * @throws FailureError if it, or a file that the database keeps beside it, is of another user, or can be written to by others
+ */
+export function privateDatabase(path: string): string {
+  const place = privatePlace(path);
+  for (const end of ['', '-wal', '-shm', '-journal']) requirePrivateFile(place + end);
+  return place;
+}
+
 function requireOurs(path: string, stats: Stats): void {
   const user = effectiveUser();
   if (stats.isSymbolicLink()) throw refusal(path, 'it is a symbolic link: put the file itself there');
-  if (!stats.isFile()) throw refusal(path, 'it is not a file');
+  if (!stats.isFile()) throw refusal(path, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
   if (user === undefined) return;
   if (!isOursOrRoots(stats.uid)) {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw refusal(path, 'others can write to it: check that it is as you left it', `chmod 600 ${shellWord(path)}`);
+    throw refusal(path, 'others can write to it: check that it is as you left it', `chmod go-w ${shellWord(path)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { refuseSudoInHome } from '../../src/settings/folders.ts';
 import { UsageError } from '../../src/shared/errors.ts';
 import { isRoot } from '../support/capabilities.ts';
+import { served } from '../support/served-shop.ts';
 import { openShop, type Shop, temporaryFolders, test } from '../support/shop.ts';
 
 const secret = 'psk_of_somebody_else1';
@@ -182,4 +183,64 @@ test('the hint runs as it stands, also where the file stands behind --', async (
   expect(hint).toBe(`inventory export --force -- ${file}`);
   await shop.exits(hint, 0);
   expect(fs.readFileSync(file, 'utf8')).toMatch(/petId/);
+});
+
+describe('a file that an option of the sandbox names', () => {
+  /** How a file comes to be one that others may have made. */
+  const faults: [string, (file: string) => void, RegExp][] = [
+    ['others can write to', (file) => fs.chmodSync(file, 0o620), /others can write to it/],
+    [
+      'is a link of others',
+      (file) => {
+        const shared = join(dirname(file), 'shared');
+        fs.mkdirSync(shared, { recursive: true });
+        fs.chmodSync(shared, 0o1777);
+        fs.rmSync(join(shared, 'link'), { force: true });
+        fs.symlinkSync('/nowhere/else', join(shared, 'link'));
+        fs.rmSync(file);
+        fs.symlinkSync(join(shared, 'link'), file);
+      },
+      /is a symbolic link that another user may have put there/,
+    ],
+    [
+      'is a link to nowhere',
+      (file) => {
+        fs.rmSync(file);
+        fs.symlinkSync('/nowhere/else', file);
+      },
+      /it is a symbolic link to what does not exist/,
+    ],
+  ];
+  if (isRoot) {
+    faults.push(['is of another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
+  }
+
+  test.for(faults)('is refused if it %s', async ([, spoil, words], { shop }) => {
+    const at = (name: string) => join(shop.folders.state, '..', name);
+    const [key, stock] = [at('key.txt'), at('stock.db')];
+    fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o600 });
+    spoil(key);
+    const refused = await shop.refused(`sandbox serve --port 0 --key-file ${key}`);
+    expect(refused.replaceAll(/\s+/g, ' ')).toMatch(words);
+    expect(refused).not.toContain('a-constant');
+    await served(shop, `--file ${stock} --pets 1`);
+    for (const name of [stock, `${stock}-wal`]) {
+      fs.writeFileSync(`${stock}-wal`, '');
+      spoil(name);
+      for (const command of ['serve --port 0', 'keys list', 'keys create --plan pro', 'export', `backup ${at('b')}`]) {
+        const stderr = (await shop.refused(`sandbox ${command} --file ${stock}`)).replaceAll(/\s+/g, ' ');
+        expect(stderr, command).toMatch(name === stock ? words : /-wal can't be used: /);
+      }
+      fs.rmSync(name, { force: true });
+      await served(shop, `--file ${stock} --pets 1`);
+    }
+  });
+
+  test('is made private, with a warning, if it holds a key that others could read', async ({ shop }) => {
+    const key = join(shop.folders.state, '..', 'key.txt');
+    fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
+    const { stderr } = await served(shop, `--key-file ${key}`);
+    expect(stderr).toContain(`Warning: ${key} could be read by others; it is now private (0600).`);
+    expect(fs.statSync(key).mode & 0o777).toBe(0o600);
+  });
 });

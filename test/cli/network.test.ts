@@ -1,10 +1,21 @@
-import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
 import { resolveProxy } from '../../src/settings/proxy.ts';
 import { CertificateError } from '../../src/shared/errors.ts';
 import { classifyFailure } from '../../src/writes/classify-failure.ts';
+import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { authorityFile, openClosingPort, openProxy, openTlsFront } from '../support/tls.ts';
@@ -80,6 +91,29 @@ test('ca-file adds an authority; once it has gone that is named before anything 
 });
 
 test.for([
+  ['that others can write to', (file: string) => chmodSync(file, 0o666), 'others can write to it'],
+  ...(isRoot ? [['of another user', (file: string) => chownSync(file, 4321, 4321), 'uid 4321'] as const] : []),
+  ['that is a link of others', linkFromShared, 'is a symbolic link that another user may have put there'],
+] as const)('refuses a ca-file %s, and sends nothing', async ([, change, words]) => {
+  const { shop } = await openTlsShop();
+  const file = join(newFolder(), 'ca.pem');
+  copyFileSync(authorityFile, file);
+  await shop.exits(['config', 'set', 'ca-file', file], 0);
+  change(file);
+  for (const command of ['inventory list', 'inventory set 1 5']) expect(await shop.refused(command)).toContain(words);
+});
+
+/** Puts a link in the place of a file, through a folder of all users. */
+function linkFromShared(file: string): void {
+  const shared = join(dirname(file), 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  renameSync(file, `${file}.moved`);
+  symlinkSync(`${file}.moved`, join(shared, 'link'));
+  symlinkSync(join(shared, 'link'), file);
+}
+
+test.for([
   ['ca.pem', 'key=psk_0123456789', 'there is no certificate in PEM in it'],
   ['ca.pem', '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----', 'certificate 1 in it is damaged'],
   ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
@@ -114,7 +148,9 @@ async function openFarShop(refusal?: string) {
   const shop = await openShop();
   const front = await openTlsFront(shop.service.url);
   const proxy = await openProxy(refusal ?? front.port);
-  await shop.run(['config', 'set', 'ca-file', authorityFile]);
+  const file = join(newFolder(), 'ca.pem');
+  copyFileSync(authorityFile, file);
+  await shop.run(['config', 'set', 'ca-file', file]);
   const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: `http://me:s3cret@${proxy.host}` };
   return { proxy, shop: withEnv(shop, env) };
 }

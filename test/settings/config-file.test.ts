@@ -64,7 +64,9 @@ describe('reading', () => {
 
   test('a file that cannot be read is named', ({ folder }) => {
     fs.mkdirSync(configFile(folder));
-    expect(() => readConfig(folder)).toThrow(new RegExp(`${configFile(folder)} can't be used: it is not a file`));
+    expect(() => readConfig(folder)).toThrow(
+      new RegExp(`${configFile(folder)} can't be used: it is a folder, not a file`),
+    );
   });
 });
 

@@ -1,11 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { portOf } from './answering.ts';
 
-export const pemFile = (name: string): string => join(import.meta.dirname, 'certificates', `${name}.pem`);
+const folder = join(import.meta.dirname, 'certificates');
+// Under umask 002 the group may write to a clone, and a file that others can write to is not trusted.
+for (const name of readdirSync(folder))
+  if ((statSync(join(folder, name)).mode & 0o022) !== 0) chmodSync(join(folder, name), 0o644);
+
+export const pemFile = (name: string): string => join(folder, `${name}.pem`);
 export const pem = (name: string): string => readFileSync(pemFile(name), 'utf8');
 
 /** The certificate of the authority that signed the server's, for 127.0.0.1 and stock.example. Its key is not kept. */

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
 import type { RunningService } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { readErrorReason, systemCode } from '../../../shared/file-error.ts';
+import { readErrorReason } from '../../../shared/file-error.ts';
+import { type PrivateFile, privatePlace, readPrivateFile, requirePrivateFile } from '../../../shared/private-files.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
-import { ownKey, startSandbox, storeError } from '../../sandbox.ts';
+import { named, ownKey, startSandbox, storeError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
@@ -77,8 +77,10 @@ function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation
 async function serviceOptions({ context }: Invocation, values: Values, teller: Teller) {
   const { clock, interrupted, stderr } = context;
   const parsed = serviceOptionsOf(values);
+  for (const file of [values.tlsCert, values.tlsKey])
+    if (file !== undefined) named(() => requirePrivateFile(privatePlace(file)));
   if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
-  const key = values.key ?? (await keyOfFile(values.keyFile));
+  const key = values.key ?? (await keyOfFile(values.keyFile, teller));
   return {
     ...parsed,
     startPatience: {
@@ -96,23 +98,22 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
 }
 
 /** Returns the key in a file, made if it is missing. @throws UsageError, which does not repeat it, for one that can't be used */
-async function keyOfFile(file: string | undefined): Promise<string | undefined> {
+async function keyOfFile(file: string | undefined, teller: Teller): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const known = readKey(file);
-  if (known !== undefined) return known;
-  const { generateKey } = await import('../../../service/index.ts');
-  await createFileAtomically(file, `${generateKey()}\n`);
-  return readKey(file);
+  let found = readKey(file);
+  if (found === undefined) {
+    const { generateKey } = await import('../../../service/index.ts');
+    await createFileAtomically(file, `${generateKey()}\n`);
+    found = readKey(file);
+  }
+  if (found?.warning !== undefined) await teller.warn(`${found.warning}.`);
+  return found && readSecret(found.text.trim(), `The key in ${file}`);
 }
 
-function readKey(file: string): string | undefined {
+function readKey(file: string): PrivateFile | undefined {
   try {
-    // Reading a pipe would wait, and so would a file of the system's own, which has no size: no signal would end that.
-    const stats = statSync(file);
-    if (!stats.isFile()) throw new UsageError(`The key in ${file} can't be read: it is not a file`);
-    return readSecret(stats.size === 0 ? '' : readFileSync(file, 'utf8').trim(), `The key in ${file}`);
+    return named(() => readPrivateFile(file));
   } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return undefined;
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The key in ${file} can't be read: ${readErrorReason(cause)}`, { cause });
   }

@@ -2,9 +2,10 @@ import { existsSync, rmSync } from 'node:fs';
 import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { privateDatabase } from '../../../shared/private-files.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
+import { named, openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
 /** Which store a command is about: the sandbox's own if neither is given. */
@@ -26,10 +27,11 @@ export function chosenStore({ context }: Invocation, { file, database }: StoreCh
   }
   if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };
   if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
-  if (!existsSync(file)) {
+  const place = named(() => privateDatabase(file));
+  if (!existsSync(place)) {
     throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
   }
-  return { file, isOwn: false };
+  return { file: place, isOwn: false };
 }
 
 interface Opening {
