@@ -58,6 +58,17 @@ test.each([
   expect(words.committed()).toBe('a,b');
 });
 
+test('of work that fails behind its first statement nothing stays', async () => {
+  const { commits, add, committed } = openWords();
+  const half = () => {
+    add('half')();
+    throw new Error('the second statement failed');
+  };
+  const results = await Promise.allSettled([commits.run(add('a')), commits.run(half), commits.run(add('b'))]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(committed()).toBe('a,b');
+});
+
 test('whether the file is still ours is asked under its lock, and nothing is done if it is not', async () => {
   const { database, add, committed } = openWords();
   const commits = new GroupCommit(database, () => {

@@ -8,9 +8,8 @@ type Outcome = { readonly result: unknown } | { readonly error: unknown };
  * Commits all work of one turn of the event loop in one transaction: with many requests at once, beginning and
  * committing cost more than what is between them.
  *
- * A result is given to no one before it has been committed. Work that fails takes nothing else with it: its statement
- * is undone alone, or, if SQLite undoes the whole transaction, everything is done again, each in one of its own.
- * So work must be fit to be done again after it was undone, and make its changes in a single statement.
+ * A result is given to no one before it has been committed. When one piece of work fails, the whole group is undone, and each piece is
+ * done again in a transaction of its own: nothing of the one that fails stays. So work must be fit to be done again after it was undone.
  */
 export class GroupCommit {
   readonly #lane = new Lane<Work, Outcome>((works) => this.#complete(works));
@@ -62,7 +61,7 @@ export class GroupCommit {
     try {
       // Not before: who held the lock until now may have changed what is asked here.
       this.ready();
-      const outcomes = works.map((work) => this.#attempt(work));
+      const outcomes = works.map((work) => ({ result: guarded(work) }));
       this.#commit.run();
       this.ended();
       return outcomes;
@@ -70,16 +69,6 @@ export class GroupCommit {
       this.ended(error);
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
-    }
-  }
-
-  /** @throws what it fails with if that has undone the whole transaction */
-  #attempt(work: Work): Outcome {
-    try {
-      return { result: guarded(work) };
-    } catch (error) {
-      if (!this.database.isTransaction) throw error;
-      return { error };
     }
   }
 }
