@@ -114,9 +114,9 @@ function addGauges(register: Registry, watched: Watched): void {
   const up = gauge('store_up', '1 if a change was committed in the last seconds, or one that was just tried.');
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
   const waiting = gauge('store_waiting_requests', 'Requests that wait for a connection to the database.');
-  const limits = gauge('key_limit', 'Requests that a key may make.', 'key', 'window');
-  const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'window');
-  const banned = gauge('key_banned', '1 while a key is banned.', 'key');
+  const limits = gauge('key_limit', 'Requests that a key may make.', 'key', 'name', 'window');
+  const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'name', 'window');
+  const banned = gauge('key_banned', '1 while a key is banned.', 'key', 'name');
   const look = async () => {
     const { store, minuteMs } = watched;
     const none = store.keys().catch(() => null);
@@ -129,13 +129,14 @@ function addGauges(register: Registry, watched: Watched): void {
     connections.set({ state: 'busy' }, total - idle);
     waiting.set(asking);
     const valid = (records ?? []).filter(({ revokedAt }) => revokedAt === null);
-    for (const { id: key, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
+    for (const { id: key, name: known, limits: most, usage } of valid.slice(0, KEYS_SHOWN)) {
+      const name = known ?? '';
       for (const window of ['minute', 'day'] as const) {
         const length = window === 'minute' ? minuteMs : DAY_MS;
-        used.set({ key, window }, Number(windowAt(usage[window], now, length).used));
-        limits.set({ key, window }, Number(most[window]));
+        used.set({ key, name, window }, Number(windowAt(usage[window], now, length).used));
+        limits.set({ key, name, window }, Number(most[window]));
       }
-      banned.set({ key }, (usage.conduct.bannedUntil ?? 0) > now ? 1 : 0);
+      banned.set({ key, name }, (usage.conduct.bannedUntil ?? 0) > now ? 1 : 0);
     }
   };
 }

@@ -29,6 +29,8 @@ export async function startService(options: ServiceOptions) {
     const grant = grantOf(options);
     const origin = options.isKeyOfFile === true ? 'key-file' : undefined;
     await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
+    // Rather no service than one that answers lists, and refuses every change.
+    await store.check();
     const replacedKeys = origin === undefined ? [] : await keysOf(store, origin, key);
     const service = await assemble(options, store, new Controls(store, stock));
     return {

@@ -84,7 +84,7 @@ test('two replicas, set up by variables alone, share one PostgreSQL; the built p
   for (const { admin, program } of replicas) {
     const headers = { Authorization: `Bearer ${env.PETSTOCK_SERVE_ADMIN_TOKEN}` };
     const metrics = await (await fetch(`${admin}/metrics`, { headers })).text();
-    expect(metrics).toMatch(/petstock_key_used\{key="\w+",window="day"\} 5\n/);
+    expect(metrics).toMatch(/petstock_key_used\{key="\w+",name="",window="day"\} 5\n/);
     expect(metrics).toMatch(/process_resident_memory_bytes \d/);
     program.kill('SIGTERM');
     const { code, stdout, stderr } = await program.result;

@@ -61,7 +61,7 @@ test.for<readonly [Grant, object, string]>([
   const service = await start({ file });
   const store = await openStore({ file, clock: new TestClock() });
   const { key, record } = await issueKey(store, grant).finally(() => store.close());
-  const known = { usage: UNUSED, id: idOfKey(key), createdAt: NOON, revokedAt: null, origin: null };
+  const known = { usage: UNUSED, id: idOfKey(key), createdAt: NOON, revokedAt: null, origin: null, name: null };
   expect(record).toEqual({ ...known, ...entitlement });
   expect(rate(await service.get('/inventory', { key }))).toContain(shown);
   const bytes = Buffer.concat([file, `${file}-wal`].map((path) => readFileSync(path)));

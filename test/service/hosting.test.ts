@@ -73,8 +73,8 @@ describe('metrics', () => {
         'petstock_store_connections{state="busy"} 0',
       ]),
     );
-    expect(text).toMatch(/petstock_key_used\{key="\w{12}",window="minute"\} 3/);
-    expect(text).toMatch(/petstock_key_banned\{key="\w{12}"\} 1/);
+    expect(text).toMatch(/petstock_key_used\{key="\w{12}",name="",window="minute"\} 3/);
+    expect(text).toMatch(/petstock_key_banned\{key="\w{12}",name=""\} 1/);
     expect(text).toMatch(/process_cpu_seconds_total /);
     expect(text).toMatch(/petstock_build_info\{version="\d/);
     expect(text).not.toMatch(/12345|psk_/);

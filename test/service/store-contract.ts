@@ -89,12 +89,15 @@ export function describeStore(kind: Kind): void {
         const others = [generateKey(), generateKey()];
         for (const other of others) {
           await store.advance(1_000);
+          await store.register(other, allowing(10n), { ...NEW, name: 'till 3' });
+          // Whoever registers it without a name leaves it that of before.
           await store.register(other, allowing(10n), NEW);
         }
         const listed = await store.keys();
         const common = { ...allowing(10n), revokedAt: null, origin: null, usage: UNUSED };
         const ids = [key, ...others].map(idOfKey);
-        expect(listed).toEqual(ids.map((id) => ({ ...common, id, createdAt: expect.any(Number) })));
+        const nameOf = (id: string) => (id === idOfKey(key) ? null : 'till 3');
+        expect(listed).toEqual(ids.map((id) => ({ ...common, id, name: nameOf(id), createdAt: expect.any(Number) })));
         const times = listed.map(({ createdAt }) => createdAt);
         expect(times).toEqual([...times].sort((one, other) => one - other));
       });

@@ -159,7 +159,7 @@ async function changeBan(service: Service, id: string, seconds: number | null): 
 }
 
 /** A key with what it has used of the windows that last now. */
-function shown({ id, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { store, rules }: Service) {
+function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { store, rules }: Service) {
   const now = store.now();
   const of = (window: 'minute' | 'day', length: number) => ({
     limit: Number(limits[window]),
@@ -168,6 +168,7 @@ function shown({ id, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { s
   const { bannedUntil } = usage.conduct;
   return {
     id,
+    name,
     plan,
     minute: of('minute', rules.minuteMs),
     day: of('day', DAY_MS),

@@ -61,9 +61,10 @@ export type Grant = Plan | Limits;
 export async function issueKey(
   store: Store,
   grant: Grant,
+  name?: string,
 ): Promise<{ readonly key: string; readonly record: KeyRecord }> {
   const key = generateKey();
-  return { key, record: await adoptKey(store, key, grant, { keepsKnown: false }) };
+  return { key, record: await adoptKey(store, key, grant, { keepsKnown: false, name }) };
 }
 
 /** Makes `key` known. @throws StorageError */

@@ -12,6 +12,7 @@ export interface KeyRow {
   readonly created_at: bigint;
   readonly revoked_at: bigint | null;
   readonly origin: string | null;
+  readonly name: string | null;
   readonly minute_start: bigint;
   readonly minute_length: bigint;
   readonly minute_used: bigint;
@@ -30,15 +31,16 @@ export function recordOf(row: KeyRow): KeyRecord {
     createdAt: Number(row.created_at),
     revokedAt: numberOf(row.revoked_at),
     origin: row.origin,
+    name: row.name,
     usage: usageOf(row),
   };
 }
 
-/** A statement that makes a key known: digest, plan, limits a minute and a day, time, origin. @param now an expression, or a value */
+/** A statement that makes a key known: digest, plan, limits a minute and a day, origin, name. @param now an expression, or a value */
 export function registerSql(table: string, now: string, keepsKnown: boolean): string {
   const changed = 'plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
-  return `INSERT INTO ${table} AS known (digest, plan, minute_limit, day_limit, origin, created_at)
-    VALUES (?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO UPDATE SET ${keepsKnown ? 'plan = known.plan' : changed} RETURNING *`;
+  return `INSERT INTO ${table} AS known (digest, plan, minute_limit, day_limit, origin, name, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO UPDATE SET ${keepsKnown ? 'plan = known.plan' : changed} RETURNING *`;
 }
 
 export const forgetUsageSql = (table: string) => `
@@ -126,5 +128,5 @@ export function nextPage({ pets, last_id: last }: Page): bigint | null {
   return pets < PAGE || last === null || last === LARGEST_ID ? null : last + 1n;
 }
 
-/** Milliseconds after a commit within which another one is taken for granted. */
-export const LATELY_MS = 5_000;
+/** Milliseconds for which a change that was tried with success proves that another one would be committed, unless one fails. */
+export const PROOF_MS = 5_000;

@@ -17,6 +17,8 @@ export interface KeyRecord extends Entitlement {
   readonly revokedAt: number | null;
   /** `key-file` for the key of a server's file; null for one that was issued. */
   readonly origin: string | null;
+  /** As the one who issued it calls it, for people; null without one. */
+  readonly name: string | null;
   readonly usage: Usage;
 }
 
@@ -25,6 +27,8 @@ export interface Registration {
   readonly keepsKnown: boolean;
   /** As in KeyRecord. */
   readonly origin?: string | undefined;
+  /** As in KeyRecord. */
+  readonly name?: string | undefined;
 }
 
 /** The keys of a store, with what they have used. */
@@ -96,7 +100,7 @@ export interface Store extends KeyStore, StockStore {
 
   advance(milliseconds: number): Promise<void>;
 
-  /** Resolves if the store can be used: a change was committed in the last seconds and none has failed since, or one is just tried. */
+  /** Resolves if a change could be committed: one that changes nothing was in the last seconds and none has failed since, or is now. */
   check(): Promise<void>;
 
   /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { expect, test as plain } from 'vitest';
-import { allCommands } from '../../support/reference/reference.ts';
 import {
   addCommands,
   commandPath,
@@ -12,6 +11,7 @@ import {
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { allCommands } from '../../support/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
 const run: Run = (action) => async () => void action;

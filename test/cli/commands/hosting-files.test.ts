@@ -105,6 +105,8 @@ test('the alerts ask for metrics that there are', async () => {
   const asked = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/petstock_\w+/g) ?? []));
   expect(asked.length).toBeGreaterThan(5);
   for (const name of asked) expect(metrics).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
+  // A process that is gone has none of them: that alone says so.
+  expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 
 test('the roles of the document are granted what the service says that it needs', () => {

@@ -24,19 +24,39 @@ describe('sandbox keys', () => {
       key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
       listed: {
         ...{ id: expect.stringMatching(/^[0-9a-f]{12}$/), plan: 'pro', limitMinute: 300, limitDay: 10_000 },
-        ...{ createdAt: '2026-01-15T12:00:20.000Z', revokedAt: null },
+        ...{ createdAt: '2026-01-15T12:00:20.000Z', revokedAt: null, name: null },
       },
     });
     const list = await shop.run('sandbox keys list --json');
     expect(JSON.parse(list.stdout)).toEqual([listed]);
     expect(list.stdout + list.stderr).not.toContain(key);
     expect((await shop.run('sandbox keys list')).stdout).toBe(
-      `${listed.id}\tpro\t300\t10000\t2026-01-15T12:00:20.000Z\t\n`,
+      `${listed.id}\tpro\t300\t10000\t2026-01-15T12:00:20.000Z\t\t\n`,
     );
     const table = await shop.run('sandbox keys list -o table');
-    expect(table.stdout).toMatch(/Id +Plan +Per minute +Per day +Created +Revoked/);
+    expect(table.stdout).toMatch(/Id +Plan +Per minute +Per day +Created +Revoked +Name/);
     const own = await printed(shop, 'sandbox keys create --limit-minute 5000 --limit-day 1000000');
     expect(own).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
+  });
+
+  test('a key has the name that it was created with in lists, administration and metrics', async ({ shop }) => {
+    const name = 'till 3 "north"';
+    const { id } = JSON.parse(
+      (await shop.run(['sandbox', 'keys', 'create', '--plan', 'pro', '--name', name, '--json'])).stdout,
+    );
+    expect(await printed(shop, 'sandbox keys list')).toMatchObject([{ id, name }]);
+    for (const bad of ['', 'a\u202eb', 'a'.repeat(41)])
+      expect(await shop.refused(['sandbox', 'keys', 'create', '--plan', 'pro', '--name', bad])).toContain(
+        '--name takes',
+      );
+    await served(shop, '--admin-port 0', async ({ admin, adminToken }) => {
+      const headers = { Authorization: `Bearer ${adminToken}` };
+      expect(await (await fetch(`${admin}/keys`, { headers })).json()).toContainEqual(
+        expect.objectContaining({ id, name }),
+      );
+      const metrics = await (await fetch(`${admin}/metrics`, { headers })).text();
+      expect(metrics).toContain(`petstock_key_banned{key="${id}",name="till 3 \\"north\\""} 0`);
+    });
   });
 
   test('a key that is issued while the sandbox is served works, until it is revoked', async ({ shop }) => {

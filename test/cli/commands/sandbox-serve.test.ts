@@ -269,7 +269,7 @@ describe('the file', () => {
       /^Error: The sandbox can't use .*later version of petstock \(schema 99.*use that version, or another file\.\n$/;
     for (const command of ['-e sandbox inventory list', 'sandbox reset', 'sandbox keys list', 'sandbox serve --port 0'])
       await shop.exits(command, 2, said);
-    change(4);
+    change(5);
     await shop.exits('-e sandbox inventory get 1', 0);
   });
 

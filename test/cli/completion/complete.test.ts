@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { completionTable } from '../../support/reference/completion-table.ts';
 import type { TableCommand, Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
+import { completionTable } from '../../support/reference/completion-table.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();

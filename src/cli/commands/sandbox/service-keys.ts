@@ -16,31 +16,36 @@ const columns: readonly Column[] = [
   { field: 'limitDay', title: 'Per day', align: 'right' },
   { field: 'createdAt', title: 'Created' },
   { field: 'revokedAt', title: 'Revoked' },
+  { field: 'name', title: 'Name' },
 ];
 
-function rowOf({ id, plan, limits, createdAt, revokedAt }: KeyRecord): Row {
+function rowOf({ id, plan, limits, createdAt, revokedAt, name }: KeyRecord): Row {
   const { minute: limitMinute, day: limitDay } = limits;
-  return { id, plan, limitMinute, limitDay, createdAt: timeOf(createdAt), revokedAt: timeOf(revokedAt) };
+  return { id, plan, limitMinute, limitDay, createdAt: timeOf(createdAt), revokedAt: timeOf(revokedAt), name };
 }
 
 function timeOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
-type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'>;
+type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'> & { readonly name?: string };
 
 export const defineCreate = define({
   description: 'Issues a key and shows it, this once: only its hash is kept.',
-  options: [...storeOptions, ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') })],
+  options: [
+    ...storeOptions,
+    ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') }),
+    ['--name <text>', 'whose it is, as lists and metrics show it: 1 to 40 characters', readName],
+  ],
   examples: [
-    ['petstock sandbox keys create --plan pro'],
+    ['petstock sandbox keys create --plan pro --name "till 3"'],
     ['petstock sandbox keys create --limit-minute 5000 --limit-day 1000000 --json'],
   ],
   action: async (invocation, options: CreateOptions) => {
     const grant = grantOf(options);
     const { issueKey } = await import('../../../service/index.ts');
     const chosen = chosenStore(invocation, options);
-    const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant));
+    const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant, options.name));
     await invocation.messages.note('This is the only time that the key is shown.');
     await invocation.results.print({
       shape: 'one',
@@ -84,6 +89,13 @@ export const defineRevoke = define({
     await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
   },
 });
+
+/** @throws UsageError */
+function readName(given: string): string {
+  const name = given.trim();
+  if (/^[^\p{C}]{1,40}$/u.test(name)) return name;
+  throw new UsageError('--name takes 1 to 40 visible characters');
+}
 
 /** Looks without making anything: the sandbox's own store may not be there yet. */
 async function keysIn(invocation: Invocation, choice: StoreChoice): Promise<readonly KeyRecord[]> {

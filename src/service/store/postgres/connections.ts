@@ -1,8 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Clock } from '../../clock.ts';
-import { LATELY_MS } from '../rows.ts';
 import {
   ANSWER_MS,
   beginning,
@@ -48,24 +46,13 @@ export class Connections {
   #current = 0;
   #pools: Pools;
   #closing: Promise<void> | null = null;
-  /** When a change was committed; undefined if one has failed since. */
-  #wroteAt: number | undefined;
+  /** How many changes have failed. */
+  failedChanges = 0;
 
-  /**
-   * @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time
-   * @param clock for durations alone
-   */
-  constructor(
-    urls: readonly string[],
-    private readonly clock: Clock,
-  ) {
+  /** @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time */
+  constructor(urls: readonly string[]) {
     this.#urls = urls.map(secured);
     this.#pools = this.#open();
-  }
-
-  /** Reports whether a change was committed within the last seconds, and none has failed since. */
-  get wroteLately(): boolean {
-    return this.#wroteAt !== undefined && Math.abs(this.clock.now() - this.#wroteAt) < LATELY_MS;
   }
 
   /** Returns how many connections there are, how many of them idle, and how many requests wait for one. */
@@ -187,10 +174,9 @@ export class Connections {
     try {
       const result = await work(client);
       client.release();
-      if (!onlyReads) this.#wroteAt = this.clock.now();
       return result;
     } catch (error) {
-      if (!onlyReads) this.#wroteAt = undefined;
+      if (!onlyReads) this.failedChanges++;
       // A connection in an unknown state is not used again; its end undoes what was not committed.
       const isUsable = !isLost(error) && (await undone(client));
       this.#release(pools, client, isUsable);

@@ -36,10 +36,10 @@ export function postgresKeys(
   const admissions = new Lane((asked: readonly Asked[]) => charges.admitAll(asked));
   return {
     idle: () => admissions.idle(),
-    register: async (key, { plan, limits }, { keepsKnown, origin }) => {
+    register: async (key, { plan, limits }, { keepsKnown, origin = null, name = null }) => {
       const register = numbered(registerSql('petstock_service.keys', NOW, keepsKnown));
       const digest = Buffer.from(digestOf(key), 'hex');
-      const values = [digest, plan, limits.minute, limits.day, origin ?? null];
+      const values = [digest, plan, limits.minute, limits.day, origin, name];
       const [row] = await connections.change<KeyRow>(register, values);
       return recordOf(row as KeyRow);
     },

@@ -53,12 +53,15 @@ const FIRST = `
 /**
  * The versions of the schema with what makes each of the one before it. A version is never changed, and one that is released only adds
  * (so that the program before it works beside it); what nobody uses any more is dropped a version later, which then raises `oldest`.
- * The tables of faults and journal are such: this program does not use them.
  */
 const MIGRATIONS: readonly string[] = [
   FIRST,
   `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
+  // Schema 1 alone used the two tables. A standby that takes over can't read a sequence of an unlogged one, and pg_dump reads all.
+  `DROP TABLE petstock_service.journal, petstock_service.faults;
+   UPDATE petstock_service.service SET oldest = 2;
+   ALTER TABLE petstock_service.keys ADD COLUMN name text;`,
 ];
 
 /** Facts that every look at the database learns. */

@@ -18,12 +18,12 @@ export class GroupCommit {
 
   /**
    * @param ready called at the beginning of each transaction; what it throws is what all of it fails with
-   * @param ended called after each transaction; if it could not be committed, with the error
+   * @param failed called after each transaction that could not be committed
    */
   constructor(
     private readonly database: Database,
     private readonly ready: () => void = () => {},
-    private readonly ended: (error?: unknown) => void = () => {},
+    private readonly failed: () => void = () => {},
   ) {
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -63,10 +63,9 @@ export class GroupCommit {
       this.ready();
       const outcomes = works.map((work) => ({ result: guarded(work) }));
       this.#commit.run();
-      this.ended();
       return outcomes;
     } catch (error) {
-      this.ended(error);
+      this.failed();
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
     }

@@ -35,10 +35,10 @@ export function sqliteKeys(
   );
   return {
     idle: () => admissions.idle(),
-    register: (key, { plan, limits }, { keepsKnown, origin }) =>
+    register: (key, { plan, limits }, { keepsKnown, origin = null, name = null }) =>
       commits.run(() => {
         const register = sql(registerSql('keys', '?', keepsKnown));
-        return recordOf(register.get(bytesOf(digestOf(key)), plan, limits.minute, limits.day, origin ?? null, now()));
+        return recordOf(register.get(bytesOf(digestOf(key)), plan, limits.minute, limits.day, origin, name, now()));
       }),
     revoke: (id) =>
       commits.run(() => {

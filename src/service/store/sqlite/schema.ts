@@ -45,9 +45,10 @@ const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
      CREATE TABLE orders (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
   ],
   [4n, 'ALTER TABLE keys ADD COLUMN origin TEXT;'],
+  [5n, 'ALTER TABLE keys ADD COLUMN name TEXT;'],
 ]);
 
-export const CURRENT = 4n;
+export const CURRENT = 5n;
 
 /**
  * Readies a database that was opened with the timeout STARTING_MS: creates and fills it if it is new, and brings the schema

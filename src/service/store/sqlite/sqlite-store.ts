@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../clock.ts';
 import type { Stock } from '../../seed/stock.ts';
-import { LATELY_MS } from '../rows.ts';
+import { PROOF_MS } from '../rows.ts';
 import { StorageError, type Store } from '../store.ts';
 import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, patiently, prepareOnce } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -52,8 +52,8 @@ export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyL
 function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'isNew'> {
   /** How far the time has been moved: milliseconds. */
   let ahead = 0;
-  /** When a change was committed; undefined if one has failed since. */
-  let wroteAt: number | undefined;
+  /** When a change was tried with success; undefined if one has failed since. */
+  let provenAt: number | undefined;
   const requirePresent = presenceOf(file);
   const sql = prepareOnce(database);
   /** @throws StorageError if the file was replaced, or changed by a later version of petstock */
@@ -62,8 +62,8 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'i
     const { user_version: version } = sql('PRAGMA user_version').get();
     if (version !== CURRENT) throw laterVersion(database.location() ?? 'the database', version);
   };
-  const commits = new GroupCommit(database, requireOwn, (error) => {
-    wroteAt = error === undefined ? clock.now() : undefined;
+  const commits = new GroupCommit(database, requireOwn, () => {
+    provenAt = undefined;
   });
   const now = () => Math.floor(clock.now()) + ahead;
   const { idle, ...keys } = sqliteKeys(sql, commits, now);
@@ -76,9 +76,10 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'i
       ahead += Math.round(milliseconds);
     },
     check: async () => {
-      if (wroteAt !== undefined && Math.abs(clock.now() - wroteAt) < LATELY_MS) return patiently(requireOwn);
+      if (provenAt !== undefined && Math.abs(clock.now() - provenAt) < PROOF_MS) return patiently(requireOwn);
       // As many pages as a request writes, though nothing in them changes: on a full disk a single one may still have its place.
       await commits.run(() => database.exec(REWRITE));
+      provenAt = clock.now();
     },
     close: async () => {
       await idle();

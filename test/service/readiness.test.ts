@@ -1,0 +1,100 @@
+import { describe, expect, onTestFinished } from 'vitest';
+import { adoptKey, generateKey, openStore } from '../../src/service/index.ts';
+import { sqlite } from '../../src/shared/sqlite-engine.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { outcome, start, startAt, test } from './support.ts';
+
+/** The real time, which a test moves ahead: to the next change that is tried. */
+function movableClock() {
+  let ahead = 0;
+  return { now: () => Date.now() + ahead, advance: (ms: number) => void (ahead += ms) };
+}
+
+/** A database with tables that `owner` has made, and how another role of this name reaches it. */
+async function databaseWithRole(role: string) {
+  const url = await temporaryDatabase();
+  const key = generateKey();
+  const store = await openStore({ database: url, clock: Date });
+  await adoptKey(store, key, 'business', { keepsKnown: false });
+  await store.close();
+  await runSql(
+    url,
+    `CREATE ROLE ${role} LOGIN`,
+    `GRANT USAGE ON SCHEMA petstock_service TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA petstock_service TO ${role}`,
+  );
+  onTestFinished(async () => void (await runSql(url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`)));
+  return { url, key, database: url.replace(/\/\/[^@]*@/, `//${role}@`) };
+}
+
+describe('a service is not ready', { timeout: 60_000 }, () => {
+  test.for([
+    ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_a'],
+    ['may not update keys', 'REVOKE UPDATE ON petstock_service.keys FROM server_a'],
+    ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
+    ['may only read', `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`],
+  ] as const)('once its role %s, while lists are still answered', async ([, statement]) => {
+    const { url, key, database } = await databaseWithRole('server_a');
+    const clock = movableClock();
+    const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
+    const ready = async () => outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
+    expect(await ready()).toBe('200');
+    await runSql(url, statement);
+    await service.patch('/inventory/1', '{"quantity":5}');
+    // A charge that is committed proves nothing about the stock.
+    await service.get('/store/orders');
+    expect(await ready()).toBe('503 store_unavailable');
+    expect((await service.admin('GET', '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
+    await expect(startAt(Date, { database, key })).rejects.toThrow(/permission denied|does not exist|violates/);
+  });
+
+  test('while somebody locks the table of pets, and is again afterwards; a lock of one pet is no reason', async () => {
+    const { url, key, database } = await databaseWithRole('server_b');
+    const clock = movableClock();
+    const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
+    const ready = async () => {
+      clock.advance(6_000);
+      return outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
+    };
+    const { Client } = (await import('pg')).default;
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN; SELECT 1 FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
+    expect(await ready()).toBe('200');
+    await other.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
+    expect(await ready()).toBe('503 store_unavailable');
+    await other.query('ROLLBACK');
+    await other.end();
+    await expect.poll(ready).toBe('200');
+  });
+
+  test('once the tables of its file are not as they were', async ({ file }) => {
+    const service = await start({ file, adminPort: 0, testControls: false });
+    const ready = async () => outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
+    expect(await ready()).toBe('200');
+    const other = new (sqlite().DatabaseSync)(file);
+    other.exec("CREATE TRIGGER never BEFORE UPDATE ON pets BEGIN SELECT raise(FAIL, 'no'); END");
+    expect(outcome(await service.patch('/inventory/1', '{"quantity":5}'))).toBe('503 storage_unavailable');
+    expect(outcome(await service.get('/inventory'))).toBe('200');
+    expect(await ready()).toBe('503 store_unavailable');
+    other.exec('DROP TRIGGER never');
+    other.close();
+    expect(await ready()).toBe('200');
+  });
+});
+
+test('many probes try one change in 5 s, and no more', async () => {
+  const database = await temporaryDatabase();
+  const clock = movableClock();
+  const service = await startAt(clock, { database, adminPort: 0, testControls: false });
+  const written = async () =>
+    Number((await runSql(database, 'SELECT xmin::text FROM petstock_service.service'))[0]?.xmin);
+  const first = await written();
+  const probe = () => service.admin('GET', '/readyz', undefined, { key: null });
+  await Promise.all(Array.from({ length: 20 }, probe));
+  for (let count = 0; count < 5; count++) await probe();
+  expect(await written()).toBe(first);
+  clock.advance(6_000);
+  await Promise.all(Array.from({ length: 20 }, probe));
+  expect(await written()).not.toBe(first);
+});
