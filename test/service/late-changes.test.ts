@@ -1,0 +1,49 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { seededStock } from '../../src/service/index.ts';
+import { Connections } from '../../src/service/store/postgres/connections.ts';
+import { postgresPets } from '../../src/service/store/postgres/pets.ts';
+import { prepare } from '../../src/service/store/postgres/schema.ts';
+import { ANSWER_MS } from '../../src/service/store/postgres/session.ts';
+import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { outcome, startAt } from './support.ts';
+
+const quantityIn = async (url: string) =>
+  (await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1'))[0]?.quantity;
+
+test('a change that comes to the database behind its deadline is not made, and says so', async () => {
+  const url = await temporaryDatabase();
+  const connections = new Connections([url]);
+  onTestFinished(() => connections.close());
+  await prepare(connections, seededStock());
+  const before = await quantityIn(url);
+  const [late, inTime] = [-ANSWER_MS - 1, 0].map((ahead) => postgresPets(connections, () => Date.now() + ahead));
+  await expect(late?.setQuantity(1n, 4_711n)).rejects.toThrow('too late, and was not made');
+  expect(await quantityIn(url)).toBe(before);
+  expect(await inTime?.setQuantity(1n, 4_712n)).toMatchObject({ quantity: 4_712n });
+  expect(await quantityIn(url)).toBe(4_712);
+});
+
+test('of a change whose connection ends on the way it is said that it may have been made', async () => {
+  const url = await temporaryDatabase();
+  const service = await startAt(Date, { database: url });
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query('BEGIN; SELECT 1 FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
+  const changed = service.patch('/inventory/1', '{"quantity":4711}');
+  const ended = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+  await expect.poll(() => runSql(url, ended)).toEqual([{ ended: true }]);
+  const answer = await changed;
+  expect([outcome(answer), answer.headers['retry-after']]).toEqual(['503 outcome_unknown', '2']);
+});
+
+test('what is committed waits for the disk, also where the database does not by default', async () => {
+  const url = await temporaryDatabase();
+  await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
+  const connections = new Connections([url]);
+  onTestFinished(() => connections.close());
+  const setting = "SELECT current_setting('synchronous_commit') AS setting";
+  expect(await connections.change(setting)).toEqual([{ setting: 'on' }]);
+  expect(await connections.transact(async (client) => (await client.query(setting)).rows)).toEqual([{ setting: 'on' }]);
+});
