@@ -133,6 +133,20 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(outcome(await service.get('/inventory'))).toBe('200');
   });
 
+  test('that a later version adds columns to are served on by connections that have planned for those of before', async () => {
+    const url = await temporaryDatabase();
+    const service = await start({ database: url, clock: Date as never, pets: 1_500 });
+    const asked = async () => [
+      outcome(await service.patch('/inventory/1', '{"quantity":5}')),
+      outcome(await service.get('/pets/1')),
+      outcome(await service.get('/inventory')),
+    ];
+    for (let count = 0; count < 8; count++) expect(await asked()).toEqual(['200', '200', '200']);
+    for (const table of ['pets', 'keys', 'service'])
+      await runSql(url, `ALTER TABLE petstock_service.${table} ADD COLUMN later text`);
+    for (let count = 0; count < 8; count++) expect(await asked()).toEqual(['200', '200', '200']);
+  });
+
   test('of schema 1 are brought to this one', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf1(key));

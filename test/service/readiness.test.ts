@@ -7,7 +7,12 @@ import { outcome, start, startAt, test } from './support.ts';
 /** The real time, which a test moves ahead: to the next change that is tried. */
 function movableClock() {
   let ahead = 0;
-  return { now: () => Date.now() + ahead, advance: (ms: number) => void (ahead += ms) };
+  return {
+    now: () => Date.now() + ahead,
+    advance: (ms: number) => {
+      ahead += ms;
+    },
+  };
 }
 
 /** A database with tables that `owner` has made, and how another role of this name reaches it. */

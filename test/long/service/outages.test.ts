@@ -28,6 +28,9 @@ async function seen(answer: Promise<Answer>) {
   return { outcome: outcome({ status, text }), retryAfter: headers['retry-after'], text };
 }
 
+/** Bytes of a message that runs a prepared statement of the store. */
+const asks = (name: string) => `\0${name}\0`;
+
 const list = (service: Service) => seen(service.get('/inventory'));
 const set = (service: Service, quantity: number) => seen(service.patch('/inventory/1', JSON.stringify({ quantity })));
 const admin = (service: Service, path: string) => seen(service.admin('GET', path));
@@ -92,7 +95,7 @@ describe('a database that is frozen', () => {
     const { server, proxy, service } = await startWithProxy();
     const other = await start(server.url, { key: service.key });
     await set(service, 3);
-    const frozen = proxy.before('UPDATE petstock_service.pets', () => server.freeze());
+    const frozen = proxy.before(asks('set'), () => server.freeze());
     const changed = set(service, 4);
     await frozen;
     expect(await changed).toMatchObject(UNKNOWN);
@@ -107,7 +110,7 @@ describe('a database that is frozen', () => {
 
   test('the service can be stopped nevertheless', async () => {
     const { server, proxy, service } = await startWithProxy();
-    const frozen = proxy.before('FOR NO KEY UPDATE', () => server.freeze());
+    const frozen = proxy.before(asks('charge'), () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
     await frozen;
     await service.close();
@@ -163,7 +166,7 @@ describe('a database that goes away', () => {
     await runSql(server.url, 'ALTER SYSTEM SET synchronous_commit = off', 'SELECT pg_reload_conf()');
     const proxy = await postgresProxy(server);
     const service = await start(proxy.url);
-    const isSent = proxy.unanswered('UPDATE petstock_service.pets');
+    const isSent = proxy.unanswered(asks('set'));
     const changed = set(service, 4);
     await isSent;
     expect(await changed).toMatchObject(UNKNOWN);
@@ -199,7 +202,7 @@ test('a service that is stopped between the two halves of an admission holds nob
   const limits = { minute: 1_000, day: 8 };
   const still = await start(proxy.url, { limits, ban: false });
   const other = await start(server.url, { limits, ban: false, key: still.key });
-  const stands = proxy.unanswered('LEFT JOIN petstock_service.keys');
+  const stands = proxy.unanswered(asks('valid keys'));
   const lost = set(still, 4);
   await stands;
   const began = Date.now();

@@ -6,6 +6,7 @@ import {
   decideAll,
   digestIn,
   type KeyRow,
+  keyColumns,
   recordOf,
   registerSql,
   usageColumns,
@@ -13,7 +14,7 @@ import {
   usageValues,
 } from '../rows.ts';
 import { type KeyStore, StorageError } from '../store.ts';
-import { type Connections, numbered } from './connections.ts';
+import { type Connections, numbered, type Prepared } from './connections.ts';
 import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
 
 /** A row with what says whether it has been changed since it was read. */
@@ -57,7 +58,7 @@ export function postgresKeys(
     admit: (key, rules) => admissions.run({ digest: digestOf(key), rules }),
     changeUsage: async (id, change) => {
       for (let tried = 1; tried <= ATTEMPTS; tried++) {
-        const { rows, now } = await charges.read(BY_ID, id);
+        const { rows, now } = await charges.read(ONE, id);
         const row = rows[0];
         if (row === undefined) return null;
         const usage = change(usageOf(row), now.now);
@@ -67,6 +68,29 @@ export function postgresKeys(
     },
   };
 }
+
+/** Each of these keys with the clock; one row without a key if there is none. */
+const looked = (name: string, condition: string): Prepared => ({
+  name,
+  text: `SELECT looked.*, ${keyColumns.map((column) => `k.${column}`).join()}, k.xmin::text AS seen
+    FROM (${LOOK}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
+});
+const VALID = looked('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
+const ONE = looked('one key', BY_ID);
+
+/** The rows are locked in one order, so that two services do not wait for each other. */
+const CHARGE: Prepared = {
+  name: 'charge',
+  text: `WITH v AS (
+      SELECT * FROM unnest($1::bytea[], $2::xid[], ${usageColumns.map((_, at) => `$${at + 4}::bigint[]`).join()})
+        AS given (digest, seen, ${usageColumns.join()})
+    ), locked AS MATERIALIZED (
+      SELECT digest FROM petstock_service.keys WHERE digest IN (SELECT digest FROM v) ORDER BY digest FOR NO KEY UPDATE
+    )
+    UPDATE petstock_service.keys AS k SET ${usageColumns.map((column) => `${column} = v.${column}`).join()}
+    FROM v JOIN locked ON locked.digest = v.digest WHERE k.digest = v.digest AND k.xmin = v.seen
+      AND clock_timestamp() < to_timestamp($3::float8 / 1000) RETURNING k.digest`,
+};
 
 class Charges {
   constructor(
@@ -93,7 +117,7 @@ class Charges {
    */
   async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
-    const { rows, now } = await this.read('digest = ANY ($1::bytea[]) AND revoked_at IS NULL', digests);
+    const { rows, now } = await this.read(VALID, digests);
     const { decided, usages } = decideAll(asked, rows, now.now);
     const written = await this.write(usages, now);
     return asked
@@ -102,13 +126,11 @@ class Charges {
   }
 
   async read(
-    condition: string,
+    statement: Prepared,
     value: unknown,
   ): Promise<{ readonly rows: readonly VersionedRow[]; readonly now: Seen }> {
-    const rows = await this.connections.read<(VersionedRow | { readonly digest: null }) & Look>(
-      `SELECT looked.*, k.*, k.xmin::text AS seen FROM (${LOOK}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
-      [value],
-    );
+    type Row = (VersionedRow | { readonly digest: null }) & Look;
+    const rows = await this.connections.read<Row>(statement, [value]);
     const now = seenIn(rows[0]);
     this.onSeen(now);
     return { rows: rows.filter((row): row is VersionedRow & Look => row.digest !== null), now };
@@ -120,19 +142,10 @@ class Charges {
     { now, moved }: Seen,
   ): Promise<ReadonlySet<string>> {
     if (usages.length === 0) return new Set();
-    const rows = usages.map(({ row, usage }) => {
-      const numbers = usageValues(usage).map((value) => (value === null ? 'NULL::bigint' : `${value}::bigint`));
-      return `('\\x${digestIn(row)}'::bytea, '${row.seen}'::xid, ${numbers.join()})`;
-    });
-    // Numbers and hex digits alone. The rows are locked in one order, so that two services do not wait for each other.
-    const written = await this.connections.change<Pick<KeyRow, 'digest'>>(
-      `WITH v (digest, seen, ${usageColumns.join()}) AS (VALUES ${rows.join()}), locked AS MATERIALIZED (
-         SELECT digest FROM petstock_service.keys WHERE digest IN (SELECT digest FROM v) ORDER BY digest FOR NO KEY UPDATE
-       )
-       UPDATE petstock_service.keys AS k SET ${usageColumns.map((column) => `${column} = v.${column}`).join()}
-       FROM v JOIN locked ON locked.digest = v.digest WHERE k.digest = v.digest AND k.xmin = v.seen
-         AND clock_timestamp() < to_timestamp(${now - moved + IN_TIME_MS}::float8 / 1000) RETURNING k.digest`,
-    );
+    const columns = usageColumns.map((_, at) => usages.map(({ usage }) => usageValues(usage)[at]));
+    const [digests, seen] = [usages.map(({ row }) => row.digest), usages.map(({ row }) => row.seen)];
+    const values = [digests, seen, now - moved + IN_TIME_MS, ...columns];
+    const written = await this.connections.change<Pick<KeyRow, 'digest'>>(CHARGE, values);
     return new Set(written.map(digestIn));
   }
 }

@@ -2,7 +2,7 @@ import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { Lane } from '../lane.ts';
 import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
 import { type StockStore, StorageError } from '../store.ts';
-import { type Client, type Connections, numbered } from './connections.ts';
+import { type Client, type Connections, numbered, type Prepared } from './connections.ts';
 import { fillStock, patiently, putItems, withoutTimeouts } from './schema.ts';
 import { ANSWER_MS } from './session.ts';
 
@@ -22,7 +22,7 @@ interface UpdatedRow {
 
 type Update = Pick<InventoryItem, 'petId' | 'quantity'>;
 
-const PAGES = numbered(pageSql('petstock_service.pets', "string_agg(item, ',' ORDER BY id)"));
+const PAGES = { name: 'page', text: numbered(pageSql('petstock_service.pets', "string_agg(item, ',' ORDER BY id)")) };
 
 /** Milliseconds for what may be as long as the stock. */
 const ALL_MS = 60_000;
@@ -86,18 +86,20 @@ export function postgresPets(connections: Connections, now: () => number): Stock
 
 async function* pagesOf(client: Client): AsyncGenerator<string, void> {
   for (let from: bigint | null = SMALLEST_ID; from !== null; ) {
-    const { rows } = await client.query<Page>({ name: 'page', text: PAGES, values: [from] });
+    const { rows } = await client.query<Page>({ ...PAGES, values: [from] });
     const page: Page = rows[0] ?? { pets: 0n, last_id: null, text: null };
     if (page.text !== null) yield page.text;
     from = nextPage(page);
   }
 }
 
+const FIND: Prepared = {
+  name: 'find',
+  text: 'SELECT id, quantity, status, record FROM petstock_service.pets WHERE id = ANY($1::bigint[])',
+};
+
 async function findAll(connections: Connections, petIds: readonly bigint[]): Promise<readonly (StockItem | null)[]> {
-  const rows = await connections.read<PetRow>(
-    'SELECT id, quantity, status, record FROM petstock_service.pets WHERE id = ANY($1::bigint[])',
-    [[...new Set(petIds)]],
-  );
+  const rows = await connections.read<PetRow>(FIND, [[...new Set(petIds)]]);
   const found = new Map(rows.map((row) => [row.id, row]));
   return petIds.map((petId) => {
     const row = found.get(petId);
@@ -105,6 +107,21 @@ async function findAll(connections: Connections, petIds: readonly bigint[]): Pro
     return { petId, quantity: row.quantity, status: row.status, record: row.record ?? undefined };
   });
 }
+
+/** The lock, the look at the clock and the change, in one round trip. */
+const SET: Prepared = {
+  name: 'set',
+  text: `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
+     locked AS MATERIALIZED (
+       SELECT id FROM petstock_service.pets WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR NO KEY UPDATE
+     ),
+     due AS MATERIALIZED (SELECT clock_timestamp() < to_timestamp($3::float8 / 1000) AS in_time FROM (SELECT count(*) FROM locked) AS all_locked),
+     updated AS (
+       UPDATE petstock_service.pets AS p SET quantity = w.quantity
+       FROM due, locked AS l JOIN wanted AS w ON w.id = l.id WHERE p.id = l.id AND due.in_time RETURNING p.id, p.status
+     )
+     SELECT due.in_time, updated.id, updated.status FROM due LEFT JOIN updated ON true`,
+};
 
 /**
  * Of several updates of one pet the last one stays, and each is answered with its own, as if they had come one after
@@ -121,19 +138,7 @@ async function setAll(
   deadline: number,
 ): Promise<readonly (InventoryItem | null)[]> {
   const last = new Map(updates.map(({ petId, quantity }) => [petId, quantity]));
-  const rows = await connections.change<UpdatedRow>(
-    `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
-       locked AS MATERIALIZED (
-         SELECT id FROM petstock_service.pets WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR NO KEY UPDATE
-       ),
-       due AS MATERIALIZED (SELECT clock_timestamp() < to_timestamp($3::float8 / 1000) AS in_time FROM (SELECT count(*) FROM locked) AS all_locked),
-       updated AS (
-         UPDATE petstock_service.pets AS p SET quantity = w.quantity
-         FROM due, locked AS l JOIN wanted AS w ON w.id = l.id WHERE p.id = l.id AND due.in_time RETURNING p.id, p.status
-       )
-       SELECT due.in_time, updated.id, updated.status FROM due LEFT JOIN updated ON true`,
-    [[...last.keys()], [...last.values()], deadline],
-  );
+  const rows = await connections.change<UpdatedRow>(SET, [[...last.keys()], [...last.values()], deadline]);
   if (rows[0]?.in_time !== true) throw new StorageError('The change came to the database too late, and was not made');
   const statuses = new Map(rows.map(({ id, status }) => [id, status]));
   return updates.map(({ petId, quantity }) => {
