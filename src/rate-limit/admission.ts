@@ -33,6 +33,9 @@ class QueuedGovernor implements Governor {
   /** For requests that are about to leave. */
   readonly #look: () => KeyState;
   #line: Promise<unknown> = Promise.resolve();
+  /** Gives back what those in the line hold. */
+  readonly #held = new Set<() => Promise<void>>();
+  #isWaiting = false;
   /** The boot that the store has counted from, when we last saw it. */
   #boot = '';
   #sent = 0;
@@ -45,7 +48,7 @@ class QueuedGovernor implements Governor {
   constructor(options: GovernorOptions) {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
-    this.#turn = new Turn(options, this.#buffer, this.#own);
+    this.#turn = new Turn(options, this.#buffer, this.#own, () => this.#beginWait());
     this.#look = sharedLook(options.clock, () => options.store.peek(options.scope), {
       written: () => this.#buffer.writes,
     });
@@ -64,7 +67,18 @@ class QueuedGovernor implements Governor {
   admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits> {
     const turn = this.#line.then(() => this.#admitNext(want, signal));
     this.#line = turn.catch(() => {});
-    return turn;
+    return want.beforeWait === undefined ? turn : this.#holding(want.beforeWait, turn);
+  }
+
+  /** What is held meanwhile is given back as soon as anyone in the line waits for the limit. */
+  async #holding(giveBack: () => Promise<void>, turn: Promise<Permits>): Promise<Permits> {
+    this.#held.add(giveBack);
+    try {
+      if (this.#isWaiting) await giveBack();
+      return await turn;
+    } finally {
+      this.#held.delete(giveBack);
+    }
   }
 
   flush(): Promise<void> {
@@ -78,8 +92,17 @@ class QueuedGovernor implements Governor {
       const { permits, state } = await this.#claim(want);
       const [first, ...others] = permits;
       if (first !== undefined) return [first, ...others];
-      await this.#turn.wait(state, { ...this.#wish, least: want.least }, signal);
+      try {
+        await this.#turn.wait(state, { ...this.#wish, least: want.least }, signal);
+      } finally {
+        this.#isWaiting = false;
+      }
     }
+  }
+
+  async #beginWait(): Promise<void> {
+    this.#isWaiting = true;
+    for (const giveBack of this.#held) await giveBack();
   }
 
   /** Takes as many places as there are, in one transaction. */

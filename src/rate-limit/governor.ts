@@ -46,6 +46,8 @@ export interface Wanted {
   readonly least: 1 | 2;
   /** Not less than `least`. */
   readonly most: number;
+  /** Called before the limit is waited for, maybe more than once: gives back what others would wait for meanwhile. Never rejects. */
+  beforeWait?(): Promise<void>;
 }
 
 /**

@@ -25,16 +25,23 @@ export class Turn {
   readonly #buffer: RecordBuffer;
   /** The requests in flight that are ours. */
   readonly #own: ReadonlySet<string>;
+  readonly #beforeWait: () => Promise<void>;
   /** Of all waits that count together, in milliseconds. */
   #waited = 0;
   #began = 0;
   #isAnnounced = false;
   #wake: () => void = () => {};
 
-  constructor(options: GovernorOptions, buffer: RecordBuffer, own: ReadonlySet<string>) {
+  constructor(
+    options: GovernorOptions,
+    buffer: RecordBuffer,
+    own: ReadonlySet<string>,
+    beforeWait: () => Promise<void>,
+  ) {
     this.#options = options;
     this.#buffer = buffer;
     this.#own = own;
+    this.#beforeWait = beforeWait;
   }
 
   /** To be called for each admission, before its first try. */
@@ -91,6 +98,7 @@ export class Turn {
     }
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
+    await this.#beforeWait();
     // Who is told of a wait may move the clock of a sandbox. Whole milliseconds, so that a rest too small to count can't be waited
     // for again and again.
     const left = wait - (clock.monotonic() - at);

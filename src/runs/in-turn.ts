@@ -41,37 +41,56 @@ export async function executeInTurn(
     }
     return plan && (await execute(site, { ...plan, stock, single: { reserved } }, options, audience));
   } finally {
-    // What became of the pet matters more. If the state can't be reached, the place is over with the lease of this process.
-    await place.leave().catch(() => {});
+    // What became of the pet matters more.
+    await leaveForNow(place);
   }
 }
 
 async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: RunAudience): Promise<HeldStock> {
   const { governor, interrupted, clock } = site;
   const reader = new StockReader(site, (item) => audience.seen?.(item));
-  let permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
-  if ((await place.enter().catch(givingBack(permits))) !== undefined) {
-    // Nothing is reserved while another command is waited for.
-    for (const permit of permits) await permit.unsent();
-    await enterInTurn(site, petId, place);
-    permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
-  }
+  // What others write from then on is noticed by the mark.
+  const beforeWait = () => leaveForNow(place);
   for (let isRepeated = false; ; isRepeated = true) {
-    const [forRead, ...forWrite] = permits;
-    const read = { permit: forRead, beforeRetry: () => giveBack(forWrite) };
+    const [forRead, ...forWrite] = await enterAdmitted(site, petId, place);
+    const beforeRetry = async () => {
+      await giveBack(forWrite);
+      await beforeWait();
+    };
+    const read = { permit: forRead, beforeRetry };
     const stock = await reader.read(new Set([petId]), read, place.seen).catch(givingBack(forWrite));
     const [held] = forWrite;
     if (held !== undefined) return { stock, reserved: { permit: held, place } };
     // Only a probe could go, as in a new window, or it took another try: now the answer says what is left.
     const began = clock.monotonic();
-    const [permit] = await governor.admitSeveral({ least: 1, most: 1 }, interrupted);
+    const [permit] = await governor.admitSeveral({ least: 1, most: 1, beforeWait }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;
     // A limit of one request a window has no room for both: a second look would have to wait as well.
     if (isFresh || isRepeated) return { stock, reserved: { permit, place } };
     await permit.unsent();
-    permits = await governor.admitSeveral({ least: 2, most: 2 }, interrupted);
   }
 }
+
+/** Has both requests admitted and takes the pet, which is not held while the limit is waited for. */
+async function enterAdmitted(site: RunSite, petId: bigint, place: Place): Promise<readonly Permit[]> {
+  const { governor, interrupted } = site;
+  let isEntered = false;
+  const beforeWait = async () => {
+    isEntered = false;
+    await leaveForNow(place);
+  };
+  for (;;) {
+    const permits = await governor.admitSeveral({ least: 2, most: 2, beforeWait }, interrupted);
+    if (isEntered || (await place.enter().catch(givingBack(permits))) === undefined) return permits;
+    // Nothing is reserved while another command is waited for.
+    for (const permit of permits) await permit.unsent();
+    await enterInTurn(site, petId, place);
+    isEntered = true;
+  }
+}
+
+/** If the state can't be reached, the place is over with the lease of this process. */
+const leaveForNow = (place: Place) => place.leave().catch(() => {});
 
 async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigint, place: Place): Promise<void> {
   const began = clock.monotonic();

@@ -71,9 +71,9 @@ function nothingText({ progression, isResumed }: EndFacts): string {
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
-/** Answers of the service that refuse a row say by themselves that it was not written; so do conflicts. */
+/** Answers of the service that refuse a row say by themselves that it was not written. */
 function singleError(end: EndFacts, first: PetstockError): PetstockError {
-  const isOfState = first instanceof FailureError && first.status === undefined;
+  const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
   if (isClear && end.progression?.unanswered.size === 0) return first;
   return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });

@@ -1,5 +1,5 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import { failureText, UnavailableError } from '../shared/errors.ts';
+import { ConflictError, failureText, UnavailableError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
@@ -45,7 +45,8 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   const count = queue.length;
   let permit = options.reserved?.permit;
   let fruitless = 0;
-  let busySince: number | undefined;
+  let patience: Patience = new Map();
+  const givenUp: BusyRow[] = [];
   for (;;) {
     const settledBefore = outcomes.settled.size;
     outcomes.beginRound();
@@ -54,11 +55,14 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const { unsent, busy, overtaken } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
-    busySince = busy.length === 0 ? undefined : (busySince ?? options.clock.monotonic());
+    const [hopeless, hopeful] = partedBy(busy, patience, options);
+    givenUp.push(...hopeless);
+    if (options.failFast) requireNone(givenUp);
     // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
     const back = unsent.map((queued) => (isRelying(queued) ? outdated(queued) : queued));
-    queue = [...back, ...queue, ...overtaken, ...(await waitForOthers(busy, busySince, options, outcomes))];
-    if (queue.length === 0 && outcomes.unknown.size === 0) return;
+    patience = await waitForOthers(hopeful, patience, options);
+    queue = [...back, ...queue, ...overtaken, ...hopeful.map(triedAgain)];
+    if (queue.length === 0 && outcomes.unknown.size === 0) return requireNone(givenUp);
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
     if (outcomes.faults > 0) await pause(fruitless, options, outcomes);
@@ -127,30 +131,48 @@ async function lookAtUnknown(options: WriteOptions, outcomes: Outcomes, isLast: 
   return settleUnknown(outcomes, stock, await options.log.writesSince(writes), { now, isLast });
 }
 
-/** Waits a moment for the commands that are writing some pets. Returns the rows that are to be tried again. */
+/** How long rows have waited for the commands that are writing their pets, by their numbers, in milliseconds. The limit is not waited for at a pet. */
+type Patience = ReadonlyMap<number, number>;
+
+/** Parts the rows whose pet is not worth waiting for any longer from the others. One whose command is gone is free at a known time. */
+function partedBy(busy: readonly BusyRow[], patience: Patience, { clock }: WriteOptions) {
+  const at = clock.monotonic();
+  const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > longestBusy && until < at;
+  return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
+}
+
+/** Waits a moment for the commands that are writing some pets. */
 async function waitForOthers(
   busy: readonly BusyRow[],
-  since: number | undefined,
+  patience: Patience,
   { clock, interrupted, onDelay }: WriteOptions,
-  outcomes: Outcomes,
-): Promise<readonly QueuedRow[]> {
+): Promise<Patience> {
   const [first] = busy;
-  if (first === undefined) return [];
+  if (first === undefined) return new Map();
   const at = clock.monotonic();
-  const waited = at - (since ?? at);
-  const by = first.run === undefined ? 'another command' : `run ${plainName(first.run)}`;
   const known = Math.max(...busy.map(({ until }) => until ?? 0));
-  // A pet whose command is gone is free at a known time; one that is alive may take longer than is worth waiting for.
-  const isHopeless = waited > longestBusy && known < at;
-  if (isHopeless) {
-    for (const { queued } of busy) outcomes.conflict(queued, `${by} is still writing it`);
-    return [];
-  }
-  if (waited === 0 && known - at > 1000) {
+  if (patience.size === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
-    void onDelay(`A request of ${by} may still arrive; continuing in ${seconds} s`);
+    void onDelay(`A request of ${writerOf(first)} may still arrive; continuing in ${seconds} s`);
   }
-  await clock.sleep(Math.max(busyPoll, known - at), interrupted);
-  // A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells.
-  return busy.map(({ queued, until }) => (until === undefined ? queued : outdated(queued)));
+  const wait = Math.max(busyPoll, known - at);
+  await clock.sleep(wait, interrupted);
+  return new Map(busy.map(({ queued: { row } }) => [row, (patience.get(row) ?? 0) + wait]));
+}
+
+/** A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells. */
+function triedAgain({ queued, until }: BusyRow): QueuedRow {
+  return until === undefined ? queued : outdated(queued);
+}
+
+function writerOf({ run }: BusyRow): string {
+  return run === undefined ? 'another command' : `run ${plainName(run)}`;
+}
+
+/** @throws ConflictError if rows were given up: they were not attempted */
+function requireNone([first, ...others]: readonly BusyRow[]): void {
+  if (first === undefined) return;
+  const more =
+    others.length === 0 ? '' : `, and ${others.length} more ${others.length === 1 ? 'is' : 'are'} being written`;
+  throw new ConflictError(`${writerOf(first)} is still writing pet ${first.queued.petId}${more}`);
 }

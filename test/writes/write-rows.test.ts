@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { runErrorOf } from '../../src/runs/run-error.ts';
-import { FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
+import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
 import type { Grant } from '../../src/state/history.ts';
 import { unclear } from '../../src/writes/classify-failure.ts';
 import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
@@ -163,23 +163,57 @@ describe('other commands', () => {
       [1, 3, 2],
       undefined,
     ],
-    ['do not come to their end: its row is a conflict', () => busy(run), 'conflict', [1, 3], undefined],
   ])('%s', async (_what, grant, result, sent, message) => {
-    let tries = 0;
-    const { shop, settled } = await written(3, ({ options: { log } }) => ({
-      log: {
-        ...log,
-        intend: async (intents, ...rest) => {
-          const grants = await log.intend(intents, ...rest);
-          return grants.map((granted, index) => (intents[index]?.petId === 2n ? grant(++tries) : granted));
-        },
-      },
-    }));
+    const { shop, settled } = await written(3, grantingTwo(grant));
     expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', result, 'applied']);
     if (message !== undefined) expect(settled.get(2)?.error?.message).toContain(message);
     expect(shop.sent).toEqual(sent);
   });
+
+  test('do not come to their end: their row is not attempted, and the run can be resumed', async () => {
+    const { shop, ...progression } = await written(
+      3,
+      grantingTwo(() => busy(run)),
+    );
+    const { settled, stoppedBy: cause, unanswered } = progression;
+    expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', undefined, 'applied']);
+    expect({ cause, unanswered: [...unanswered] }).toEqual({ cause: expect.any(ConflictError), unanswered: [] });
+    expect(shop.outcomes.filter(({ row }) => row === 2)).toEqual([]);
+    const report = reportOf(rowsOf(3), progression);
+    expect(runErrorOf({ report, progression, cause, where: { env: 'staging' } })).toMatchObject({
+      kind: 'partial',
+      message: `2 of 3 changes were written; 1 was not attempted: run ${run} is still writing pet 2`,
+      hint: `petstock inventory apply --resume ${report.run} --env staging`,
+    });
+  });
+
+  test('are at a pet whenever the limit has been waited for: that wait is none for the pet', async () => {
+    const { settled, stoppedBy } = await written(3, (shop) => ({
+      ...grantingTwo((tries) => (tries < 4 ? busy(run) : free))(shop),
+      governor: {
+        admitSeveral: async (...args) => {
+          await shop.clock.sleep(60_000);
+          return shop.options.governor.admitSeveral(...args);
+        },
+      },
+    }));
+    expect([stoppedBy, settled.get(2)?.result]).toEqual([undefined, 'applied']);
+  });
 });
+
+/** Grants every row of pet 2 as the test says. */
+function grantingTwo(grant: (tries: number) => Grant) {
+  let tries = 0;
+  return ({ options: { log } }: Shop): Partial<WriteOptions> => ({
+    log: {
+      ...log,
+      intend: async (intents, ...rest) => {
+        const grants = await log.intend(intents, ...rest);
+        return grants.map((granted, index) => (intents[index]?.petId === 2n ? grant(++tries) : granted));
+      },
+    },
+  });
+}
 
 /** Another command sells of the last pet while the limit is waited for. */
 const afterLongWait = ({ options: { governor }, sent, clock, stock }: Shop): WriteOptions['governor'] => ({
