@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
-import { FailureError, UsageError } from '../shared/errors.ts';
+import { FailureError, UnavailableError, UsageError } from '../shared/errors.ts';
 import { makePrivateFolder, privateDatabase, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 
@@ -69,7 +69,8 @@ export async function storeError(cause: unknown, { file = '', database, isOwn = 
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {
     // The address may hold a password, which no message of the driver repeats.
-    return new UsageError(`The database can't be used: ${cause.message}`, { cause });
+    const isRefused = cause.kind === 'unusable' || cause.kind === 'damaged';
+    return new (isRefused ? UsageError : UnavailableError)(`The database can't be used: ${cause.message}`, { cause });
   }
   const hint = isOwn && cause.kind === 'damaged' ? 'petstock sandbox reset' : undefined;
   return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });

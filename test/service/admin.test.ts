@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { NOON, outcome, outcomes, rate, start } from './support.ts';
 
@@ -45,6 +46,10 @@ test.each([
   ['POST', '/clock', { advanceSeconds: -1 }, 400],
   ['POST', '/clock', { advanceSeconds: '60' }, 400],
   ['POST', '/clock', undefined, 400],
+  ['POST', '/reset', { pet: 5 }, 400],
+  ['POST', '/reset', [], 400],
+  ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
+  ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
 ])('%s %s with %j: %i with a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
@@ -111,4 +116,27 @@ test('a body over 1 MiB: 413, whether its length is given or not', async () => {
     expect([answer.status, answer.json]).toEqual([413, { message: expect.any(String) }]);
   }
   expect((await service.admin('GET', '/faults')).json).toEqual({ faults: [] });
+});
+
+test.each(['Authorization', 'Host'])('two %s headers are refused with 400, whatever they say', async (name) => {
+  const service = await start({ adminPort: 0 });
+  const given = [`Bearer ${service.adminToken}`, `Bearer ${service.adminToken}`];
+  const values = name === 'Host' ? ['localhost', 'localhost'] : given;
+  const headers = [...(name === 'Host' ? ['Authorization', given[0] ?? ''] : ['Host', 'localhost'])];
+  const asked = request(`${service.adminUrl}/health`, {
+    headers: [...headers, ...values.flatMap((value) => [name, value])],
+  });
+  const status = await new Promise((resolve, reject) => {
+    asked
+      .on('response', (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(400);
+});
+
+test('a body that is nested beyond the stack is refused with 400', async () => {
+  const service = await start({ adminPort: 0 });
+  const deep = `{"faults":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect((await service.admin('POST', '/faults', deep)).status).toBe(400);
 });

@@ -37,6 +37,24 @@ test('a client that goes away in the middle of its body leaves nothing behind', 
   expect((await service.get('/inventory')).text).toBe(before);
 });
 
+test.for(['Content-Length: 14\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 14'])(
+  'a length beside chunked is refused with 400: %j',
+  async (headers, { service }) => {
+    const answer = await service.raw(patchOf(service, `${headers}\r\n\r\n0\r\n\r\n`));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"malformed_request"/);
+  },
+);
+
+test('a path of a pet that can not be decoded is refused with the headers of its route', async ({ service }) => {
+  const { status, headers } = await service.get('/pets/%zz');
+  expect({ status, ...headers }).toMatchObject({
+    status: 400,
+    deprecation: '@1767225600',
+    sunset: expect.stringContaining('2027'),
+  });
+  expect((await service.get('/%zz')).headers).not.toHaveProperty('sunset');
+});
+
 test('pipelined requests are answered in their order', async ({ service }) => {
   const get = (path: string, more = '') =>
     `GET /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;

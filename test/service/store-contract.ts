@@ -243,7 +243,7 @@ export function describeStore(kind: Kind): void {
 
       test('can be left in the middle, by more readers than are usual', async () => {
         const { store } = await open({ pets: 5_000 });
-        const readers = Array.from({ length: 8 }, () => store.inventory());
+        const readers = Array.from({ length: 8 }, (_, at) => store.inventory(`key ${at % 4}`));
         for (const reader of readers) await reader.next();
         for (const reader of readers) await reader.return();
         expect((await read(store)).length).toBeGreaterThan(1);

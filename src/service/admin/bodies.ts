@@ -19,21 +19,35 @@ export function refused(message: string): Refusal {
 
 /**
  * Returns a reader of JSON bodies of this shape. A JSON content type is required: a web page cannot send one to this port without
- * being asked first. It throws Refusal 400, or 413 for more than 1 MiB, or SyntaxError.
+ * being asked first. A field that is not known is refused: misspelt, it would change something else. It throws Refusal 400, or 413 for
+ * more than 1 MiB, or SyntaxError.
+ * @param shape with the names of all fields in quotes before a colon
  * @param read returns what the fields say; undefined if that is no such body
  */
 function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefined) {
+  const names = [...shape.matchAll(/"(\w+)":/g)].map(([, name]) => name);
   return async (request: IncomingMessage): Promise<Result> => {
     if (request.headers['content-type']?.startsWith('application/json') !== true) {
       throw refused('The body must be application/json.');
     }
     const text = (await collectBody(request, MAX_BODY_BYTES)).toString();
     const { parse } = await import('lossless-json');
-    const body = parse(text, null, (number) => exactInt64(number) ?? Number(number));
-    const result = typeof body === 'object' && body !== null ? read({ ...body }) : undefined;
+    const body = parseShallow(() => parse(text, null, (number) => exactInt64(number) ?? Number(number)));
+    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+    const isKnown = isObject && Object.keys(body).every((name) => names.includes(name));
+    const result = isKnown ? read({ ...body }) : undefined;
     if (result === undefined) throw refused(`The body must be ${shape}.`);
     return result;
   };
+}
+
+/** @throws Refusal for JSON that is nested more deeply than the stack has room for */
+function parseShallow(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof RangeError ? refused('The body is nested too deeply.') : error;
+  }
 }
 
 export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIP } from 'node:net';
 import { FaultSpecError } from '../faults/grammar.ts';
-import { Refusal } from '../http/answer.ts';
+import { malformed, Refusal } from '../http/answer.ts';
 import { listen } from '../http/server.ts';
 import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
 import { bearerToken, digestOf } from '../keys/key.ts';
@@ -75,6 +75,10 @@ export class AdminServer {
   }
 
   async #reply(request: IncomingMessage): Promise<Reply> {
+    const { host = [], authorization = [] } = request.headersDistinct;
+    // With two of them a proxy may have looked at the other one.
+    if (host.length > 1 || authorization.length > 1)
+      throw malformed('There is more than one Host or Authorization header.');
     const { access, reply } = findRoute(request);
     if (access !== 'open') {
       if (this.options.isLocal && !isLocalName(request.headers.host)) {

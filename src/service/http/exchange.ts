@@ -12,7 +12,7 @@ const PLAIN = /^\/v1\/[\w/-]*$/;
 interface Target {
   /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
   readonly path: string;
-  /** The decoded segments of the path; null when its percent-encoding is malformed or it is outside the base address. */
+  /** The segments of the path, decoded unless its percent-encoding is malformed; null when it is outside the base address. */
   readonly segments: readonly string[] | null;
   readonly malformed: boolean;
 }
@@ -27,7 +27,8 @@ export function parseTarget(requestTarget: string): Target {
   const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
   if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
   const segments = decoded(path.slice(1));
-  return { path, segments, malformed: segments === null };
+  // As they came they find the route, whose headers are on every answer.
+  return { path, segments: segments ?? path.slice(1).split('/'), malformed: segments === null };
 }
 
 function decoded(path: string): string[] | null {

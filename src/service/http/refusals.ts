@@ -57,6 +57,8 @@ export function headersRefusal(rawHeaders: readonly string[]): Refusal | null {
 }
 
 export interface ParserError extends NodeJS.ErrnoException {
+  /** In words: "Transfer-Encoding can't be present with Content-Length". */
+  readonly reason?: string;
   readonly rawPacket?: Buffer;
   /** How much of the packet was read before the error. */
   readonly bytesParsed?: number;
@@ -74,7 +76,8 @@ export function parserRefusal(error: ParserError): Refusal | null {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Refusal(408, 'request_timeout', 'The request was not complete in time.');
     case 'HPE_INVALID_TRANSFER_ENCODING':
-      return notImplemented(CODINGS);
+      // A length beside a coding: where the request ends, a proxy may see otherwise.
+      return /content-length/i.test(error.reason ?? '') ? malformed() : notImplemented(CODINGS);
     case 'HPE_INVALID_METHOD': {
       const method = methodAt(error);
       return method === undefined ? malformed() : notImplemented(`The method ${method} is not implemented.`);

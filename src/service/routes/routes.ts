@@ -31,8 +31,8 @@ function petNotFound(petId: bigint): Refusal {
 }
 
 /** GET /inventory: all items. One page is answered as a whole, more are streamed as the client reads. */
-async function listInventory({ service: { store } }: Call): Promise<Answer> {
-  const pages = store.inventory();
+async function listInventory({ exchange, service: { store } }: Call): Promise<Answer> {
+  const pages = store.inventory(exchange.validKey ?? '');
   const first = await pages.next();
   if (first.done === true) return { status: 200, body: '[]' };
   const second = await pages.next();

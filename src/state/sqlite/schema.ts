@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
 import { recordedResults } from '../../inventory/run-records.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/where.ts';
 import { makingTable, makingTables, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import { portOf } from '../../support/answering.ts';
-import { temporaryDatabase } from '../../support/postgres.ts';
+import { databaseUrl, temporaryDatabase } from '../../support/postgres.ts';
 import { envOf, folderOf, get, type ServeLine, served } from '../../support/served-shop.ts';
 import { jsonLines, test } from '../../support/shop.ts';
 
@@ -66,14 +66,27 @@ test.for([
   ['--admin-host 127.0.0.2', /no effect without --admin-port/],
   ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
   ['--drain soon', /--drain takes/],
-  [
-    '--database postgres://me:secret@127.0.0.1:1/x',
-    /^Waiting up to 30 s for the database: .*ECONNREFUSED.*\nError: The database can't be used: .*ECONNREFUSED/,
-  ],
 ] as const)('sandbox serve %s: exit 2, and no secret is repeated', async ([options, message], { shop }) => {
   const stderr = await shop.refused(`sandbox serve --port 0 ${options}`);
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain('secret');
+});
+
+test('sandbox serve ends with 5 for a database that is not reached, and with 2 for one that refuses it', async ({
+  shop,
+}) => {
+  const away = await shop.run('sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x');
+  expect(away).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(
+      /^Waiting up to 30 s for the database: .*ECONNREFUSED.*\nError: The database can't be used: .*ECONNREFUSED/,
+    ),
+  });
+  expect(away.stderr).not.toContain('secret');
+  expect((await shop.run('sandbox keys list --database postgres://me:secret@127.0.0.1:1/x')).code).toBe(5);
+  const url = await temporaryDatabase();
+  await shop.exits(`sandbox serve --port 0 --database ${databaseUrl(url, 'nowhere')}`, 2);
+  await shop.exits(`sandbox keys list --database ${url}`, 2);
 });
 
 test.for([

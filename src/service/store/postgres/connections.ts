@@ -1,9 +1,11 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Readers } from './readers.ts';
 import {
   ANSWER_MS,
   beginning,
+  CONNECT_MS,
   common,
   failure,
   isLost,
@@ -53,6 +55,7 @@ export class Connections {
   readonly #sockets = new Set<Socket>();
   /** Which of the servers is used. */
   #current = 0;
+  readonly #readers = new Readers(READERS, CONNECT_MS);
   #pools: Pools;
   #closing: Promise<void> | null = null;
   /** How many changes have failed. */
@@ -110,9 +113,19 @@ export class Connections {
 
   /**
    * Reads all of a moment, however slowly, on a connection of its own.
+   * @param who asks: has a share of the connections
    * @throws StorageError, also if none is free in time
    */
-  async *snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
+  async *snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>, who: string): AsyncGenerator<Part, void> {
+    const release = await this.#readers.acquire(who);
+    try {
+      yield* this.#snapshot(read);
+    } finally {
+      release();
+    }
+  }
+
+  async *#snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
     const { pools, client } = await this.#connected('readers');
     let isDone = false;
     try {

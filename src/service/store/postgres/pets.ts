@@ -46,9 +46,9 @@ export function postgresPets(connections: Connections, now: () => number): Stock
   };
   return {
     idle: () => Promise.all([updates.idle(), finds.idle(), firstPages.idle()]),
-    async *inventory() {
+    async *inventory(who = '') {
       const single = await firstPages.run(null);
-      if (single === null) yield* connections.snapshot(pagesOf);
+      if (single === null) yield* connections.snapshot(pagesOf, who);
       else if (single !== '') yield single;
     },
     find: (petId) => finds.run(petId),

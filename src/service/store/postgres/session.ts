@@ -23,13 +23,17 @@ export function failure(error: unknown, mayBeDone: boolean): StorageError {
   const code = codeOf(error);
   // An array of attempts has no message of its own: one for each address of a host.
   const said = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
-  if (code === DENIED) return new StorageError(`${said}. ${RIGHTS}`, 'unusable', { cause: error });
+  if (REFUSED.test(code))
+    return new StorageError(code === DENIED ? `${said}. ${RIGHTS}` : said, 'unusable', { cause: error });
   const isUncertain = mayBeDone && !USELESS.includes(code);
   const kind = isUncertain ? 'uncertain' : STARTING.test(code) ? 'starting' : 'failed';
   return new StorageError(said, kind, { cause: error });
 }
 
 const DENIED = '42501';
+
+/** Classes of a login that is refused, a database that is not there, and tables that are not ours: trying again won't help. */
+const REFUSED = /^(28|3D|42)...$/;
 
 /** The statements that let a role serve a schema which another one owns and upgrades. */
 export const GRANTS = [
@@ -72,7 +76,7 @@ const TYPES = {
 };
 
 /** Milliseconds. A server that does not answer for this long is as one that is not there. */
-const CONNECT_MS = 5_000;
+export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 
 /** Milliseconds: longer than a service that stands still in a transaction holds its locks. */

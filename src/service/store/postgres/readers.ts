@@ -1,0 +1,68 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+import { StorageError } from '../store.ts';
+
+interface Waiting {
+  readonly who: string;
+  begin(): void;
+}
+
+/**
+ * Shares the connections for readers of whole lists among those who ask: each may hold as many as are free then, so that one takes half
+ * of them at most, and the next one always finds some.
+ */
+export class Readers {
+  readonly #held = new Map<string, number>();
+  #free: number;
+  #waiting: readonly Waiting[] = [];
+
+  /** @param count of the connections @param patienceMs how long one is waited for */
+  constructor(
+    count: number,
+    private readonly patienceMs: number,
+  ) {
+    this.#free = count;
+  }
+
+  /** Resolves when it is the turn of `who`, with what gives the place back. @throws StorageError if that takes too long */
+  acquire(who: string): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        who,
+        begin: () => {
+          clearTimeout(timer);
+          this.#change(who, 1);
+          resolve(() => {
+            this.#change(who, -1);
+            this.#admit();
+          });
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        reject(new StorageError('Too many lists are being read at once, of this key or of all'));
+      }, this.patienceMs);
+      this.#waiting = [...this.#waiting, waiting];
+      this.#admit();
+    });
+  }
+
+  /** Begins all whose turn it is, in the order in which they came. */
+  #admit(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#heldBy(waiting.who) >= this.#free) continue;
+      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+      waiting.begin();
+    }
+  }
+
+  #heldBy(who: string): number {
+    return this.#held.get(who) ?? 0;
+  }
+
+  #change(who: string, by: number): void {
+    const count = this.#heldBy(who) + by;
+    if (count === 0) this.#held.delete(who);
+    else this.#held.set(who, count);
+    this.#free -= by;
+  }
+}
