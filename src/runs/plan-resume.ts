@@ -82,15 +82,15 @@ export function resumeRow(
   recorded: RecordedRow,
   { stock, laterWrites }: Pick<OpenRow, 'stock' | 'laterWrites'>,
 ): ResumedRow {
-  const { petId, result, after, delta } = recorded;
+  const { petId, result, after } = recorded;
   if (!isUnanswered(recorded)) return { row: bulkRow(recorded, result as BulkRow['result']), outcome: undefined };
   const wasSent = result === 'unknown';
   const verdict = verdictOn({ write: recorded, wasSent, isResumed: true, stock, laterWrites });
   const found = stock.get(petId);
   if (verdict.kind === 'open') return openRow(recorded, found);
   const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
-  // Somebody may have changed the stock since: what an increment has written is its sum.
-  const quantity = verdict.kind === 'applied' && delta !== undefined ? after : found;
+  // Somebody may have changed the stock since.
+  const quantity = verdict.kind === 'applied' ? after : found;
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }
 

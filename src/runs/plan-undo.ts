@@ -138,13 +138,19 @@ function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoF
   if (found === undefined) return absenceText(stock, petId);
   if (found === target) return undefined;
   const written = recorded.quantity ?? after;
-  const later = laterWrites.findLast(
-    (write) => !hasChangedNothing(write) && (found !== written || mayBeWritten(write, found)),
-  );
+  const later = changing(laterWrites, written).findLast((write) => found !== written || mayBeWritten(write, found));
   if (later !== undefined) return laterWriteMessage(later);
   return found === written ? undefined : `the stock is ${found}, not ${written} as it was written`;
 }
 
-function hasChangedNothing({ result, before, quantity }: PetWrite): boolean {
-  return result === 'applied' && before === quantity;
+/**
+ * Leaves out writes that left the stock as it was. One that has not read it is taken to have found what was written before it.
+ * @param written by the row before them, the oldest first
+ */
+function changing(writes: readonly PetWrite[], written: number): readonly PetWrite[] {
+  let known: number | undefined = written;
+  return writes.filter(({ result, before = known, quantity }) => {
+    known = result === 'unknown' ? undefined : quantity;
+    return result !== 'applied' || before !== quantity;
+  });
 }

@@ -40,7 +40,7 @@ export function settleUnknown(
     if (verdict.kind === 'applied') {
       // A stock that was there before does not show that the request has come.
       const isShown = write.before !== undefined && write.before !== write.after;
-      outcomes.applied(write, write.delta === undefined ? found : write.after, mayStillArrive && !isShown);
+      outcomes.applied(write, write.after, mayStillArrive && !isShown);
     } else if (mayStillArrive) arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
     else if (verdict.kind === 'conflict') outcomes.conflict(write, verdict.message, found);
     else if (write.before !== undefined) again.push(...refuted(outcomes, unknown, stock, isLast));

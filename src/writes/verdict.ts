@@ -33,6 +33,7 @@ export function verdictOn(row: OpenRow): Verdict {
  * A row that wants a certain stock:
  *
  * - the stock is that, and it was never sent: unchanged
+ * - it was sent, and the first run that has read the pet since found what is wanted: applied, whatever came after
  * - another run has written the pet since, or may have: a conflict that names it, whatever the stock is
  * - the stock is what is wanted: applied
  * - as before: open; so is a plain set, which relies on no stock, unless it was sent and its run goes on only now
@@ -41,6 +42,7 @@ export function verdictOn(row: OpenRow): Verdict {
 function absolute({ write, wasSent, isResumed, stock, laterWrites }: OpenRow, found: number | undefined): Verdict {
   const { before, after } = write;
   if (found === after && !wasSent) return { kind: 'unchanged' };
+  if (wasSent && before !== after && laterWrites[0]?.before === after) return applied;
   const isAsBefore = found !== undefined && found === before;
   const later = laterWrites.findLast((one) => !isAsBefore || mayBeWritten(one, found));
   if (later !== undefined) return { kind: 'conflict', message: laterWriteMessage(later) };

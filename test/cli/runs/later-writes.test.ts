@@ -26,6 +26,14 @@ describe('--resume asks the history what was written since', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'applied' }, { result: 'applied' }]);
   });
 
+  test('an absolute row that a later run has read was written, whatever that run wrote', async () => {
+    const { till, run, stock } = await killedApply(commitThenHang, 'petId,quantity\n1,50\n2,60\n');
+    await all(till, 'inventory set 1 70 --read-first', `inventory apply --resume ${run} --yes`);
+    expect(stock()).toEqual([70, 60, 10, 10]);
+    const rows = (await till.json(`history show ${run} --json`)).rows;
+    expect(rows).toMatchObject([{ result: 'applied', before: 10, after: 50, quantity: 50 }, { result: 'applied' }]);
+  });
+
   test('an absolute row that was never sent, and later writes: they stay, though the stock is equal', async () => {
     const { till, run, stock } = await killedApply(hang, 'petId,quantity\n1,50\n2,60\n');
     await all(till, 'inventory adjust 2 +3', 'inventory adjust 2 -3');
@@ -132,6 +140,14 @@ describe('undo asks the history what was written since', () => {
     await all(till, ...[...later, applied].map((one) => `undo ${one?.run} --yes`));
     expect(till.service.stockOf(1)).toBe(10);
   });
+
+  test.for(['set 1 11', 'set 1 11 --read-first'])(
+    'a write that left the stock as it was is none: %s',
+    async (set, { till }) => {
+      await all(till, 'inventory adjust 1 +1', `inventory ${set}`, 'undo --last --yes');
+      expect(till.service.stockOf(1)).toBe(10);
+    },
+  );
 
   test('a row is undone once: not again after an undo whose answer a kill has lost', async ({ till }) => {
     await all(till, 'inventory adjust 1 +10');
