@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Log } from './http/log.ts';
+import type { Log, Tell } from './http/log.ts';
 import type { Patience } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import type { BanRule, Plan } from './limits/admission.ts';
@@ -50,6 +50,10 @@ export interface ServiceOptions extends Seed, Omit<StoreOptions, 'onlyLooks'> {
   readonly keepAliveSeconds?: number | undefined;
   /** Called for each request when it is over. */
   readonly log?: Log | undefined;
+  /** Called with what else happens: the store is lost or back, an action of administration, a token that was refused. */
+  readonly tell?: Tell | undefined;
+  /** Connections that the API takes at once: half of the files that the process may open, so that the other port has some left. */
+  readonly maxConnections?: number | undefined;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
   readonly patience?: Patience | undefined;
 }

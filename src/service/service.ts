@@ -3,12 +3,12 @@ import type { Controls } from './controls.ts';
 import type { FaultSet } from './faults/fault-set.ts';
 import type { Cors } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
-import type { Log } from './http/log.ts';
+import type { Log, Tell } from './http/log.ts';
 import type { Journal } from './journal.ts';
 import type { addressBuckets, LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
 import type { QuantityBounds } from './routes/values.ts';
-import type { Store } from './store/store.ts';
+import { StorageError, type Store } from './store/store.ts';
 
 interface Parts {
   readonly store: Store;
@@ -22,6 +22,7 @@ interface Parts {
   readonly cors: Cors;
   readonly bounds: QuantityBounds;
   readonly log: Log | undefined;
+  readonly tell: Tell;
   readonly metrics: Metrics | null;
   /** Whether the store can be used, as `usabilityOf` says. */
   isUsable(): Promise<boolean>;
@@ -30,7 +31,23 @@ interface Parts {
 export type Service = ReturnType<typeof createService>;
 
 export function createService(parts: Parts) {
-  const { store, addresses, cors, metrics } = parts;
+  const { store, addresses, cors, metrics, isUsable } = parts;
+  let mayBeDown = false;
+  /** Looks again when work of the store fails, and with each that does not until it is up: whoever reads the log is told of both. */
+  const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      const result = await work();
+      if (mayBeDown) void look();
+      return result;
+    } catch (error) {
+      if (error instanceof StorageError) void look();
+      throw error;
+    }
+  };
+  const look = async () => {
+    mayBeDown = true;
+    mayBeDown = !(await isUsable());
+  };
   const dateAt = httpDates();
   const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(store.now()), requestId, shown);
   return {
@@ -38,7 +55,8 @@ export function createService(parts: Parts) {
     /** Whether the service is about to stop: it is not to be sent new clients. */
     draining: false,
     /** Measures how long the store takes for `work`, if there are metrics. */
-    timed: <Result>(operation: string, work: () => Promise<Result>) => metrics?.timed(operation, work) ?? work(),
+    timed: <Result>(operation: string, work: () => Promise<Result>) =>
+      watched(() => metrics?.timed(operation, work) ?? work()),
     /** Returns the headers that every response to this exchange carries, as of now. */
     headersOf: (exchange: Exchange): Record<string, string> => ({
       ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, store.now())),
@@ -52,14 +70,21 @@ export function createService(parts: Parts) {
 }
 
 /** Returns a check whether a store can be used: one for all who ask meanwhile, so that no number of them takes the connections from clients. */
-export function usabilityOf(store: Store): () => Promise<boolean> {
+export function usabilityOf(store: Store, tell: Tell): () => Promise<boolean> {
   const look = shared(() =>
     store.check().then(
-      () => true,
-      () => false,
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
     ),
   );
-  return () => within(look(), false);
+  let isUp = true;
+  return async () => {
+    const reason = await within(look(), 'the store does not answer');
+    if (isUp && reason !== null) tell('error', `No change of the stock can be committed: ${reason}`);
+    if (!isUp && reason === null) tell('info', 'Changes of the stock are committed again');
+    isUp = reason === null;
+    return isUp;
+  };
 }
 
 /** The headers that every answer carries, whatever its status. @param date as `httpDates` wrote it */

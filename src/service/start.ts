@@ -2,6 +2,7 @@ import { Controls } from './controls.ts';
 import { FaultSet } from './faults/fault-set.ts';
 import { parseFault } from './faults/grammar.ts';
 import { Cors } from './http/cors.ts';
+import { openFiles } from './http/open-files.ts';
 import { ApiServer } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import { Journal } from './journal.ts';
@@ -28,7 +29,7 @@ export async function startService(options: ServiceOptions) {
   try {
     const grant = grantOf(options);
     const origin = options.isKeyOfFile === true ? 'key-file' : undefined;
-    await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
+    const { revokedAt } = await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
     // Rather no service than one that answers lists, and refuses every change.
     await store.check();
     const replacedKeys = origin === undefined ? [] : await keysOf(store, origin, key);
@@ -38,6 +39,8 @@ export async function startService(options: ServiceOptions) {
       /** A key that is valid here: psk_… */
       key,
       keyId: idOfKey(key),
+      /** Whether requests with it are refused, since it was revoked. */
+      isKeyRevoked: revokedAt !== null,
       /** Ids of valid keys that the key file had before. */
       replacedKeys,
       /** Whether the store was made, with the stock that was given. */
@@ -57,10 +60,17 @@ async function keysOf(store: Store, origin: string, key: string): Promise<readon
 }
 
 async function assemble(options: ServiceOptions, store: Store, controls: Controls): Promise<Service> {
-  const { windowSeconds = 60, ban = { strikes: 10, seconds: 300 }, addressLimit = 600, clock, log } = options;
+  const {
+    windowSeconds = 60,
+    ban = { strikes: 10, seconds: 300 },
+    addressLimit = 600,
+    clock,
+    log,
+    tell = () => {},
+  } = options;
   const minuteMs = windowSeconds * 1000;
   const metrics = options.adminPort === undefined ? null : await import('./metrics.ts');
-  const isUsable = usabilityOf(store);
+  const isUsable = usabilityOf(store, tell);
   return createService({
     store,
     isUsable,
@@ -73,6 +83,7 @@ async function assemble(options: ServiceOptions, store: Store, controls: Control
     cors: new Cors(options.cors ?? []),
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     log,
+    tell,
     metrics: metrics?.createMetrics({ store, isUsable, clock, minuteMs }) ?? null,
   });
 }
@@ -83,7 +94,14 @@ const PATIENCE = { headersMs: 60_000, requestMs: 300_000 };
 
 async function serve(service: Service, options: ServiceOptions) {
   const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, patience = PATIENCE } = options;
-  const api = new ApiServer(service, { patience, keepAliveMs: keepAliveSeconds * 1000, tls, trustProxy });
+  const { maxConnections = Math.floor(openFiles() / 2) } = options;
+  const api = new ApiServer(service, {
+    patience,
+    keepAliveMs: keepAliveSeconds * 1000,
+    tls,
+    trustProxy,
+    maxConnections,
+  });
   const url = `${origin(host, await api.listen(port, host), tls)}/v1`;
   const admin = await startAdmin(service, options, url).catch(async (error: unknown) => {
     await api.stop();

@@ -164,6 +164,17 @@ test('roles: one that lacks a right is told which; one that is granted the other
     }
   };
   await refused('guest', 'permission denied for database pets');
+  await as('ben').exits('state init', 1, 'has no CREATE on the database pets');
+  for (const made of [true, false]) {
+    const printed = await as('ann').json('state init --json');
+    expect(printed).toEqual({
+      engine: expect.stringMatching(/^postgresql/),
+      location: expect.any(String),
+      schema: expect.any(Number),
+      made,
+    });
+  }
+  await shop.exits('state init', 2, 'No shared state is set');
   await as('ann').exits('inventory adjust 4 +1', 0);
   await refused('ben', 'permission denied for schema petstock');
   await runSql(server.url, 'GRANT ann TO ben');

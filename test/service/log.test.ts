@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
 import { Journal } from '../../src/service/journal.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
-import { NOON, start } from './support.ts';
+import { NOON, start, temporaryFile } from './support.ts';
 
 async function startLogged(options: Parameters<typeof start>[0] = {}) {
   const entries: LogEntry[] = [];
@@ -78,6 +80,65 @@ test('its duration is not that of a clock which is moved ahead', async () => {
   answer.resume();
   await logged(1);
   expect(entries).toMatchObject([{ petId: '1', status: 200, ms: 7 }]);
+});
+
+describe('besides requests the log tells', () => {
+  async function startTold(options: Parameters<typeof start>[0] = {}) {
+    const told: object[] = [];
+    const tell = (level: string, message: string, fields = {}) => void told.push({ level, message, ...fields });
+    return { told, service: await start({ adminPort: 0, ...options, tell }) };
+  }
+
+  test('each action of administration, with its outcome and no secret', async () => {
+    const { told, service } = await startTold();
+    await service.admin('GET', '/keys');
+    await service.admin('PUT', '/inventory/5', { quantity: 3 });
+    await service.admin('DELETE', `/keys/${service.key}/ban`);
+    await service.admin('POST', '/reset', { wrong: 1 });
+    const common = { level: 'info', message: 'Administration', address: '127.0.0.1' };
+    expect(told).toEqual([
+      { ...common, action: 'PUT /inventory/*', target: '5', status: 200 },
+      { ...common, action: 'DELETE /keys/*/ban', target: null, status: 404 },
+      { ...common, action: 'POST /reset', target: null, status: 400 },
+    ]);
+  });
+
+  test('refused tokens at once, and then one line in 10 s with their number', async () => {
+    const { told, service } = await startTold();
+    const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
+    for (let count = 0; count < 5; count++) await refuse();
+    service.clock.advance(10_000);
+    await refuse();
+    expect(told).toMatchObject([{ level: 'warning', count: 1, address: '127.0.0.1' }, { count: 5 }]);
+    expect(JSON.stringify(told)).not.toContain('adm_');
+  });
+
+  test('that the store is lost, with the reason, and that it is back', async () => {
+    const file = temporaryFile();
+    const { told, service } = await startTold({ file });
+    renameSync(file, `${file}.aside`);
+    for (let count = 0; count < 3; count++) expect((await service.get('/inventory')).status).toBe(503);
+    await expect.poll(() => told).toHaveLength(1);
+    renameSync(`${file}.aside`, file);
+    await service.get('/inventory');
+    await expect
+      .poll(() => told)
+      .toMatchObject([
+        { level: 'error', message: expect.stringContaining('deleted or replaced') },
+        { level: 'info', message: 'Changes of the stock are committed again' },
+      ]);
+  });
+
+  test('connections that were refused, while the administration still answers', async () => {
+    const { told, service } = await startTold({ maxConnections: 2 });
+    const { port } = new URL(service.url);
+    const sockets = Array.from({ length: 5 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    await expect
+      .poll(() => told)
+      .toMatchObject([{ level: 'warning', message: 'A connection was refused: 2 are open' }]);
+    expect((await service.admin('GET', '/healthz', undefined, { key: null })).status).toBe(200);
+  });
 });
 
 test('keeps the beginning of a long body', async () => {

@@ -80,6 +80,7 @@ export const commandOutlines: readonly Outline[] = [
     commands: [
       verb('info', 'show where it is, how large, and who uses it', state, 'defineStateInfo'),
       verb('check', 'check whether it is sound', state, 'defineStateCheck'),
+      verb('init', 'make the tables of a shared state, as their owner', state, 'defineStateInit'),
       verb('grant', 'print the rights that a role needs of a shared state', state, 'defineStateGrant'),
     ],
   },

@@ -7,7 +7,7 @@ import { FailureError, UsageError } from '../../shared/errors.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { lookAtOwnTables, sharedStateOf, withExistingState } from '../invocation/state-access.ts';
+import { lookAtOwnTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 
 export const defineStateInfo = define({
@@ -138,6 +138,38 @@ function checkView(problems: readonly string[]): View {
     rows: [problems.map((problem) => ({ problem }))],
     json: { sound: problems.length === 0, problems },
   };
+}
+
+export const defineStateInit = define({
+  description:
+    'Makes the tables of the shared state that state-url names, if they are not there. The role that runs it owns them: then ' +
+    '`petstock state grant` says what other roles need. Sends nothing.',
+  examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
+  action: async (invocation) => {
+    if (sharedStateOf(invocation) === undefined) {
+      throw new UsageError('No shared state is set: that of this machine is made by the first request', {
+        hint: 'petstock config set state-url',
+      });
+    }
+    const wasThere = await withExistingState(invocation, async (state) => state !== undefined);
+    const { openState } = await import('../../state/open-state.ts');
+    const state = await openState(stateOptions(invocation, 'history'));
+    try {
+      const { engine, location, schema } = await state.describe();
+      await invocation.messages.note(
+        wasThere ? `The shared state at ${location} is there already.` : `The shared state at ${location} is made.`,
+      );
+      if (!invocation.results.wantsJson) return;
+      await invocation.results.print(recordView({ engine, location, schema, made: !wasThere }));
+    } finally {
+      await state.close();
+    }
+  },
+});
+
+function recordView(row: Row): View {
+  const columns = Object.keys(row).map((field) => ({ field, title: field, whole: true as const }));
+  return { shape: 'one', columns, rows: [[row]] };
 }
 
 export const defineStateGrant = define({

@@ -104,6 +104,10 @@ export type Access = 'open' | 'metrics' | 'token';
 
 interface Found {
   readonly access: Access;
+  /** The route with its method; undefined for what changes nothing, and for what is not there. */
+  readonly action?: string;
+  /** The pet or key that it is about; null without one. What is no id may be a secret that is not where it belongs. */
+  readonly target: string | null;
   /** @throws Refusal, SyntaxError, FaultSpecError, StorageError */
   reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
 }
@@ -127,6 +131,8 @@ export function findRoute(request: IncomingMessage): Found {
       const parameter = segments[parts.indexOf('*')] ?? '';
       return {
         access,
+        ...(method !== 'GET' && { action: route }),
+        target: /^(-?\d{1,19}|[\da-f]{12})$/.test(parameter) ? parameter : null,
         reply: async (options) => {
           if (routes !== TEST_CONTROLS || options.hasTestControls) return reply({ ...options, request, parameter });
           return { status: 404, body: 'Start the service with --test-controls.' };
@@ -134,7 +140,11 @@ export function findRoute(request: IncomingMessage): Found {
       };
     }
   }
-  return { access: 'token', reply: async () => ({ status: 404, body: 'There is nothing at this address.' }) };
+  return {
+    access: 'token',
+    target: null,
+    reply: async () => ({ status: 404, body: 'There is nothing at this address.' }),
+  };
 }
 
 function ok(body: unknown): Reply {

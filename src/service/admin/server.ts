@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { isIP } from 'node:net';
 import { FaultSpecError } from '../faults/grammar.ts';
 import { malformed, Refusal } from '../http/answer.ts';
+import { type Tell, throttled } from '../http/log.ts';
 import { listen } from '../http/server.ts';
 import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
 import { bearerToken, digestOf } from '../keys/key.ts';
@@ -38,12 +39,14 @@ interface AdminOptions {
  */
 export class AdminServer {
   readonly #server: ReturnType<typeof createServer> | TlsServer;
+  readonly #tellRefused: Tell;
 
   /** @throws TlsError */
   constructor(
     private readonly service: Service,
     private readonly options: AdminOptions,
   ) {
+    this.#tellRefused = throttled(service.tell, service.clock);
     const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
     this.#server = options.tls === undefined ? createServer(answer) : createTlsServer(readTls(options.tls), answer);
   }
@@ -79,17 +82,22 @@ export class AdminServer {
     // With two of them a proxy may have looked at the other one.
     if (host.length > 1 || authorization.length > 1)
       throw malformed('There is more than one Host or Authorization header.');
-    const { access, reply } = findRoute(request);
+    const { access, action, target, reply } = findRoute(request);
+    const address = request.socket.remoteAddress ?? null;
     if (access !== 'open') {
       if (this.options.isLocal && !isLocalName(request.headers.host)) {
         return { status: 403, body: 'The Host header must name this machine by its address.' };
       }
       if (!this.#isAllowed(request, access)) {
+        this.#tellRefused('warning', 'A request to the administration without a valid token was refused', { address });
         const which = access === 'metrics' ? 'The token of --metrics-token' : 'The administration token';
         return { status: 401, body: `${which} is required: Authorization: Bearer <token>.` };
       }
     }
-    return reply({ service: this.service, ...this.options });
+    const answered = await reply({ service: this.service, ...this.options }).catch(replyToFailure);
+    const { status } = answered;
+    if (action !== undefined) this.service.tell('info', 'Administration', { action, target, address, status });
+    return answered;
   }
 
   #isAllowed({ headers }: IncomingMessage, access: Access): boolean {

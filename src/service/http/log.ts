@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,6 +29,27 @@ export interface LogEntry {
 }
 
 export type Log = (entry: LogEntry) => void;
+
+/** Tells what else happens, for the log: with fields of its own, never a key or a token. */
+export type Tell = (
+  level: 'info' | 'warning' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, string | number | null>>,
+) => void;
+
+/** Milliseconds in which one line says how often something has happened. */
+const QUIET_MS = 10_000;
+
+/** Returns how something is told that strangers can make happen as often as they like: at once, and then with its count. */
+export function throttled(tell: Tell, clock: Clock): Tell {
+  let [toldAt, count] = [Number.NEGATIVE_INFINITY, 0];
+  return (level, message, fields) => {
+    count++;
+    if (Math.abs(clock.now() - toldAt) < QUIET_MS) return;
+    tell(level, message, { ...fields, count });
+    [toldAt, count] = [clock.now(), 0];
+  };
+}
 
 export function entryOf(exchange: Exchange, ms: number): LogEntry {
   const { time, id, address, validKey, method, route, entry, cause } = exchange;

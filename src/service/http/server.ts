@@ -9,7 +9,7 @@ import { Refusal } from './answer.ts';
 import { Connections } from './connections.ts';
 import { createExchange, parseTarget } from './exchange.ts';
 import { handle } from './handle.ts';
-import { entryOf, unreadEntry } from './log.ts';
+import { entryOf, throttled, unreadEntry } from './log.ts';
 import { headersRefusal, type ParserError, parserRefusal, refuseConnection } from './refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
@@ -31,6 +31,8 @@ export interface ApiOptions {
   readonly tls?: TlsFiles | undefined;
   /** Networks of proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy?: readonly string[] | undefined;
+  /** Further connections are refused. */
+  readonly maxConnections: number;
 }
 
 /** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
@@ -46,7 +48,7 @@ export class ApiServer {
     private readonly service: Service,
     private readonly options: ApiOptions,
   ) {
-    const { patience, keepAliveMs, tls, trustProxy = [] } = options;
+    const { patience, keepAliveMs, tls, trustProxy = [], maxConnections } = options;
     this.#readMs = patience.readMs ?? 60_000;
     this.#addressOf = clientAddress(trustProxy);
     const settings = {
@@ -59,6 +61,9 @@ export class ApiServer {
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
     // The parser would leave out what is beyond its count, and let the rest pass: here none is left out, and too many are refused.
     this.#server.maxHeadersCount = 0;
+    this.#server.maxConnections = maxConnections;
+    const tell = throttled(service.tell, service.clock);
+    this.#server.on('drop', () => tell('warning', `A connection was refused: ${maxConnections} are open`));
     this.#connections = new Connections(this.#server, tls !== undefined);
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
     this.#server

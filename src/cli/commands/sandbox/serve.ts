@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import type { RunningService } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
-import { UsageError } from '../../../shared/errors.ts';
+import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { readErrorReason } from '../../../shared/file-error.ts';
 import { type PrivateFile, privatePlace, readPrivateFile, requirePrivateFile } from '../../../shared/private-files.ts';
+import { version } from '../../../shared/version.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
 import { named, ownKey, startSandbox, storeError } from '../../sandbox.ts';
 import { define } from '../define.ts';
+import { logWriter } from './log-writer.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
 import { serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
+import { nameOfStore } from './store-access.ts';
 
 /** Seconds that a database which is being started is waited for. */
 const startPatience = 30;
@@ -41,6 +44,11 @@ export const defineServe = define({
           'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
         );
       }
+      if (service.isKeyRevoked) {
+        await teller.warn(
+          `The key${values.keyFile === undefined ? '' : ` in ${values.keyFile}`} was revoked: requests with it are answered with 401`,
+        );
+      }
       for (const id of service.replacedKeys) {
         const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
         await teller.warn(
@@ -48,34 +56,53 @@ export const defineServe = define({
         );
       }
       // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
-      if (options.tls !== undefined) context.onHangup(() => void reload(teller, service));
+      const hangup = new Promise<'hangup'>((resolve) => {
+        context.onHangup(options.tls === undefined ? () => resolve('hangup') : () => void reload(teller, service));
+      });
       await announce(invocation, service, values, teller);
-      if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
+      teller.log?.('Started', { version, store: nameOfServed(values, options.file), url: service.url });
+      const end = context.interrupted.aborted || (await Promise.race([once(context.interrupted, 'abort'), hangup]));
+      teller.log?.('Draining', { seconds: values.drain ?? 0 });
       service.drain();
       await context.clock.sleep((values.drain ?? 0) * 1000);
+      if (end === 'hangup') throw new InterruptedError('The terminal was closed, or SIGHUP was sent');
     } finally {
       await service.close();
+      teller.log?.('Stopped');
     }
   },
 });
 
+/** Returns where the stock is, in words without a password. */
+function nameOfServed({ database }: Values, file: string | undefined): string {
+  return database === undefined ? (file ?? 'that of the sandbox') : nameOfStore({ database });
+}
+
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
-type Teller = Pick<Messages, 'note' | 'warn'>;
+interface Teller extends Pick<Messages, 'note' | 'warn'> {
+  /** Writes what is for a log alone. */
+  log?(message: string, fields?: object): void;
+  /** Writes an entry of the service, of which `time` may be its own. */
+  entry?(entry: object): void;
+}
 
 function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: Values): Teller {
   if (log !== true) return messages;
-  const write = (level: string, message: string) =>
-    stderr.write(`${JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message })}\n`);
+  const entry = logWriter(stderr, () => clock.now());
+  const write = (level: string, message: string, fields = {}) =>
+    entry({ time: new Date(clock.now()).toISOString(), level, message, ...fields });
   return {
+    entry,
     note: async (line) => {
-      if (globals.quiet !== true) await write('info', line);
+      if (globals.quiet !== true) write('info', line);
     },
-    warn: (line) => write('warning', line),
+    warn: async (line) => write('warning', line),
+    log: (message, fields) => write('info', message, fields),
   };
 }
 
 async function serviceOptions({ context }: Invocation, values: Values, teller: Teller) {
-  const { clock, interrupted, stderr } = context;
+  const { clock, interrupted } = context;
   const parsed = serviceOptionsOf(values);
   for (const file of [values.tlsCert, values.tlsKey])
     if (file !== undefined) named(() => requirePrivateFile(privatePlace(file)));
@@ -88,9 +115,10 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
       sleep: (ms: number) => clock.sleep(ms, interrupted),
       waits: (reason: string) => void teller.note(`Waiting up to ${startPatience} s for the database: ${reason}.`),
     },
-    // A log whose reader has gone away is no reason to stop serving.
-    ...(values.log === true && {
-      log: (entry: object) => void stderr.write(`${JSON.stringify(entry)}\n`).catch(() => {}),
+    ...(teller.entry !== undefined && {
+      log: teller.entry,
+      tell: (level: string, message: string, fields = {}) =>
+        teller.entry?.({ time: new Date(clock.now()).toISOString(), level, message, ...fields }),
     }),
     ...(key !== undefined && { key, isKeyOfFile: values.keyFile !== undefined }),
     ...(values.import !== undefined && { stock: await readStockFile(values.import, context) }),
@@ -159,7 +187,7 @@ function whereKeyIs(stateFolder: string, key: string, values: Values): string {
   if (values.keyFile !== undefined) return `The key is in ${values.keyFile}.`;
   if (values.key !== undefined) return 'The key is the one that was given.';
   return ownKey(stateFolder) === key
-    ? 'The key is that of the sandbox: petstock sandbox info'
+    ? 'The key is that of the sandbox: petstock sandbox info --json'
     : 'The key is shown with --json.';
 }
 

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
+import { folderOf, served } from '../../support/served-shop.ts';
+import { jsonLines, test as shopTest } from '../../support/shop.ts';
+
+test('a log whose reader stands still keeps 1,000 lines, and then says how many were dropped', async () => {
+  const written: string[] = [];
+  let flow = () => {};
+  const flows = new Promise<void>((resolve) => {
+    flow = resolve;
+  });
+  const stderr = {
+    write: (text: string | Uint8Array) => {
+      written.push(String(text));
+      return flows;
+    },
+  };
+  const write = logWriter(stderr, () => 0);
+  for (let line = 0; line < 5_000; line++) write({ line });
+  expect(written).toHaveLength(1_000);
+  flow();
+  await flows;
+  await Promise.resolve();
+  write({ line: 5_000 });
+  expect(written.slice(1_000).map((text) => JSON.parse(text))).toEqual([
+    { time: '1970-01-01T00:00:00.000Z', level: 'warning', message: 'Lines were dropped', dropped: 4_000 },
+    { line: 5_000 },
+  ]);
+});
+
+shopTest('a log has the start with version and store, the drain and the end', async ({ shop }) => {
+  const { code, stderr } = await served(shop, '--file :memory: --log --admin-port 0', async ({ admin }) => {
+    await fetch(`${admin}/reset`, { method: 'POST', headers: { Authorization: 'Bearer adm_wrong' } });
+  });
+  expect(code).toBe(0);
+  const lines = jsonLines(stderr);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ message: 'Started', version: expect.stringMatching(/^\d/), store: ':memory:' }),
+  );
+  expect(lines).toContainEqual(expect.objectContaining({ level: 'warning', count: 1 }));
+  expect(lines.slice(-2).map(({ message }) => message)).toEqual(['Draining', 'Stopped']);
+});
+
+shopTest('a key that was revoked is served with a warning', async ({ shop }) => {
+  const file = join(folderOf(shop), 'shop.db');
+  const options = `--key a-constant-key-of-ours --file ${file}`;
+  await served(shop, options);
+  const [{ id }] = await shop.json(`sandbox keys list --file ${file} --json`);
+  await shop.exits(`sandbox keys revoke ${id} --file ${file}`, 0);
+  const { stderr } = await served(shop, options);
+  expect(stderr).toContain('Warning: The key was revoked: requests with it are answered with 401');
+});
+
+shopTest('where stderr is no terminal it is said where the key is, in a form for programs', async ({ shop }) => {
+  const { stdout, stderr } = await served(shop, '');
+  const command = /The key is that of the sandbox: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
+  const info = await shop.json(command);
+  expect(Object.keys(info)).toEqual(['file', 'key', 'plan', 'pets']);
+  expect(info.key).toBe(JSON.parse(stdout).key);
+});
