@@ -27,7 +27,6 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
     file: isFile ? named(() => privateDatabase(file)) : file,
     key,
     clock,
-    ...(await serversOf(options)),
   }).catch(async (cause) => {
     if (cause instanceof FaultSpecError) {
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
@@ -44,15 +43,6 @@ export function named<Result>(read: () => Result): Result {
   } catch (cause) {
     throw cause instanceof FailureError ? new UsageError(cause.message, { cause, hint: cause.hint }) : cause;
   }
-}
-
-/** The servers of a database: the driver of the service takes one host a URL. */
-export async function serversOf({
-  database,
-}: Pick<ServiceOptions, 'database'>): Promise<Pick<ServiceOptions, 'database'>> {
-  if (typeof database !== 'string') return {};
-  const { urlPerHost } = await import('../shared/database-url.ts');
-  return { database: urlPerHost(database) };
 }
 
 interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {

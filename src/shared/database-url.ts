@@ -26,7 +26,7 @@ export interface DatabaseHost {
 
 export interface DatabaseTls {
   readonly mode: TlsMode;
-  /** Files. */
+  /** Files. Without an authority those of Node count, as with `sslrootcert=system`. */
   readonly authority: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
@@ -39,27 +39,62 @@ export type TlsMode = (typeof tlsModes)[number];
 /** The values of `target_session_attrs`: the state is written, so with each of them it is a server that takes writes. */
 const writable = ['any', 'read-write', 'primary'];
 
-/** The parameters that are understood. Another one may be a promise that would not be kept. */
-const parameters = new Set([
-  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname', 'connect_timeout'],
-  ...['application_name', 'target_session_attrs'],
+/** The parameters that are understood. */
+const understood = new Set([
+  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname'],
+  ...['connect_timeout', 'target_session_attrs'],
 ]);
+
+/** Parameters that change nothing of what is promised, whatever they say. */
+const ignored = new Set([
+  ...['application_name', 'fallback_application_name', 'client_encoding', 'sslcompression', 'tcp_user_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+]);
+
+/** Parameters that are a promise with other values than these, which would not be kept. */
+const ignoredValues = new Map<string, readonly string[]>(
+  Object.entries({
+    channel_binding: ['disable', 'prefer'],
+    gssencmode: ['disable', 'prefer'],
+    load_balance_hosts: ['disable'],
+    ssl: ['true'],
+    sslnegotiation: ['postgres'],
+    sslsni: ['1'],
+    uselibpqcompat: ['true'],
+  }),
+);
+
+/** Returns what is wrong with the parameters of a URL, in words; nothing of a value, which may be a password. */
+function faultOf(search: URLSearchParams): string | undefined {
+  for (const [name, value] of search) {
+    const shown = `the parameter "${name.slice(0, 40)}"`;
+    const values = ignoredValues.get(name);
+    if (values === undefined && !understood.has(name) && !ignored.has(name)) return `${shown} is not supported`;
+    if (values !== undefined && !values.includes(value))
+      return `${shown} must be ${values.join(' or ')}, or be left out`;
+    if (search.getAll(name).length > 1) return `${shown} is there twice`;
+  }
+  return search.has('ssl') && search.has('sslmode')
+    ? 'ssl=true means sslmode=require: leave one of them out'
+    : undefined;
+}
 
 /** Reads a URL as libpq does, so that one that works for psql works here. A fault repeats nothing of the URL. */
 export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
+  if (/[\0-\x20\x7f]/.test(given)) return fault('it is not a URL: there is a blank in it, which is written as %20');
   if (!/^postgres(ql)?:\/\//i.test(given)) return fault('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
   if (url === undefined)
     return fault('it is not a URL; special characters in a password are written as %40, %2F and so on');
-  const unknown = [...url.searchParams.keys()].find((name) => !parameters.has(name));
-  if (unknown !== undefined) return fault(`the parameter "${unknown.slice(0, 40)}" is not supported`);
   // No plus is a blank: this is no form.
   const search = new URLSearchParams(url.search.replaceAll('+', '%2B'));
+  const unsupported = faultOf(search);
+  if (unsupported !== undefined) return fault(unsupported);
   const parameter = (name: string) => search.get(name) || undefined;
   const connectTimeout = parameter('connect_timeout');
   if (connectTimeout !== undefined && !/^[1-9]\d{0,3}$/.test(connectTimeout)) {
-    return fault('connect_timeout must be a number of seconds');
+    return fault('connect_timeout must be a number of seconds from 1 to 9999');
   }
   const wanted = parameter('target_session_attrs');
   if (wanted !== undefined && !writable.includes(wanted)) {
@@ -82,29 +117,8 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
 
 /** Returns a URL whose files (`sslrootcert`, `sslcert`, `sslkey`) are absolute: a relative path is another file in each folder. */
 export function withAbsoluteFiles(text: string): string {
-  return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)[^&]+/g, (file) => {
+  return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)(?!system(?:&|$))[^&]+/g, (file) => {
     return encodeURIComponent(resolve(decoded(file) ?? '')).replaceAll('%2F', '/');
-  });
-}
-
-export function namesSeveralHosts(text: string): boolean {
-  return partsOf(text.trim()).hosts.includes(',') || /[?&](host|port)=[^&]*(,|%2c)/i.test(text);
-}
-
-/** The same for what takes one host a URL: one for each, in their order. @param text that makes sense */
-export function urlPerHost(text: string): readonly string[] {
-  // The driver takes a plus for a blank.
-  const given = text.trim().replace(/\?.*/, (search) => search.replaceAll('+', '%2B'));
-  const read = parseDatabaseUrl(given);
-  if (!read.ok || read.value.hosts.length === 1) return [given];
-  const { before, after } = partsOf(given);
-  const [path = '', query = ''] = after.split('?');
-  return read.value.hosts.map(({ host, port }) => {
-    const parameters = new URLSearchParams(query);
-    parameters.delete('target_session_attrs');
-    parameters.set('host', host);
-    parameters.set('port', `${port}`);
-    return `${before}${path || '/'}?${`${parameters}`.replaceAll('+', '%20')}`;
   });
 }
 
@@ -136,9 +150,13 @@ function readTls(
   hosts: readonly DatabaseHost[],
 ): DatabaseTls | string {
   const usual = hosts.every(isThisMachine) ? 'prefer' : 'verify-full';
-  const mode = (parameter('sslmode') ?? usual).replace(/^allow$/, 'prefer') as TlsMode;
-  const [authority, certificate, key] = [parameter('sslrootcert'), parameter('sslcert'), parameter('sslkey')];
+  const isOfSystem = parameter('sslrootcert') === 'system';
+  const unnamed = parameter('ssl') === undefined ? (isOfSystem ? 'verify-full' : usual) : 'require';
+  const mode = (parameter('sslmode') ?? unnamed).replace(/^allow$/, 'prefer') as TlsMode;
+  const authority = isOfSystem ? undefined : parameter('sslrootcert');
+  const [certificate, key] = [parameter('sslcert'), parameter('sslkey')];
   if (!tlsModes.includes(mode)) return `sslmode must be one of ${tlsModes.join(', ')}`;
+  if (isOfSystem && mode !== 'verify-full') return 'sslrootcert=system takes sslmode=verify-full';
   if (mode === 'verify-ca' && authority === undefined) {
     return 'sslmode=verify-ca takes sslrootcert=<file>, the certificate of the authority';
   }

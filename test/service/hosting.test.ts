@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
-import { describe, expect } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
 import { startService } from '../../src/service/index.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
@@ -230,6 +231,8 @@ describe('TLS', () => {
       ['sslmode=verify-full', /certificate/],
       ['sslmode=require', /^served$/],
       ['sslmode=disable', /no encryption/],
+      ['keepalives=1', /^served$/],
+      ['channel_binding=require', /channel_binding/],
     ] as const) {
       const database = `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}`;
       const outcome = await startService({ database, clock: Date }).then(
@@ -238,6 +241,29 @@ describe('TLS', () => {
       );
       expect(outcome, parameters).toMatch(expected);
     }
+  });
+
+  test.each([
+    'sslmode=require',
+    'sslmode=require&keepalives=1&gssencmode=prefer',
+    'ssl=true',
+    'sslmode=require&uselibpqcompat=true',
+    'sslmode=require&SSLMODE=disable',
+    'sslmode=require&sslmode=disable',
+    'sslmode=require&connect_timeout=0',
+    'sslmode=require&options=-c%20a%3Db',
+  ])('to the database is asked for before anything is sent: %s', async (parameters) => {
+    const heard: Buffer[] = [];
+    // A server without TLS, or somebody between who says that it has none.
+    const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));
+    onTestFinished(() => void server.close());
+    const port = await new Promise((resolve) =>
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+    );
+    const database = `postgresql://ann:Geheim@127.0.0.1:${port}/postgres?${parameters}`;
+    await expect(startService({ database, clock: Date })).rejects.toThrow();
+    const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+    expect(heard.filter((bytes) => !bytes.equals(sslRequest))).toEqual([]);
   });
 
   const files = (key: string) => ({ cert: pemFile('server'), key: pemFile(`${key}-key`) });

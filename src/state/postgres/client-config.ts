@@ -1,12 +1,4 @@
-import { readFileSync } from 'node:fs';
-import type { ConnectionOptions } from 'node:tls';
-import type { ClientConfig } from 'pg';
-import type { DatabaseAddress, DatabaseHost } from '../../shared/database-url.ts';
-import { FailureError } from '../../shared/errors.ts';
 import { type Statement, statement } from '../statements.ts';
-
-/** One of the hosts of an address. */
-export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
 /**
  * In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it; and it ends a
@@ -20,22 +12,6 @@ export const timeouts = {
   idleInTransaction: 2000,
   patient: 60_000,
 };
-
-export function configOf(server: DatabaseServer, ssl: ConnectionOptions | boolean): ClientConfig {
-  const { host, port, user, password, database, connectTimeout } = server;
-  return {
-    host,
-    port,
-    ...(user !== undefined && { user }),
-    ...(database !== undefined && { database }),
-    // Without one pg would look for a file, and warn.
-    password: password ?? '',
-    ssl,
-    application_name: 'petstock',
-    keepAlive: true,
-    connectionTimeoutMillis: connectTimeout === undefined ? timeouts.connect : connectTimeout * 1000,
-  };
-}
 
 export interface AskOptions {
   readonly isDurable?: boolean;
@@ -68,32 +44,4 @@ export function settings({ isDurable, isPatient }: AskOptions): Statement {
       'pg_catalog.pg_backend_pid() AS pid',
     ].join()}`,
   );
-}
-
-export function isSocket({ host }: DatabaseHost): boolean {
-  return host.startsWith('/');
-}
-
-/** As libpq means sslmode: `require` encrypts without asking whose certificate it is, unless an authority is named. */
-export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
-  const { mode, authority, certificate, key } = server.tls;
-  if (mode === 'disable' || isSocket(server)) return false;
-  const ca = authority === undefined ? undefined : readPem(authority);
-  return {
-    rejectUnauthorized: mode.startsWith('verify') || ca !== undefined,
-    ...(ca !== undefined && { ca }),
-    ...(certificate !== undefined && { cert: readPem(certificate) }),
-    ...(key !== undefined && { key: readPem(key) }),
-    ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
-  };
-}
-
-function readPem(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new FailureError(`The file ${file}, which the state URL names, can't be read: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
+import { type DatabaseServer, serversOf } from '../../shared/database-driver.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
-import type { DatabaseServer } from './client-config.ts';
 import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
@@ -16,7 +16,7 @@ export class Servers {
   readonly #silent = new Map<DatabaseServer, { readonly error: unknown; readonly until: number }>();
 
   constructor(address: DatabaseAddress, clock: Clock, openWire: OpenWire) {
-    this.#servers = address.hosts.map((host) => ({ ...address, ...host }));
+    this.#servers = serversOf(address);
     this.#clock = clock;
     this.#openWire = openWire;
   }

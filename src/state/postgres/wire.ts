@@ -1,8 +1,9 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Submittable } from 'pg';
+import { type DatabaseServer, driverOptions, mayGoWithout, tlsOptions } from '../../shared/database-driver.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import type { Answers, Row, Statement } from '../statements.ts';
-import { configOf, type DatabaseServer, isSocket, tlsOptions } from './client-config.ts';
+import { timeouts } from './client-config.ts';
 import { Pipeline, type Protocol } from './pipeline.ts';
 
 /** One connection to PostgreSQL; what is used of `pg`. */
@@ -29,20 +30,19 @@ export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise
  *   certificate that can't be read
  */
 export const openWire: OpenWire = async (server, onNotice) => {
-  const { tls } = server;
-  if (tls.mode !== 'prefer' || isSocket(server)) return connect(server, onNotice, tlsOptions(server));
   try {
-    return await connect(server, onNotice, { rejectUnauthorized: false });
+    return await connect(server, onNotice, tlsOptions(server));
   } catch (error) {
-    if (!/does not support SSL/.test((error as Error).message)) throw error;
+    if (!mayGoWithout(server, error)) throw error;
     return connect(server, onNotice, false);
   }
 };
 
-async function connect(server: DatabaseServer, onNotice: () => void, ssl: ConnectionOptions | boolean): Promise<Wire> {
+async function connect(server: DatabaseServer, onNotice: () => void, ssl: ConnectionOptions | false): Promise<Wire> {
   // Late: it takes a while to load.
   const { default: pg } = await import('pg');
-  const client = new pg.Client(configOf(server, ssl));
+  const options = driverOptions(server, ssl, timeouts.connect);
+  const client = new pg.Client({ ...options, application_name: 'petstock' });
   let isOver = false;
   const end = () => {
     isOver = true;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { parseQuantity } from '../../../inventory/items.ts';
-import { namesSeveralHosts, parseDatabaseUrl } from '../../../shared/database-url.ts';
+import { parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { OptionRow } from '../define.ts';
 import { oneOf, required, requireFileName } from '../option-values.ts';
@@ -159,8 +159,7 @@ function readDatabase(given: string): string {
     throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
   }
   const parsed = parseDatabaseUrl(given);
-  // The driver knows parameters that we don't, and no lists of hosts.
-  if (!parsed.ok && namesSeveralHosts(given)) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
+  if (!parsed.ok) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
   return given;
 }
 

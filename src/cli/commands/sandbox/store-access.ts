@@ -5,7 +5,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { privateDatabase } from '../../../shared/private-files.ts';
 import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { named, openSandbox, sandboxFile, serversOf, storeError } from '../../sandbox.ts';
+import { named, openSandbox, sandboxFile, storeError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
 /** Which store a command is about: the sandbox's own if neither is given. */
@@ -51,8 +51,7 @@ export async function withStore<Result>(
   const { openStore, StorageError } = await import('../../../service/index.ts');
   if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
-    const where = 'file' in chosen ? chosen : await serversOf(chosen);
-    const open = () => openStore({ ...where, clock: context.clock, stock, onlyLooks });
+    const open = () => openStore({ ...chosen, clock: context.clock, stock, onlyLooks });
     const store = await open().catch((error: unknown) => {
       const isDamaged = error instanceof StorageError && error.kind === 'damaged';
       if (!(isDamaged && replacesDamaged && 'file' in chosen)) throw error;

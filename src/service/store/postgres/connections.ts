@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type DatabaseServer, mayGoWithout, tlsOptions } from '../../../shared/database-driver.ts';
 import { Readers } from './readers.ts';
 import {
   ANSWER_MS,
@@ -12,7 +13,7 @@ import {
   isTransient,
   readOnly,
   requireSessions,
-  secured,
+  serversAt,
 } from './session.ts';
 
 export type Client = pg.PoolClient;
@@ -51,7 +52,9 @@ interface Pools {
 }
 
 export class Connections {
-  readonly #urls: readonly string[];
+  readonly #servers: readonly DatabaseServer[];
+  /** Servers that have no TLS, and do without. */
+  readonly #plain = new Set<DatabaseServer>();
   readonly #sockets = new Set<Socket>();
   /** Which of the servers is used. */
   #current = 0;
@@ -61,9 +64,12 @@ export class Connections {
   /** How many changes have failed. */
   failedChanges = 0;
 
-  /** @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time */
+  /**
+   * @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time
+   * @throws StorageError for a URL that makes no sense
+   */
   constructor(urls: readonly string[]) {
-    this.#urls = urls.map(secured);
+    this.#servers = serversAt(urls);
     this.#pools = this.#open();
   }
 
@@ -76,7 +82,13 @@ export class Connections {
 
   /** @throws StorageError as `requireSessions` of the same name */
   requireSessions(): Promise<void> {
-    return requireSessions(() => this.#config(), WORKERS);
+    return requireSessions((connect) => {
+      return connect(this.#config()).catch((error) => {
+        if (!this.#goesWithoutTls(error)) throw error;
+        this.#renew(this.#pools);
+        return connect(this.#config());
+      });
+    }, WORKERS);
   }
 
   /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
@@ -151,7 +163,7 @@ export class Connections {
     const config = this.#config();
     const onConnect = (idleMs: number) => async (client: pg.ClientBase) => {
       await client.query(beginning(idleMs));
-      if (this.#urls.length > 1) await requireWrites(client);
+      if (this.#servers.length > 1) await requireWrites(client);
     };
     const workers = new pg.Pool({ ...config, max: WORKERS, onConnect: onConnect(IDLE_MS) });
     const readers = new pg.Pool({ ...config, max: READERS, onConnect: onConnect(READER_IDLE_MS) });
@@ -169,7 +181,22 @@ export class Connections {
       this.#sockets.add(socket);
       return socket.once('close', () => this.#sockets.delete(socket));
     };
-    return { ...common(this.#urls[this.#current] ?? ''), stream };
+    const server = this.#server;
+    return { ...common(server, this.#plain.has(server) ? false : tlsOptions(server)), stream };
+  }
+
+  get #server(): DatabaseServer {
+    const server = this.#servers[this.#current];
+    if (server === undefined) throw new Error('no server');
+    return server;
+  }
+
+  /** Notes that the server has no TLS, if that is why it could not be reached and its address does without. */
+  #goesWithoutTls(error: unknown): boolean {
+    const server = this.#server;
+    if (this.#plain.has(server) || !mayGoWithout(server, error)) return false;
+    this.#plain.add(server);
+    return true;
   }
 
   /** Of pools that are no longer used: what idles is ended, and the rest with its work. */
@@ -222,10 +249,14 @@ export class Connections {
       try {
         return { pools, client: await pools[kind].connect() };
       } catch (error) {
+        if (this.#pools === pools && this.#goesWithoutTls(error)) {
+          this.#renew(pools);
+          continue;
+        }
         // All connections of the pool have been in use for longer than is waited.
         const isBusy = error instanceof Error && error.message.startsWith('timeout exceeded');
-        if (tried >= this.#urls.length || !isLost(error) || isBusy) throw failure(error, false);
-        if (this.#pools === pools) this.#current = (this.#current + 1) % this.#urls.length;
+        if (tried >= this.#servers.length || !isLost(error) || isBusy) throw failure(error, false);
+        if (this.#pools === pools) this.#current = (this.#current + 1) % this.#servers.length;
         this.#renew(pools);
       }
     }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type DatabaseServer, driverOptions, serversOf } from '../../../shared/database-driver.ts';
 import { parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { StorageError } from '../store.ts';
 
@@ -82,20 +83,24 @@ export const ANSWER_MS = 7_000;
 /** Milliseconds: longer than a service that stands still in a transaction holds its locks. */
 const LOCK_MS = 6_000;
 
+/** Connects, and once more without TLS if the server has none and its address does without. */
+export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Client>) => Promise<pg.Client>;
+
 /**
  * Refuses a pooler that gives each transaction another connection of the server: what is set for a session would come to others,
  * and not to us. A pooler gives itself away by the process id that it tells; whether sessions share connections is tried out.
  * @throws StorageError
  */
-export async function requireSessions(config: () => pg.ClientConfig, most: number): Promise<void> {
+export async function requireSessions(connecting: Connecting, most: number): Promise<void> {
   const clients: pg.Client[] = [];
-  const connected = async () => {
-    const client = new pg.Client(config());
-    client.on('error', () => {});
-    clients.push(client);
-    await client.connect();
-    return client;
-  };
+  const connected = () =>
+    connecting(async (config) => {
+      const client = new pg.Client(config);
+      client.on('error', () => {});
+      clients.push(client);
+      await client.connect();
+      return client;
+    });
   const first = await connected().catch(() => undefined);
   try {
     // A server that can't be reached is the affair of what asks next.
@@ -117,13 +122,20 @@ export async function requireSessions(config: () => pg.ClientConfig, most: numbe
 const TRANSACTION_POOLER =
   'There is a pooler in transaction mode before the database. Connect straight to the server, or through a pooler in session mode';
 
-export function common(connectionString: string) {
+/** Returns the servers that URLs name. @throws StorageError that repeats nothing of a URL that makes no sense */
+export function serversAt(urls: readonly string[]): readonly DatabaseServer[] {
+  return urls.flatMap((url) => {
+    const read = parseDatabaseUrl(url);
+    if (!read.ok) throw new StorageError(`The URL of the database cannot be used: ${read.fault}`, 'unusable');
+    return serversOf(read.value);
+  });
+}
+
+export function common(server: DatabaseServer, ssl: Parameters<typeof driverOptions>[1]) {
   return {
-    connectionString,
+    ...driverOptions(server, ssl, CONNECT_MS),
     application_name: 'petstock service',
-    connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,
-    keepAlive: true,
     types: TYPES,
   };
 }
@@ -131,19 +143,6 @@ export function common(connectionString: string) {
 async function backendOf(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid;
-}
-
-/**
- * `sslmode` as psql takes it: `pg` takes `require` and others for `verify-full`, and warns of that, unless this is said. Without one,
- * the certificate of a server on another machine is checked.
- */
-export function secured(url: string): string {
-  const parsed = parseDatabaseUrl(url);
-  const isSilent = !/[?&](sslmode|ssl)=/.test(url);
-  const mode = parsed.ok && isSilent && parsed.value.tls.mode === 'verify-full' ? 'sslmode=verify-full' : '';
-  if (mode === '' && isSilent) return url;
-  const more = [mode, /[?&]uselibpqcompat=/.test(url) ? '' : 'uselibpqcompat=true'].filter((part) => part !== '');
-  return more.length === 0 ? url : `${url}${url.includes('?') ? '&' : '?'}${more.join('&')}`;
 }
 
 /**
