@@ -183,6 +183,51 @@ test('a transaction leaves no setting behind it, so that nothing leaks through a
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
+test('an intent is on a disk before its request leaves, though the database is told to wait for none', async () => {
+  const url = await temporaryDatabase();
+  await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
+  const settings: string[] = [];
+  const state = await stateAt(url, 1, {}, async (server, onNotice) => {
+    const wire = await openWire(server, onNotice);
+    return asking(wire, async (statements, within) => {
+      const end = statements.findIndex(({ sql }) => sql === 'COMMIT');
+      if (end < 0) return wire.ask(statements, within);
+      const shown = statement("SELECT current_setting('synchronous_commit') AS now");
+      const answers = await wire.ask(statements.toSpliced(end, 0, shown), within);
+      settings.push(String(answers[end]?.[0]?.now));
+      return answers.toSpliced(end, 1);
+    });
+  });
+  settings.length = 0;
+  const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+  await log.intend(intents(1), undefined);
+  log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
+  await log.end();
+  expect(settings).toEqual(['on', 'on', 'on']);
+  await state.pets.place(service, 9n).enter();
+  expect(settings.at(-1)).toBe('off');
+});
+
+test('a pooler that gives each transaction another connection is refused, and nothing more is written', async () => {
+  const url = await temporaryDatabase();
+  let backend = 100;
+  const state = await stateAt(url, 1, {}, async (server, onNotice) => {
+    const wire = await openWire(server, onNotice);
+    return asking(wire, async (statements, within) => {
+      const answers = await wire.ask(statements, within);
+      return answers.map((rows) => rows.map((row) => ('pid' in row ? { ...row, pid: backend } : row)));
+    });
+  });
+  const log = await state.history.begin(headOf(), rowsFor(1n));
+  backend += 1;
+  await expect(log.intend(intents(1), undefined)).rejects.toMatchObject({
+    kind: 'failure',
+    message: expect.stringContaining('a pooler in transaction mode'),
+  });
+  // So that it can be closed.
+  backend -= 1;
+});
+
 const forgeries = ['null', '7', '"x"', '{}', '[7]'];
 test.each(forgeries)('rows that a stolen till has filled with %j end no others', async (forged) => {
   const url = await temporaryDatabase();

@@ -305,6 +305,26 @@ export function testState(name: string, newStore: () => Driver): void {
         ]);
       });
 
+      it.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2, 1, 0]]])(
+        'is overtaken by the last of three that were removed, in the order %j',
+        async (order) => {
+          const runs: RunLog[] = [];
+          let since: Mark | undefined;
+          for (const quantity of [1, 2, 3]) {
+            since = await markOf(theirs);
+            runs.push(await write(ours, 7n, { quantity }));
+          }
+          for (const log of runs) await log.end();
+          for (const index of order) {
+            const { run = '' } = runs[index] ?? {};
+            expect(await ours.history.remove([{ run, service }])).toBe(1);
+          }
+          expect(await intendSeven(theirs, since)).toEqual([
+            { kind: 'overtaken', run: undefined, command: 'history prune' },
+          ]);
+        },
+      );
+
       it('is not overtaken by its own run', async () => {
         const log = await begin(theirs, 7n, 7n);
         const since = await markOf(theirs);
@@ -586,6 +606,18 @@ export function testState(name: string, newStore: () => Driver): void {
         const pets = [{ petId: largest }, { petId: 6n }, { petId: 7n, before: row?.sequence }, { petId: 7n }];
         expect(await ours.history.lastKnownQuantities(service, pets)).toEqual([5, undefined, 3, 8]);
         expect(await ours.history.lastKnownQuantities(elsewhere, pets)).toEqual(pets.map(() => undefined));
+      });
+
+      it('knows no stock before a run if one that was sent earlier has had its outcome later', async () => {
+        await write(ours, 7n, { quantity: 3 });
+        const lost = await write(ours, 7n, { result: 'unknown' });
+        const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
+        const knownBefore = async () =>
+          (await ours.history.lastKnownQuantities(service, [{ petId: 7n, before: row?.sequence }]))[0];
+        expect(await knownBefore()).toBeUndefined();
+        await settled(lost, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
+        expect(await knownBefore()).toBeUndefined();
+        expect(await lastKnown(theirs, 7n)).toBe(9);
       });
 
       it('knows no stock after a write of unknown outcome', async () => {

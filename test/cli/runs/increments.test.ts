@@ -217,6 +217,20 @@ describe('a service that answers with an older stock than was written last', () 
     expect(till.service.stockOf(1)).toBe(sum);
   });
 
+  test('is believed for no row that another group of a run comes to', async ({ till }) => {
+    await till.exits('inventory adjust 2 +1', 0);
+    const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
+    till.service.next('PATCH', (exchange) => {
+      till.clock.advance(3000);
+      till.service.always('GET /inventory', lagging);
+      exchange.answerNormally();
+    });
+    const result = await till.exits(`inventory apply ${file} --yes --json --concurrency 1`, 8);
+    expect([1, 2].map(till.service.stockOf)).toEqual([11, 11]);
+    const message = expect.stringContaining('an older stock: 10, though 11 was written');
+    expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
+  });
+
   test('is believed where somebody else has written: what is found was never there', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
