@@ -21,7 +21,7 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
 export interface SendOptions extends AttemptOptions {
   readonly governor: Governor;
   readonly interrupted: AbortSignal;
-  /** How many times a request is sent again after a network fault, 502, 503 or 504. Default: 4. */
+  /** How many times a request is sent again after a network fault, 500, 502, 503 or 504. Default: 4. */
   readonly retries?: number | undefined;
   random(): number;
   /** Called before a request is sent again. @param reason a clause without a period; `attempt` counts from 1 */
@@ -32,7 +32,7 @@ const maxRedirects = 5;
 
 /**
  * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect below the base URL is followed.
- * Tries again what certainly was not carried out; a network fault, 502, 503 and 504 only if the request is repeatable.
+ * Tries again what certainly was not carried out; a network fault, 500, 502, 503 and 504 only if the request is repeatable.
  *
  * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
  * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `unsent` and `mayStillArrive`
@@ -47,7 +47,9 @@ export async function send<T>(
   try {
     for (;;) {
       const permit = await tries.nextPermit();
-      const end = await tries.watch(() => attempt({ ...request, url: tries.url }, permit, options, use));
+      const end = await tries
+        .watch(() => attempt({ ...request, url: tries.url }, permit, options, use))
+        .catch((error) => tries.failedBy(error));
       if (end.kind === 'done') return end.value;
       await tries.prepareNext(end);
     }
@@ -129,6 +131,12 @@ class Tries {
       this.#note(error);
       throw error;
     }
+  }
+
+  /** A 500 that `use` takes for a failure is one like those of gateways if the request can be repeated. @throws any other error */
+  failedBy(error: unknown): AttemptEnd<never> {
+    if (!(this.#request.repeatable && error instanceof UnavailableError && error.status === 500)) throw error;
+    return { kind: 'failed', error, retryAfter: undefined };
   }
 
   #note(error: unknown): void {

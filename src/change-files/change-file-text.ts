@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
 import { formula } from '../output/delimited.ts';
-import { type Batches, chunksOf } from '../output/view.ts';
+import { type Batches, chunksOf, headed } from '../output/view.ts';
 
 /** One line of an export. What is undefined is left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
@@ -38,10 +38,11 @@ export async function* changeFileText(
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };
-  yield `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`;
-  yield* chunksOf(batches, (row) => {
+  const head = `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`;
+  const lines = chunksOf(batches, (row) => {
     const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
     const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
     return `${[id, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
   });
+  yield* headed(head, lines);
 }

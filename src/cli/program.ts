@@ -47,7 +47,7 @@ export function createProgram({ writeOut, width, run, argv }: ProgramOptions): C
     .option('--debug', 'show each request and answer on stderr')
     // A flag of its own: Commander would take the next word for an optional value.
     .option('--debug=json', 'the same as lines of JSON with times')
-    .option('--retries <n>', 'of a read or an absolute write after a network fault (default: 4)')
+    .option('--retries <n>', 'of a read or an absolute write after a network fault, 500, 502, 503 or 504 (default: 4)')
     .option('--color <when>', 'auto, always or never')
     .option('--timeout <seconds>', 'for one request (default: 30)')
     .option(

@@ -1,5 +1,14 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { chunksOf, itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
+import {
+  chunksOf,
+  headed,
+  itemFields,
+  type Renderer,
+  type RenderOptions,
+  type Row,
+  type Scalar,
+  type View,
+} from './view.ts';
 
 /**
  * RFC 4180 with LF line ends; with a header unless the options say otherwise. A text that a spreadsheet would take for a formula
@@ -28,11 +37,19 @@ async function* delimited(
   { separator, header, quote }: Dialect,
 ): AsyncIterable<string | Uint8Array> {
   const fields = view.columns.map(({ field }) => field);
-  const [first, ...others] = fields;
-  if (first === undefined) return;
+  if (fields.length === 0) return;
   // Only a terminal has a width. There, what the service sent must be harmless; elsewhere it must be exact.
   const text = options.width === undefined ? quote : (value: string) => quote(stripControlsFromBody(value));
-  if (options.header ?? header) yield `${fields.map(text).join(separator)}\n`;
+  const lines = linesOf(view, fields, separator, text);
+  yield* (options.header ?? header) ? headed(`${fields.map(text).join(separator)}\n`, lines) : lines;
+}
+
+async function* linesOf(
+  view: View,
+  [first = '', ...others]: readonly string[],
+  separator: string,
+  text: Dialect['quote'],
+): AsyncGenerator<string | Uint8Array> {
   if (view.items !== undefined) {
     const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
     // Late, here and in the other formats: few commands print items.

@@ -151,6 +151,17 @@ export async function* mapBatches<T, Converted>(
 /** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
 const largestChunk = 64 * 1024;
 
+/** Yields a head right before the first piece, or at the end if there is none: what fails before its first row leaves nothing. */
+export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let isFirst = true;
+  for await (const piece of pieces) {
+    if (isFirst) yield head;
+    isFirst = false;
+    yield piece;
+  }
+  if (isFirst) yield head;
+}
+
 /** Values as text: a chunk for each batch, more for a large one, none for one without text. */
 export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => string): AsyncGenerator<string, void> {
   for await (const batch of batches) {

@@ -10,6 +10,7 @@ const down = { name: 'UnavailableError', status: 503, message: 'Down for a momen
 
 describe('what a gateway or the network does is tried again', () => {
   test.each<[string, Answerer]>([
+    ['500', answer(500, errorBody(500))],
     ['502', answer(502, '<html>')],
     ['503', answer(503, errorBody(503))],
     ['504', answer(504)],
@@ -107,11 +108,23 @@ test.each([429, 503])('a %i with Retry-After holds up every other request of the
 });
 
 describe('what is not tried again', () => {
-  test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 500, 501, 505])('%i', async (status) => {
+  test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 501, 505])('%i', async (status) => {
     const { server, list, clock } = await openClient([answer(status, errorBody(status)), ok]);
     await expect(list()).rejects.toMatchObject({ status });
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
+  });
+
+  test('a PATCH with 500', async () => {
+    const { server, client, clock } = await openClient([answer(500, errorBody(500)), ok]);
+    await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ name: 'UnavailableError', status: 500 });
+    expect([server.requests.length, clock.sleeps]).toEqual([1, []]);
+  });
+
+  test('a GET whose 500 is printed as it came', async () => {
+    const { server, client } = await openClient([answer(500, errorBody(500)), ok]);
+    expect(await client.request('GET', '/x')).toMatchObject({ status: 500 });
+    expect(server.requests).toHaveLength(1);
   });
 
   test.each<[string, string, string, Answerer]>([

@@ -68,7 +68,7 @@ const unknown =
   '--address-limit --admin-host --admin-port --admin-token --after --ban-seconds --ban-strikes --before --code --command ' +
   '--concurrency --cors --data --database --delimiter --drain --expect --fault --fields --for --header --host --interval ' +
   '--keep --keep-alive --key --limit --limit-day --limit-minute --max-changes --max-quantity --max-wait --max-zero ' +
-  '--metrics-token --min-quantity --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
+  '--metrics-token --min-quantity --min-rows --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 
 test('every other option that takes a value has proposals', () => {
@@ -87,10 +87,8 @@ property('only harmless words are proposed', [hostile, fc.string({ unit: 'binary
   const knowledge = async () => words as readonly Word[];
   for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
     const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
-    for (const [word, about] of candidates) {
-      expect(word).toMatch(/^[\w.,=+/-]+$/);
-      expect(about).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
-    }
+    const isHarmless = (word: string, about: string) => /^[\w.,=+/-]+$/.test(word) && !/[\0-\x1f\x7f-\x9f]/.test(about);
+    expect(candidates.filter(([proposed, about]) => !isHarmless(proposed, about ?? ''))).toEqual([]);
   }
 });
 
@@ -100,5 +98,5 @@ const word = fc.oneof(
 );
 
 property('no line makes it fail', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
-  await complete(table, { words, current }, known);
+  await expect(complete(table, { words, current }, known)).resolves.toBeDefined();
 });

@@ -2,7 +2,7 @@ import { fieldOf, type RowField, rowFields } from '../../../change-files/field-n
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { changeFormats } from '../../../change-files/read-rows.ts';
 import type { Change } from '../../../inventory/change.ts';
-import { isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
+import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
@@ -20,6 +20,7 @@ import {
   oneOf,
   type ParsedBulkFlags,
   parseBulkFlags,
+  wholeNumberOf,
 } from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
 import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
@@ -30,6 +31,7 @@ const applyOptions = optionRows(
   ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
   ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
+  ['--min-rows <n>', 'refuse a file with fewer rows, such as one that was cut off where it came from'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
   ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
   ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
@@ -74,8 +76,10 @@ export const defineApply = define({
 });
 
 async function resume(invocation: Invocation, run: string, options: ApplyOptions, file: string | undefined) {
-  const { format, column, ignoreColumns, skipUnknown, again, reason, ref } = options;
-  if ([file, format, column, ignoreColumns, skipUnknown, again, reason, ref].some((given) => given !== undefined)) {
+  const { format, column, ignoreColumns, minRows, skipUnknown, again, reason, ref } = options;
+  if (
+    [file, format, column, ignoreColumns, minRows, skipUnknown, again, reason, ref].some((given) => given !== undefined)
+  ) {
     throw new UsageError(
       '--resume takes the rows from the history: leave out the file and all that says how it is read',
       { hint: `petstock inventory apply --resume ${shellWord(run)}` },
@@ -95,14 +99,16 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   });
 }
 
-interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column'>, ParsedBulkFlags {
+interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'>, ParsedBulkFlags {
+  readonly minRows: number;
   readonly columns: ReadonlyMap<RowField, string>;
 }
 
 /** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
-  const { column, ...others } = given;
-  const options = { ...others, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
+  const { column, minRows, ...others } = given;
+  const least = wholeNumberOf('--min-rows', minRows) ?? 0;
+  const options = { ...others, minRows: least, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
   const command = commandOf(file, invocation.where, given);
@@ -178,11 +184,16 @@ function absentPets(changes: readonly Change[], quantities: Quantities): bigint[
 }
 
 async function read({ context }: Invocation, file: string, reading: string, options: FileOptions) {
-  const { format, columns, ignoreColumns } = options;
+  const { format, columns, ignoreColumns, minRows } = options;
   const name = file === '-' ? undefined : file;
   const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
   const result = await readChanges(readNamedFile(file, context), { name, format: wanted, columns, ignoreColumns });
-  if (result.ok) return { unit: result.unit, changes: [...result.changes] };
+  if (result.ok) {
+    const changes = [...result.changes];
+    if (changes.length >= minRows) return { unit: result.unit, changes };
+    const found = `${file === '-' ? 'stdin' : file} has ${counted(changes.length, 'row')}`;
+    throw new UsageError(`${found}, fewer than --min-rows ${minRows}; nothing was sent`);
+  }
   const { remedy } = result;
   // What to do with a file of other names: answer a question, or a command that reads it, unless that has just failed.
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;

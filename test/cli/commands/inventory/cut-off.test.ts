@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { newFolder } from '../../../support/new-folder.ts';
+import { test, withEnv } from '../../../support/shop.ts';
+
+const dead = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
+
+test.for([
+  ...['csv', 'tsv --header', 'json', 'ndjson', 'table'].map((format) => `inventory list --retries 0 -o ${format}`),
+  'inventory list --retries 0 -o csv --sort quantity',
+  ...['csv', 'json'].map((format) => `inventory export --retries 0 -o ${format}`),
+  'inventory get 1 --retries 0 -o csv',
+  'inventory list --retries 0 --summary -o csv',
+])('%s prints nothing if the service is away', async (command, { shop }) => {
+  const { stdout } = await withEnv(shop, dead).exits(command, 5);
+  expect(stdout).toBe('');
+});
+
+test('prints the header of a list without pets', async ({ shop }) => {
+  const none = '--max-quantity -1000';
+  expect((await shop.exits(`inventory list ${none} -o csv`, 0)).stdout).toBe('petId,quantity,status\n');
+});
+
+test('apply --min-rows refuses a file with fewer rows, and sends nothing', async ({ shop }) => {
+  const stdin = 'petId,quantity\n1,5\n2,6\n';
+  const refused = await shop.refused('inventory apply - --yes --min-rows 3', { stdin });
+  expect(refused).toContain('stdin has 2 rows, fewer than --min-rows 3; nothing was sent');
+  expect(await shop.refused('inventory apply - --yes --min-rows 1', { stdin: 'petId,quantity\n' })).toContain('0 rows');
+  expect(await shop.refused('inventory apply - --yes --min-rows x', { stdin })).toContain('--min-rows takes');
+  expect(await shop.refused('inventory apply --resume latest --min-rows 1')).toContain('--resume takes the rows');
+  await shop.exits('inventory apply - --yes --min-rows 2', 0, [], { stdin });
+});
+
+test.for([
+  ['', '--ignore-columns'],
+  ['note', '--ignore-columns'],
+  ['note', '--ignore-columns --skip-unknown'],
+  ['note,more', '--ignore-columns --column quantity=Pieces'],
+  ['note', '--ignore-columns --format csv --dry-run'],
+])('apply refuses a last line that was cut before the columns %j, with %s', async ([ignored, options], { shop }) => {
+  const quantity = options?.includes('Pieces') ? 'Pieces' : 'quantity';
+  const file = join(newFolder(), 'cut.csv');
+  const columns = ['petId', quantity, ...(ignored === '' ? ['reason'] : (ignored ?? '').split(','))];
+  const whole = columns.map((_, index) => `${index + 1}`).join(',');
+  writeFileSync(file, `${columns.join(',')}\n${whole}\n2,1`);
+  const stderr = await shop.refused(`inventory apply ${file} --yes ${options}`);
+  expect(stderr).toContain(`the last line has 2 cells, and the header has ${columns.length}`);
+});
