@@ -93,7 +93,7 @@ export default defineConfig({
       },
     ],
     // A machine that is busy with other things is no fault of the test.
-    expect: { poll: { timeout: 15_000, interval: 10 } },
+    expect: { requireAssertions: true, poll: { timeout: 15_000, interval: 10 } },
     // Gates go to the runtime folder: not to that of this machine.
     env: { TZ: 'America/New_York', PETSTOCK_RUNTIME_DIR: join(tmpdir(), `petstock-runtime-${process.pid}`) },
   },

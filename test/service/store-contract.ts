@@ -282,10 +282,10 @@ export function describeStore(kind: Kind): void {
       if (other !== null) expect((await other.find(1n))?.quantity).toBe(77n);
     });
 
-    test('opened twice, it is one store', async () => {
+    test('opened twice, it is one store', async ({ skip }) => {
       const { store, key, again } = await open({ minute: 25n });
       const other = await again();
-      if (other === null) return;
+      if (other === null) return skip('what is in memory is opened once');
       await toMinute(store);
       if (!kind.sharesClock) await other.advance(MINUTE);
       await store.setQuantity(1n, 4_711n);

@@ -12,9 +12,19 @@ test.each([
   ['with an escape', '"\\u0070sk_live_7Fq2"', '"[key]"'],
   ['with an escape that has lost its backslash', 'u0070sk_live_7Fq2', '[key]'],
   ['in percent encoding', 'a=%70sk_live_7Fq2', 'a=[key]'],
+  ['in percent encoding, twice over', 'a=%2570sk_live_7Fq2', 'a=[key]'],
+  ['with a character of HTML by its number', '&#112;sk_live_7Fq2', '[key]'],
+  ['with a character of HTML by its number without an end', '&#0112sk_live_7Fq2', '[key]'],
+  ['with a character of HTML by its hexadecimal number', '&#x70;sk_live_7Fq2', '[key]'],
+  ['with a hexadecimal escape', '\\x70sk_live_7Fq2', '[key]'],
+  ['in capitals', 'PSK_LIVE_7FQ2', '[key]'],
   ['not at all', '24 pets, 50 % of them sold', '24 pets, 50 % of them sold'],
 ])('a key goes from text that has it %s', (_how, text, shown) => {
   expect(redactorOf(['psk_live_7Fq2'])(text)).toBe(shown);
+});
+
+test.each(['&amp;', '&AMP', '&#38;', '&#x26;'])('a key goes from text that has its & as %s', (written) => {
+  expect(redactorOf(['sk&live'])(`the key sk${written}live.`)).toBe('the key [key].');
 });
 
 /** A character of a key as a service may write it, or something else. */
