@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCodes } from '../change-files/read-codes.ts';
-import { type BarCodes, barCodesText, parseBarCodes } from '../inventory/bar-codes.ts';
-import { codeText, petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
+import { type BarCodes, barCodesText, parseBarCodes, petOfCode } from '../inventory/bar-codes.ts';
+import { codeText } from '../inventory/count/scan-line.ts';
 import { writeFileAtomically } from '../shared/atomic-file.ts';
 import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
@@ -79,16 +79,6 @@ export async function requireShopCodes({ shopCodes }: CodesKeeper, option: strin
     `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
     { hint },
   );
-}
-
-/** Returns the pet that a text stands for: a bar code of the shop, else a pet id. */
-export function petOfText(codes: BarCodes, text: string): bigint | undefined {
-  return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
-}
-
-/** Returns the pet of a bar code, with or without the kind of code that a scanner may put in front. */
-export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined {
-  return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
 }
 
 /** Returns the kept content of a file. @returns `version`: its size, time and inode */

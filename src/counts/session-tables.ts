@@ -1,6 +1,5 @@
 import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import type { ScanLine } from '../inventory/count/scan-line.ts';
-import type { CountStep, Tally } from '../inventory/count/tally.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
@@ -17,43 +16,40 @@ export interface SessionHead extends Pick<RunHead, 'env' | 'service' | 'baseUrl'
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
-  /** The whole ids of the sessions that were merged into it; of one alone: it has what the run of that has not written. */
-  readonly merged: readonly string[];
-  /** It was merged with what the run of another has not written: what it lacks may have been written. */
+  /** Of sessions of 0.2: the ids of those that were merged into it; one alone if it has what the run of that did not write. */
+  readonly merged?: readonly string[];
+  /** Of sessions of 0.2: it was merged with one that has what a run did not write. */
   readonly hasRest?: boolean;
 }
 
-/** Reports whether the pets that a session lacks may be in the run of another. */
-export function isRest({ hasRest = false, merged }: SessionHead): boolean {
-  return hasRest || merged.length === 1;
-}
-
 export type SessionEnd =
-  /** `left`: pets without a row in the run, since what they would come to was not known. */
-  | { readonly how: 'applied'; readonly run: string | null; readonly left?: readonly string[] }
+  | { readonly how: 'applied'; readonly run: string | null }
   | { readonly how: 'written'; readonly file: string }
   | { readonly how: 'merged'; readonly into: string }
   | { readonly how: 'discarded' };
 
-/** One line that was scanned. */
+/**
+ * What a record of a session says:
+ * - `add`, `set`, `back`: a line that was scanned
+ * - `base`: units that a merged session begins with, or that a run has not written
+ * - `code`: from now on the code is one of the pet's
+ * - `seen`: the stock of the pet when its count began
+ * - `given`: a run is about to take units of the pet; it is on disk before the run begins
+ * - `run`: the run that has begun with them; without an id a file
+ * - `again`: what was counted of the pet holds no more
+ * - `settled`: what the run has not written is in the session again; without a run: it has not begun
+ */
+const recordKinds = ['add', 'set', 'base', 'back', 'code', 'seen', 'given', 'run', 'again', 'settled'] as const;
+
 export interface ScanRecord extends Pick<ScanLine, 'code' | 'units'> {
-  /** `base`: units that a merged session begins with. */
-  readonly kind: 'add' | 'set' | 'base' | 'back';
+  readonly kind: (typeof recordKinds)[number];
   /** The pet that the code stood for when it was scanned; undefined: none was known. */
   readonly pet?: bigint | undefined;
 }
 
-/**
- * Applies a record to a tally.
- * @param petOf returns the pet that a code stands for now, if none was known when it was scanned
- * @returns what has changed; undefined of a base, and if there was nothing to take back
- */
-export function applyRecord(
-  tally: Tally,
-  { kind, units, code, pet }: ScanRecord,
-  petOf: (code: string) => bigint | undefined,
-): CountStep | undefined {
-  return kind === 'back' ? tally.takeBack() : tally[kind](pet ?? petOf(code) ?? code, units);
+/** Returns a record that is no scan. */
+export function record(kind: ScanRecord['kind'], { pet, units = 0, code = '' }: Partial<ScanRecord> = {}): ScanRecord {
+  return { kind, units, code, pet };
 }
 
 export interface SessionContent {
@@ -146,10 +142,9 @@ export function sessionOf(connection: Connection, row: Row): SessionFacts {
   }
 }
 
-function scanOf({ kind, units, code, pet }: Row): ScanRecord {
-  if (kind !== 'add' && kind !== 'set' && kind !== 'base' && kind !== 'back') {
-    throw new Error(`a scan of the kind ${JSON.stringify(kind)}`);
-  }
+function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
+  const kind = recordKinds.find((known) => known === text);
+  if (kind === undefined) throw new Error(`a scan of the kind ${JSON.stringify(text)}`);
   return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 

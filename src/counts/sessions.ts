@@ -4,15 +4,15 @@ import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
 import type { Connection } from '../state/sqlite/connection.ts';
+import { accountOf, codesOf } from './account.ts';
 import { OpenSession } from './open-session.ts';
 import {
   addScans,
-  applyRecord,
   DamagedSession,
   endSession,
   hasTables,
-  isRest,
   makeTables,
+  record,
   type ScanRecord,
   type SessionContent,
   type SessionFacts,
@@ -112,23 +112,6 @@ export class Sessions {
     });
   }
 
-  /**
-   * Begins a session with what the run of another has left, and takes it. On disk when it returns.
-   * @param codes replace those of the other
-   * @throws UsageError if there is one already, which names it
-   */
-  follow({ head, codes }: SessionContent, scans: readonly ScanRecord[]): OpenSession {
-    const merged = [head.session];
-    return this.connection.durable(() => {
-      const sql = 'SELECT substr(session, -4) AS name FROM counts WHERE instr(head, ?) > 0';
-      const follower = this.connection.get(sql, `"merged":${JSON.stringify(merged)}`);
-      if (follower === undefined) return this.#insert({ head: { ...head, merged }, codes, scans });
-      throw new UsageError(`Session ${shortOf({ head })} goes on as session ${follower.name}`, {
-        hint: `petstock inventory count ${follower.name}`,
-      });
-    });
-  }
-
   /** Gives a session up. @throws ConflictError if another process counts it */
   discard({ head }: Pick<SessionFacts, 'head'>): void {
     this.connection.durable(() => {
@@ -223,33 +206,44 @@ function readAll(connection: Connection, which: string) {
   return { sound, damaged };
 }
 
-/** Returns a session that begins with the sum of what `sources` have counted. @param codes undefined: those of the sources */
-export function mergedOf(sources: readonly SessionFacts[], codes: BarCodes | undefined): SessionContent {
-  const [first] = sources;
-  if (first === undefined) throw new Error('nothing to merge');
-  const tally = new Tally();
-  for (const source of sources) {
-    const counted = tallyOf(source);
-    for (const [what, units] of [...counted.counts(), ...counted.unknowns()]) tally.base(what, units);
-  }
-  const hasRest = sources.some(({ head }) => isRest(head));
-  return {
-    head: { ...first.head, merged: sources.map(({ head }) => head.session), ...(hasRest && { hasRest }) },
-    codes: codes ?? joinBarCodes(sources.map((source) => source.codes)),
-    scans: [...tally.counts(), ...tally.unknowns()].map(([what, units]) => {
-      return { kind: 'base', units, code: `${what}`, pet: typeof what === 'bigint' ? what : undefined };
-    }),
-  };
+/** Reports whether a part of a session was written already: what it lacks may be that. */
+export function isPartial(session: SessionContent): boolean {
+  const { hasRest = false, merged } = session.head;
+  return hasRest || merged?.length === 1 || accountOf(session).runs > 0;
 }
 
-/** Returns what a session has counted. @param petOf returns the pet of a code that none was known for */
-export function tallyOf(
-  { scans }: Pick<SessionContent, 'scans'>,
-  petOf: (code: string) => bigint | undefined = () => undefined,
-): Tally {
+/**
+ * Returns a session that begins with the sum of what `sources` have counted, and knows what of it was written.
+ * @param codes undefined: those of the sources
+ */
+export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
+  const [first] = sources;
+  if (first === undefined) throw new Error('nothing to merge');
+  const all = codes ?? joinBarCodes(sources.map(codesOf));
+  const accounts = sources.map(({ scans }) => accountOf({ scans, codes: all }));
+  const scans: ScanRecord[] = [];
+  for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
+  if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
+  // The stock that a pet had before any of them counted it: the first that was seen counts.
+  for (const { seen } of accounts.toReversed()) {
+    for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
+  }
   const tally = new Tally();
-  for (const scan of scans) applyRecord(tally, scan, petOf);
-  return tally;
+  for (const account of accounts) {
+    for (const [what, units] of [...account.tally.counts(), ...account.tally.unknowns()]) tally.base(what, units);
+  }
+  const byCode = new Set(sources.flatMap((source) => source.scans.filter(isOfCode).map(({ pet }) => pet)));
+  for (const [what, units] of [...tally.counts(), ...tally.unknowns()]) {
+    const pet = typeof what === 'bigint' ? what : undefined;
+    scans.push(record('base', { units, code: byCode.has(pet) ? '' : `${what}`, pet }));
+  }
+  const { merged: _, hasRest: _rest, ...head } = first.head;
+  return { head, codes: all, scans };
+}
+
+/** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is not known yet. */
+function isOfCode({ code, pet }: ScanRecord): boolean {
+  return pet !== undefined && code !== `${pet}`;
 }
 
 /** Returns the last four characters of a session's id: no two sessions of one machine have the same. */

@@ -1,3 +1,5 @@
+import { petIdOfCode, withoutCodeKind } from './count/scan-line.ts';
+
 /** The shop's own names of pets, by their ids. A Map is one. */
 export interface PetNames {
   get(petId: bigint): string | undefined;
@@ -17,6 +19,16 @@ export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
     pets: new Map(reversed.flatMap(({ pets }) => [...pets])),
     names: new Map(reversed.flatMap(({ names }) => [...names])),
   };
+}
+
+/** Returns the pet that a text stands for: a bar code of the shop, else a pet id. */
+export function petOfText(codes: BarCodes, text: string): bigint | undefined {
+  return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
+}
+
+/** Returns the pet of a bar code, with or without the kind of code that a scanner may put in front. */
+export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined {
+  return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
 }
 
 /** Returns the codes as JSON, for `parseBarCodes`. Ids are texts: JSON.parse would round them. */

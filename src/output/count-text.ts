@@ -17,6 +17,8 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
+  /** `code 22` that can't be meant. */
+  | { readonly kind: 'notTaught'; readonly why: string }
   /** A person has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
   | { readonly kind: 'word'; readonly word: string }
@@ -52,6 +54,7 @@ const countWords = [
   ['42 x3', 'counts three, and 42*3 too'],
   ['-', 'takes the last line back'],
   ['= 42 7', 'seven of pet 42 in all'],
+  ['code 42', 'makes the code before it one of pet 42'],
   ['= <code> 0', 'drops a code that is not known'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, as Ctrl-D does'],
@@ -110,6 +113,8 @@ function eventText(
       return withCode(petText(event.step.what, names), `: ${grouped(event.step.before)} (taken back)`, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
+    case 'notTaught':
+      return `No code was taught: ${event.why}`;
     case 'word':
       return wordText(`'${event.word}'`, width);
     default:
@@ -158,7 +163,7 @@ export function nameOf(what: Counted): string {
 }
 
 /** `42 Rex` */
-function petText(what: Counted, names: PetNames): string {
+export function petText(what: Counted, names: PetNames): string {
   const name = typeof what === 'bigint' ? names.get(what) : undefined;
   return name === undefined ? nameOf(what) : `${nameOf(what)} ${plainName(name)}`;
 }

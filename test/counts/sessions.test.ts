@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { accountOf } from '../../src/counts/account.ts';
 import type { ScanRecord } from '../../src/counts/session-tables.ts';
-import { Sessions, shortOf, tallyOf } from '../../src/counts/sessions.ts';
+import { Sessions, shortOf } from '../../src/counts/sessions.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
 import { connectIn } from '../../src/state/sqlite/open-file.ts';
@@ -9,10 +10,10 @@ import { createTestClock } from '../support/clock.ts';
 import { temporaryFolders } from '../support/shop.ts';
 
 const service = 'https://shop.example/v1';
-const head = { mode: 'count', env: 'staging', service, baseUrl: service, merged: [] } as const;
+const head = { mode: 'count', env: 'staging', service, baseUrl: service } as const;
 const empty = { head, codes: noBarCodes, scans: [] };
 const add = (pet: bigint, units = 1): ScanRecord => ({ kind: 'add', units, code: `${pet}`, pet });
-const unitsIn = (sessions: Sessions, name: string) => tallyOf(sessions.find(name)).units;
+const unitsIn = (sessions: Sessions, name: string) => accountOf(sessions.find(name)).tally.units;
 
 function processNumber(pid: number, host = 'till'): ProcessIdentity {
   return { host, namespace: host, boot: 'test', pid, startedAt: `${pid}` };
@@ -46,7 +47,7 @@ test('while one process counts, another can not; once it has exited or left, it 
   session.append([add(4n)]);
   gone.add(1);
   const taken = two.take(session);
-  expect(tallyOf(taken).units).toBe(2);
+  expect(accountOf(taken).tally.units).toBe(2);
   expect(() => session.append([add(4n)])).toThrow(/was taken over by another process/);
   taken.close();
   const again = one.take(session);
@@ -109,7 +110,7 @@ test('a merge is all or nothing, and counts nothing twice', async () => {
     return sessions.find(shortOf(session));
   });
   const merged = sessions.merge(sources, undefined);
-  expect(tallyOf(merged)).toMatchObject({ units: 4, unknownUnits: 2 });
+  expect(accountOf(merged).tally).toMatchObject({ units: 4, unknownUnits: 2 });
   expect(() => sessions.merge(sources, undefined)).toThrow(/was finished by another process/);
   expect(sessions.list(false).map(({ head }) => head.session)).toEqual([merged.head.session]);
 });

@@ -1,9 +1,9 @@
 import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../items.ts';
 
-/** The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back` takes the last back. */
+/** The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back` takes the last back; `code` gives the unknown code before it to a pet. */
 export interface ScanLine {
-  readonly kind: 'add' | 'set' | 'back' | 'sum' | 'done';
+  readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done';
   /** A text as it was scanned or typed: a bar code or a pet id. Empty if the line has none. */
   readonly code: string;
   readonly units: number;
@@ -16,7 +16,7 @@ const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const longestCode = 200;
 const nothing = { code: '', units: 0 };
 /** Lines with a meaning of their own: no code can be one of them. */
-const commands = /^(?:-|done|=.*)?$/is;
+const commands = /^(?:-|done|=.*|code \S+)?$/is;
 
 /**
  * Reads one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
@@ -33,6 +33,8 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
+  const [, taught] = /^code +(\S+)$/i.exec(text) ?? [];
+  if (taught !== undefined) return { kind: 'code', code: taught, units: 0 };
   // `blue x large` is a text with an x in it, not a number of blues.
   const [, code = text, factor] = /^(.*\S)(?:\s+[x×]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
   if (factor === undefined) return { kind: 'add', code: text, units: 1 };

@@ -33,9 +33,15 @@ export class Tally {
     return step;
   }
 
-  /** Begins with units that no `takeBack` reaches: those of sessions that were merged. */
+  /** Adds units that no `takeBack` reaches, such as those of sessions that were merged. */
   base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
+  }
+
+  /** Leaves so many units of something, or nothing of it. No `takeBack` reaches what came before. */
+  rest(what: Counted, units: number): void {
+    this.#steps.length = 0;
+    this.#put(what, units > 0 ? units : undefined);
   }
 
   /** @returns the step that is gone; undefined if there was none */

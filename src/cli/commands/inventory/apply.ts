@@ -93,9 +93,9 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const words = flagWords({ ...options, resume: undefined });
   await resumeRun(invocation, run, { ...given, words }, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
-    const { withRestOfRun } = await import('./count/rest.ts');
+    const { settleSessionOf } = await import('./count/settle.ts');
     // What became of the run matters more: a session that stays open finds its run.
-    return withRestOfRun(session, record, error).catch(() => error);
+    return settleSessionOf(session, record, error).catch(() => error);
   });
 }
 

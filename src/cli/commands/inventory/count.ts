@@ -15,9 +15,11 @@ export const defineCount = define({
     '  42 x3     three, and 42*3 too\n' +
     '  -         takes the last line back\n' +
     '  = 42 7    seven of pet 42 in all\n' +
+    '  code 42   makes the unknown code before it one of pet 42\n' +
     '            a blank line shows the sum\n' +
     '  done      ends the count, as Ctrl-D does\n\n' +
-    'An unknown code beeps and is kept apart: it is listed at the end, and not counted (exit 8). To drop one: = <code> 0. ' +
+    'An unknown code beeps and is kept apart: it is listed at the end, and stays in the session (exit 8). ' +
+    'To go on with it: count <session> --codes <file>. To drop it: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed.',
   options: countOptions,
   examples: [

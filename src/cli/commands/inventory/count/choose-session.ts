@@ -1,5 +1,6 @@
-import { isRest, type SessionFacts, type SessionHead } from '../../../../counts/session-tables.ts';
-import { type Sessions, shortOf, tallyOf } from '../../../../counts/sessions.ts';
+import { accountOf } from '../../../../counts/account.ts';
+import type { SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
+import { isPartial, type Sessions, shortOf } from '../../../../counts/sessions.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
@@ -26,7 +27,7 @@ export async function chooseSessions(
     throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
   for (const each of found) {
-    // A run of one that goes on may have left something.
+    // A run of 0.2 may have to be resumed.
     if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, options);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
@@ -41,7 +42,7 @@ async function newestUnfinished(
 ): Promise<readonly SessionFacts[]> {
   const { where, context, questions, messages } = invocation;
   const { mode = 'count', all = false } = options;
-  const fits = ({ head }: SessionFacts) => head.mode === mode && !(all && isRest(head));
+  const fits = (session: SessionFacts) => session.head.mode === mode && !(all && isPartial(session));
   // What another process counts is that person's.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
   const newest = open.find(fits) ?? open[0];
@@ -54,7 +55,7 @@ async function newestUnfinished(
       hint: commandFor(` ${name}`, fits(newest) ? options.flags : {}, where),
     });
   }
-  // Whoever has said what is counted now did not mean a session of another kind, nor with --all what a run has left.
+  // Whoever has said what is counted now did not mean a session of another kind, nor with --all what was written in part.
   const isOther = (options.mode !== undefined || all) && !fits(newest);
   const others = isOther ? open.length : open.length - 1;
   if (others > 0) {
@@ -62,7 +63,7 @@ async function newestUnfinished(
     await messages.note(`${which} not finished: petstock inventory count --list`);
   }
   if (isOther) return [];
-  const question = `${what} (${sumText(tallyOf(newest))}). Go on with it? Enter goes on, n begins another`;
+  const question = `${what} (${sumText(accountOf(newest).tally)}). Go on with it? Enter goes on, n begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
   return goesOn ? [newest] : [];
 }
@@ -120,8 +121,8 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
   }
-  if (all && isRest(head)) {
-    throw new UsageError(`Session ${name} has what another has left unwritten: leave --all out`);
+  if (all && isPartial(session)) {
+    throw new UsageError(`Session ${name} was written in part, and --all would set that to 0: leave --all out`);
   }
   if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }

@@ -1,31 +1,69 @@
+import { type Account, accountOf, boundCodes, codesOf } from '../../../../counts/account.ts';
 import type { OpenSession } from '../../../../counts/open-session.ts';
-import { applyRecord, type ScanRecord } from '../../../../counts/session-tables.ts';
-import { tallyOf } from '../../../../counts/sessions.ts';
-import type { BarCodes } from '../../../../inventory/bar-codes.ts';
-import { codeText, isHelpWord, isWord, parseScanLine, petIdOfCode } from '../../../../inventory/count/scan-line.ts';
+import { record, type ScanRecord } from '../../../../counts/session-tables.ts';
+import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';
+import {
+  codeText,
+  isHelpWord,
+  isWord,
+  parseScanLine,
+  petIdOfCode,
+  type ScanLine,
+} from '../../../../inventory/count/scan-line.ts';
 import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/parsed.ts';
-import { petOfCode, petOfText } from '../../../shop-codes.ts';
 
-export interface KnownCodes {
-  readonly codes: BarCodes;
-  /** The pets that the service has; undefined if that is not known yet. */
-  readonly petIds: ReadonlySet<bigint> | undefined;
+export interface KnownPets {
+  /** The stock of all pets of the service when the count began: undefined of one whose stock can't be read. Undefined: not known yet. */
+  readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;
   /** Lines come from a terminal: a word such as `quit` is no code there. */
   readonly isTyped: boolean;
 }
 
 export class Counting {
-  readonly tally: Tally;
+  #account: Account;
+  #codes: BarCodes;
+  /** The unknown code that was scanned last. */
+  #unknown: string | undefined;
 
   constructor(
     readonly session: OpenSession,
-    private readonly known: KnownCodes,
+    private readonly known: KnownPets,
   ) {
-    this.tally = tallyOf(session, (code) => this.#petOf(code));
+    this.#codes = codesOf(session);
+    this.#account = accountOf(session, (code) => this.#petOf(code));
+  }
+
+  get tally(): Tally {
+    return this.#account.tally;
+  }
+
+  get isEmpty(): boolean {
+    return this.#account.isEmpty;
+  }
+
+  /** Reports whether a run has written what was counted of a pet before: what is counted now comes on top. */
+  isWritten(petId: bigint): boolean {
+    return this.#account.written.has(petId);
+  }
+
+  /** Returns the stock that a pet had when its count began, if that is known. */
+  seenOf(petId: bigint): number | undefined {
+    return this.#account.seen.get(petId);
+  }
+
+  /** Returns the codes that stay those of their pets once these are written. */
+  bound(): ScanRecord[] {
+    return boundCodes(this.session, this.#account);
+  }
+
+  /** Adds records that are no scans. On disk when it returns. */
+  note(records: readonly ScanRecord[]): void {
+    this.#keep(records);
+    for (const each of records) this.#account.apply(each);
   }
 
   /**
@@ -36,28 +74,24 @@ export class Counting {
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
-    const { codes, isTyped } = this.known;
+    const { isTyped } = this.known;
     for (const [index, text] of lines.entries()) {
       const word = this.#wordOf(text);
-      const line = parseScanLine(text, (code) => codes.pets.has(code));
-      const { kind, code, units, fault } = line;
-      if (word !== undefined || kind === 'sum') events.push(word ?? { kind: 'sum' });
-      else if (kind === 'done') {
+      const line = parseScanLine(text, (code) => this.#codes.pets.has(code));
+      if (word !== undefined || line.kind === 'sum') events.push(word ?? { kind: 'sum' });
+      else if (line.kind === 'done') {
         this.#keep(records);
         if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
-      } else {
-        const record = { kind, code, units, pet: this.#petOf(code) };
-        events.push(this.#count(record, fault));
-        records.push(record);
-      }
+      } else if (line.kind === 'code') events.push(this.#teach(text, line, records));
+      else events.push(this.#count({ ...line, kind: line.kind }, records));
     }
     this.#keep(records);
     return { events, isDone: false };
   }
 
   unknowns(): Map<string, number> {
-    const named = (code: string) => missingName([code], petOfCode(this.known.codes, code));
+    const named = (code: string) => missingName([code], petOfCode(this.#codes, code));
     return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
@@ -77,9 +111,8 @@ export class Counting {
 
   /** Returns the event of a line that a person typed as a word: no goods have such a code. */
   #wordOf(text: string): CountEvent | undefined {
-    const { isTyped, codes } = this.known;
     const word = text.trim();
-    if (!isTyped || codes.pets.has(word) || /^done$/i.test(word)) return undefined;
+    if (!this.known.isTyped || this.#codes.pets.has(word) || /^done$/i.test(word)) return undefined;
     if (isHelpWord(word)) return { kind: 'help' };
     return isWord(word) ? { kind: 'word', word } : undefined;
   }
@@ -94,26 +127,62 @@ export class Counting {
     }
   }
 
-  #count(record: ScanRecord, fault: string | undefined): CountEvent {
-    const step = applyRecord(this.tally, record, () => undefined);
+  /** Makes the unknown code that was scanned last one of a pet's. A line that can't be meant so is kept apart, unless a person sees it. */
+  #teach(text: string, { code }: ScanLine, records: ScanRecord[]): CountEvent {
+    const [taught, pet] = [this.#unknown, petIdOfCode(code)];
+    const { stock, isTyped } = this.known;
+    if (taught === undefined || pet === undefined || stock?.has(pet) === false) {
+      const why =
+        taught === undefined ? 'scan an unknown code first' : pet === undefined ? 'write code 22' : noPet(pet);
+      return isTyped
+        ? { kind: 'notTaught', why }
+        : this.#count({ kind: 'add', code: codeText(text), units: 1, fault: why }, records);
+    }
+    const before = this.tally.unitsOf(pet);
+    records.push(record('code', { code: taught, pet }));
+    const { codes, scans } = this.session;
+    this.#codes = codesOf({ codes, scans: [...scans, ...records] });
+    this.#account = accountOf({ codes, scans: [...scans, ...records] }, (each) => this.#petOf(each));
+    return { kind: 'counted', code: taught, step: { what: pet, before, after: this.tally.unitsOf(pet) } };
+  }
+
+  #count({ kind, code, units, fault }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {
+    const pet = fault === undefined ? this.#petOf(code) : undefined;
+    const scan = { kind, code, units, pet };
+    records.push(...this.#seenNow(scan), scan);
+    const step = this.#account.apply(scan);
     if (step === undefined) return { kind: 'nothingToTakeBack' };
-    const { kind, code } = record;
     if (kind === 'back') return { kind: 'takenBack', step };
+    this.#unknown = typeof step.what === 'string' ? step.what : undefined;
     if (typeof step.what === 'bigint') return { kind: 'counted', code, step };
     return { kind: 'unknown', code, why: fault ?? this.#whyUnknown(code), units: step.after };
   }
 
+  /** Returns the stock that a pet has when its count begins, to be kept with it. */
+  #seenNow({ kind, pet }: ScanRecord): readonly ScanRecord[] {
+    const { mode } = this.session.head;
+    const stock = pet === undefined || kind === 'back' ? undefined : this.known.stock?.get(pet);
+    if (mode !== 'count' || stock === undefined || pet === undefined || this.#account.seen.has(pet)) return [];
+    const seen = record('seen', { pet, units: stock });
+    this.#account.apply(seen);
+    return [seen];
+  }
+
   #petOf(code: string): bigint | undefined {
-    const { codes, petIds } = this.known;
-    const petId = petOfText(codes, code);
-    return petId === undefined || petIds === undefined || petIds.has(petId) ? petId : undefined;
+    const { stock } = this.known;
+    const petId = petOfText(this.#codes, code);
+    return petId === undefined || stock === undefined || stock.has(petId) ? petId : undefined;
   }
 
   #whyUnknown(code: string): string {
-    const petId = petOfCode(this.known.codes, code);
-    if (petId !== undefined) return `there is no pet ${petId}`;
+    const petId = petOfCode(this.#codes, code);
+    if (petId !== undefined) return noPet(petId);
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }
+}
+
+function noPet(petId: bigint): string {
+  return `there is no pet ${petId}`;
 }
 
 /** @throws UsageError if scans follow the end of a count, as of a second file: nobody would miss them */

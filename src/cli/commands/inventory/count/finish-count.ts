@@ -1,38 +1,48 @@
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
+import { record, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
+import { petText, unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
+import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
-import { NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { ConflictError, NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { exportRows, openChangeFile } from '../failed-out.ts';
+import type { FlagValues } from '../../option-values.ts';
+import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
-import { hashOf } from './rest.ts';
+import { hashOf, settle, withLeft } from './settle.ts';
 
-/** Writes a change file. @param deltas of what has come in or gone out */
+/** Writes a change file. @param deltas whether it has increments, such as of what has come in */
 type WriteFile = (rows: readonly BulkRow[], deltas: boolean) => Promise<void>;
 
-export interface FinishOptions extends CountOptions {
+export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
   /** All pets of the service, when the count began; undefined: not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteFile | undefined;
+  readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
   readonly beganNow: boolean;
   readonly wayOn: string;
 }
 
 /**
- * Ends a count: as a run, or as a change file. With that the session is finished. If it does not come to that the session stays as it is.
+ * Ends a count: as a run, or as a change file. With that the session is finished, but for units of unknown codes and what could not be written.
+ * If it does not come to that the session stays as it is.
+ * @returns the pets that are to be counted again first, and their stock: it has changed while they were counted
  * @throws UsageError if nothing was counted; PartialError if something was scanned that is no pet's
  */
-export async function finishCount(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
+export async function finishCount(
+  run: RunAccess,
+  counting: Counting,
+  options: FinishOptions,
+): Promise<ReadonlyMap<bigint, number>> {
   const { invocation } = run;
   const { tally, session } = counting;
   // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
@@ -42,6 +52,12 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
   }
   const plan = await planOf(run, counting, options);
   const { unknowns, rows } = plan;
+  const changed = invocation.context.stdin.isTerminal ? changedOf(counting, rows) : new Map<bigint, number>();
+  if (changed.size > 0) {
+    await showChanged(invocation, counting, changed);
+    counting.note([...changed.keys()].map((pet) => record('again', { pet })));
+    return changed;
+  }
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
   requireKnown(plan, options.all === true, lines);
@@ -51,30 +67,76 @@ export async function finishCount(run: RunAccess, counting: Counting, options: F
     await invocation.messages.note(`${counted(unscanned, 'pet')} not scanned ${kept} stock.`);
   }
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
-  else {
-    requireWithinGuards(rows, options.guards);
-    await options.writeFile(rows, session.head.mode !== 'count');
-    session.end({ how: 'written', file: options.to ?? '-' });
-    if (options.to !== undefined && options.to !== '-') {
-      const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-      const { messages, where } = invocation;
-      await messages.note(
-        `Written to ${options.to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`,
-      );
-      await messages.note(`Apply it: petstock inventory apply ${fileWord(options.to)} ${whereOptions(where)}`);
-    }
-  }
+  else await writeToFile(run, counting, plan, { ...options, write: options.writeFile });
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
     const name = shortOf(session);
     const place = whereOptions(invocation.where);
     await invocation.messages.note(`Session ${name} keeps what was counted: petstock inventory count ${name} ${place}`);
   }
-  if (unknowns.size === 0) return;
+  if (unknowns.size === 0) return changed;
+  const left = new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines });
+  throw options.dryRun ? left : withLeft(left, run, { session, flags: flagsWithCodes(run, options) });
+}
+
+/** `3 units of 2 unknown codes` */
+function unknownText(unknowns: ReadonlyMap<string, number>): string {
   const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
-  throw new PartialError(`Not counted: ${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`, {
-    lines,
+  return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
+}
+
+/** Returns the options of the command that goes on with units of unknown codes, once these are in the file. */
+function flagsWithCodes(
+  { invocation }: RunAccess,
+  { codes, flags }: Pick<CountOptions, 'codes' | 'flags'>,
+): FlagValues {
+  return { ...flags, ...restFlags, codes: codes ?? invocation.config.settings.codes ?? '<codes.csv>' };
+}
+
+/** Returns the pets that would be written, and whose stock is not what it was when their count began, with that of now. */
+function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
+  const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
+    const seen = counting.seenOf(petId);
+    const isChanged = result === 'planned' && delta === undefined && seen !== undefined && seen !== before;
+    return isChanged && before !== undefined ? [[petId, before]] : [];
   });
+  return new Map(changed);
+}
+
+async function showChanged({ messages }: Invocation, counting: Counting, changed: ReadonlyMap<bigint, number>) {
+  const { names } = counting.session.codes;
+  const lines = Array.from(changed, ([petId, now]) => {
+    const stock = `${grouped(counting.seenOf(petId) ?? 0)} → ${grouped(now)}`;
+    return `${petText(petId, names)}: ${stock} while you counted: count ${changed.size === 1 ? 'it' : 'them'} again`;
+  });
+  await messages.show((paint, width) => lines.map((line) => paint.yellow(truncate(line, width))), { always: true });
+}
+
+async function writeToFile(
+  { invocation }: RunAccess,
+  counting: Counting,
+  { rows }: CountPlan,
+  { guards, to = '-', write }: FinishOptions & { readonly write: WriteFile },
+): Promise<void> {
+  const { messages, where } = invocation;
+  requireWithinGuards(rows, guards);
+  await write(
+    rows,
+    rows.some(({ delta }) => delta !== undefined),
+  );
+  counting.note([...givenOf(counting, rows), record('run'), record('settled')]);
+  if (counting.isEmpty) counting.session.end({ how: 'written', file: to });
+  if (to === '-') return;
+  const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
+  await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
+}
+
+/** Returns what a run or a file takes of a session: not what a sum is not known of. */
+function givenOf(counting: Counting, rows: readonly BulkRow[]): ScanRecord[] {
+  const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
+  const given = taken.map(({ petId: pet }) => record('given', { pet, units: counting.tally.unitsOf(pet) }));
+  return [...counting.bound(), ...given];
 }
 
 /** Lists what is no pet of the service. Returns lines for an error, if that is not seen or a program reads it. */
@@ -125,8 +187,9 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
   const { mode } = counting.session.head;
   const { reason = { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode], ref } = options;
   const changes = Array.from(units, ([petId, sum], index): Change => {
-    const delta = mode === 'count' ? undefined : mode === 'add' ? sum : -sum;
-    const quantity = mode === 'count' ? sum : undefined;
+    const isSum = mode === 'count' && !counting.isWritten(petId);
+    const quantity = isSum ? sum : undefined;
+    const delta = isSum ? undefined : mode === 'take' ? -sum : sum;
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const { rows } = planChanges(changes, quantities, { env: whereName(invocation.where) });
@@ -135,27 +198,61 @@ async function planOf(run: RunAccess, counting: Counting, options: FinishOptions
 
 type CountPlan = Awaited<ReturnType<typeof planOf>>;
 
-async function writeStock(run: RunAccess, { session }: Counting, { rows, stock }: CountPlan, options: FinishOptions) {
+async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {
+  const { rows, stock, unknowns } = plan;
+  const { session } = counting;
   const { names } = session.codes;
-  const left = rows.flatMap((row) => (isWrong(row) && row.after === undefined ? `${row.petId}` : []));
+  const { dryRun, failedOut } = options;
+  let isHandedOver = false;
   const job = {
     ...{ rows, stock, look: `${options.wayOn} --dry-run` },
     subject: { command: 'inventory count', contentHash: hashOf(session) },
-    intention: { verb: 'Write' as const },
+    intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
     names: names.size > 0 ? names : undefined,
-    // Whatever becomes of the run, nothing of the session is in another one.
-    onBegun: async (id: string) => session.end({ how: 'applied', run: id, left }),
+    // Before the run begins: whatever becomes of it, nothing of the session is in another one.
+    mayBegin: async () => {
+      if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
+      isHandedOver = !dryRun;
+      if (!dryRun) counting.note(givenOf(counting, rows));
+      return undefined;
+    },
+    onBegun: async (id: string) => {
+      counting.note([record('run', { code: id })]);
+      await failedOut?.empty();
+    },
   };
-  await performPlan(run, job, { ...options, stdinIsTaken: false });
-  if (!options.dryRun && session.isOpen) session.end({ how: 'applied', run: null });
+  const keepFailed = async (failed: readonly BulkRow[]) => {
+    // In the file from now on, and not in the session again.
+    const units = failed.filter(({ petId }) => counting.tally.unitsOf(petId) > 0);
+    const given = units.map(({ petId: pet }) => record('given', { pet, units: counting.tally.unitsOf(pet) }));
+    counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
+    await failedOut?.keep(failed);
+  };
+  const given = { ...options, keepFailed: failedOut && keepFailed, stdinIsTaken: false };
+  const error: unknown = await performPlan(run, job, given).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!dryRun && !isHandedOver && error === undefined) {
+    counting.note([...givenOf(counting, rows), record('run'), record('settled')]);
+    if (counting.isEmpty) session.end({ how: 'applied', run: null });
+  }
+  // What can't be found out now the next command of the session finds out.
+  const again = isHandedOver ? await settle(run, session, true).catch(() => []) : [];
+  if (error === undefined) return;
+  throw isHandedOver ? withLeft(error, run, { session, again, flags: { ...options.flags, ...restFlags } }) : error;
 }
+
+/** Options that the command for what is left does not have. */
+const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
 
 /** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */
 export async function changeFileWriter(
   invocation: Invocation,
-  { to, codes, force = false, dryRun }: Pick<CountOptions, 'to' | 'codes' | 'force' | 'dryRun'>,
+  { to, codes, force = false, dryRun, failedOut }: CountOptions,
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
+  if (failedOut !== undefined) throw new UsageError('--to and --failed-out cannot be used together: leave one out');
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   if (to === '-') {
     return async (rows, deltas) => {

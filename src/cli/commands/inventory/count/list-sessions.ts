@@ -1,5 +1,6 @@
+import { accountOf } from '../../../../counts/account.ts';
 import { DamagedSession, type SessionFacts } from '../../../../counts/session-tables.ts';
-import { Sessions, tallyOf } from '../../../../counts/sessions.ts';
+import { Sessions } from '../../../../counts/sessions.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
@@ -33,7 +34,7 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
     const { session } = isDamaged ? found : found.head;
     const name = session.slice(-4);
     const removes = isDamaged || found.end !== undefined;
-    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
+    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(accountOf(found).tally)}`;
     await invocation.questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
     if (removes) sessions.remove(session);
     else sessions.discard(found);
@@ -64,7 +65,7 @@ const fields = ['session', 'mode', 'at', 'env', 'store', 'scans', 'pets', 'units
 
 function rowOf(session: SessionFacts): Row {
   const { mode, at, env, store = null, session: id } = session.head;
-  const { scans, pets, units, unknownUnits: unknown } = tallyOf(session);
+  const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
   const [state, became] = [stateOf(session), run ?? file ?? into];
   return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became };

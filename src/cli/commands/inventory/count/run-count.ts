@@ -1,3 +1,4 @@
+import { accountOf } from '../../../../counts/account.ts';
 import { OpenSession } from '../../../../counts/open-session.ts';
 import type { SessionFacts } from '../../../../counts/session-tables.ts';
 import { mergedOf, type Sessions, shortOf } from '../../../../counts/sessions.ts';
@@ -19,14 +20,15 @@ import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
+import { openFailedOut } from '../failed-out.ts';
 import { chooseSessions, requireOpen } from './choose-session.ts';
 import { type CountOptions, chosenWords, commandFor } from './count-options.ts';
 import { Counting } from './counting.ts';
 import { changeFileWriter, finishCount } from './finish-count.ts';
 import { linesOf } from './lines.ts';
 import { withSessions } from './list-sessions.ts';
-import { requireLeft, restOf, withRest } from './rest.ts';
 import { createCountScreen } from './screen.ts';
+import { requireFinished, settle } from './settle.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { flags } = options;
@@ -35,6 +37,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     invocation.questions.requireAnswer({ look: commandFor(chosenWords(options), { ...flags, dryRun: true }, where) });
   }
   const writeFile = await changeFileWriter(invocation, options);
+  const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
   await withSessions(invocation, async (sessions) => {
     const chosen = await chooseSessions(invocation, sessions, options);
@@ -43,22 +46,24 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.service.announce();
     // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
-    const petIds = isTerminal || options.all ? await petIdsOf(run, options.all) : undefined;
+    const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
     const session = await openChosen(sessions, chosen, run, { ...options, given });
     try {
-      const counting = new Counting(session, { codes: session.codes, petIds, isTyped: isTerminal });
+      const counting = new Counting(session, { stock, isTyped: isTerminal });
       const wayOn = session.isKept
         ? commandFor(` ${shortOf(session)}`, { ...flags, codes: undefined }, where)
         : commandFor(chosenWords(options), flags, where);
+      const beganNow = chosen.length === 0;
+      const petIds = stock && new Set(stock.keys());
       await keepingSession(session, wayOn, async () => {
-        const beganNow = chosen.length === 0;
-        await count(invocation, counting, beganNow);
-        await finishCount(run, counting, { ...options, petIds, writeFile, wayOn, beganNow });
+        for (let isNew = beganNow; ; isNew = false) {
+          await count(invocation, counting, isNew);
+          const finish = { ...options, petIds, writeFile, failedOut, wayOn, beganNow };
+          const changed = await finishCount(run, counting, finish);
+          if (changed.size === 0) break;
+          for (const [petId, now] of changed) stock?.set(petId, now);
+        }
       });
-    } catch (error) {
-      if (session.isOpen || !session.isKept) throw error;
-      const left = { error, flags: { ...flags, codes: undefined, all: undefined } };
-      throw await withRest(run, sessions, session, left).catch(() => error);
     } finally {
       session.close();
     }
@@ -101,37 +106,38 @@ async function openChosen(
   const { invocation, connection } = run;
   const hasCodes = chosen.some(({ codes }) => codes.pets.size + codes.names.size > 0);
   const codes = given ?? (hasCodes ? undefined : ((await invocation.shopCodes()) ?? noBarCodes));
-  const [found, ...others] = chosen;
-  if (found === undefined) {
+  const [first, ...others] = chosen;
+  if (first === undefined) {
     const { env, store, service, baseUrl } = connection;
-    const head = { mode, env, store, service, baseUrl, merged: [], session: '', at: 0 };
+    const head = { mode, env, store, service, baseUrl, session: '', at: 0 };
     const content = { head, codes: codes ?? noBarCodes, scans: [] };
     return dryRun && !invocation.context.stdin.isTerminal ? new OpenSession(content) : sessions.begin(content);
   }
-  if (others.length > 0) {
-    for (const source of chosen) {
-      const rest = await restOf(run, source);
-      if (rest !== undefined) requireLeft(source, { ...rest, scans: [] }, options);
-    }
-    return dryRun ? new OpenSession(mergedOf(chosen, codes)) : sessions.merge(chosen, codes);
+  const opened: OpenSession[] = [];
+  try {
+    for (const each of chosen)
+      opened.push(await openSettled(sessions, codes ? { ...each, codes } : each, run, options));
+  } catch (error) {
+    for (const session of opened) session.close();
+    throw error;
   }
-  return goOn(sessions, codes === undefined ? found : { ...found, codes }, run, options);
+  if (opened[0] !== undefined && others.length === 0) return opened[0];
+  for (const session of opened) session.close();
+  return dryRun ? new OpenSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes);
 }
 
-/** Takes a session, or begins one with what its run has left. @throws UsageError if there is nothing to go on with */
-async function goOn(sessions: Sessions, found: SessionFacts, run: RunAccess, options: CountOptions) {
-  const { dryRun } = options;
-  const isTaken = !dryRun && found.end === undefined;
+/** Takes a session, once it is known what became of its last run. @throws UsageError if nothing of it is left */
+async function openSettled(sessions: Sessions, found: SessionFacts, run: RunAccess, options: CountOptions) {
+  const isTaken = !options.dryRun && found.end === undefined;
   const session = isTaken ? sessions.take(found) : new OpenSession(found);
   try {
-    const rest = await restOf(run, { ...session, end: found.end });
-    if (rest === undefined) {
-      requireOpen(found, options);
-      return session;
-    }
-    session.end({ how: 'applied', run: rest.run.run });
-    requireLeft(found, rest, options);
-    return dryRun ? new OpenSession({ ...session, scans: rest.scans }) : sessions.follow(session, rest.scans);
+    if (found.end?.how === 'applied') await requireFinished(run, found, found.end.run);
+    requireOpen(found, options);
+    await settle(run, session, options.to !== undefined);
+    if (session.isOpen) return session;
+    throw new UsageError(`Session ${shortOf(session)} was applied; nothing was sent`, {
+      hint: `petstock history show ${accountOf(session).run}`,
+    });
   } catch (error) {
     session.close();
     throw error;
@@ -139,17 +145,17 @@ async function goOn(sessions: Sessions, found: SessionFacts, run: RunAccess, opt
 }
 
 /**
- * Returns the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
+ * Returns the stock of the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
  * @param all they are all to be counted: without them that can't be
  */
-async function petIdsOf({ invocation, connection }: RunAccess, all = false): Promise<ReadonlySet<bigint> | undefined> {
-  const petIds = new Set<bigint>();
-  const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
+async function stockOf({ invocation, connection }: RunAccess, all = false) {
+  const stock = new Map<bigint, number | undefined>();
+  const onUnreadable = ({ petId }: UnreadableItem) => void stock.set(petId, undefined);
   try {
     for await (const items of itemsOf(connection.client.scanInventory({ onUnreadable }))) {
-      for (const { petId } of items) petIds.add(petId);
+      for (const { petId, quantity } of items) stock.set(petId, quantity);
     }
-    return petIds;
+    return stock;
   } catch (error) {
     if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
     const { own, words } = withoutWords(error);
@@ -161,9 +167,9 @@ async function petIdsOf({ invocation, connection }: RunAccess, all = false): Pro
 /** Reads lines until the count is done. @throws InterruptedError, which says what there is */
 async function count(invocation: Invocation, counting: Counting, isNew: boolean): Promise<void> {
   const { stdin, interrupted } = invocation.context;
-  const { tally, session } = counting;
+  const { session } = counting;
   const { mode } = session.head;
-  const screen = createCountScreen(invocation, () => tally, { mode, names: session.codes.names });
+  const screen = createCountScreen(invocation, () => counting.tally, { mode, names: session.codes.names });
   if (stdin.isTerminal) await introduce(invocation, counting, isNew);
   let isDone = false;
   try {

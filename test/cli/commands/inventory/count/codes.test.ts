@@ -13,7 +13,7 @@ test('codes are text: leading zeros count, and several may stand for one pet', a
 test('names of --codes are in the plan, in its question, and in the report', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
   const { asked, prompts } = confirming(true);
-  const typed = (stdin: string) => shop.run(`inventory count --codes ${codes}`, { ...person, prompts, stdin });
+  const typed = (stdin: string) => shop.run(`inventory count --new --codes ${codes}`, { ...person, prompts, stdin });
   expect((await typed('004 x3\n005 x4\ndone\n')).stderr).toContain('4   39 → 3  (-36)  Rex\n');
   expect((await typed('004\n008\n005\ndone\n')).stdout).toMatch(
     /Result +Name\n +1 +4 +3 +1 +applied +Rex\n +2 +5 +4 +1 +applied +Lady\n/,
@@ -48,9 +48,9 @@ test('a code of --codes whose pet the service lacks is named with its pet', asyn
   const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
   expect(script.code).toBe(8);
   expect(script.stderr).toMatch(/\n {2}55, 56 \(pet 99999, which the service does not have\) {2}3\n {2}99998 +1\n/);
-  const typed = await count(shop, '4\n55 x2\ndone\n', `--codes ${codes}`, person);
+  const typed = await count(shop, '4\n55 x2\ndone\n', `--new --codes ${codes}`, person);
   expect(typed.stderr).toContain('\n  55 (pet 99999, which the service does not have)  2\n');
-  const narrow = await count(shop, '4\n55 x2\ndone\n', `--dry-run --codes ${codes}`, { ...person, terminal: 40 });
+  const narrow = await count(shop, '4\n55 x2\ndone\n', `--new --dry-run --codes ${codes}`, { ...person, terminal: 40 });
   expect(narrow.stderr).toContain(
     'Not counted, since no pet is known for\nit:\n  │ 55 (pet 99999, which the\n  │ service does not have)',
   );

@@ -17,13 +17,13 @@ export const person: ShopRunOptions = {
 };
 
 /** The only session of the shop that is not discarded, by its last four characters. */
-export async function sessionIn(shop: Shop): Promise<string> {
+export async function sessionIn(shop: Pick<Shop, 'json'>): Promise<string> {
   const [name = ''] = await sessionsIn(shop);
   return name;
 }
 
 /** The sessions of the shop by their last four characters, the oldest first. */
-export async function sessionsIn(shop: Shop): Promise<string[]> {
+export async function sessionsIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   const listed: { session: string }[] = await shop.json('inventory count --list --json');
   return listed.map(({ session }) => session.slice(-4)).reverse();
 }
@@ -35,7 +35,7 @@ export async function begun(shop: Shop, ...sessions: readonly string[]): Promise
 }
 
 /** The states of all sessions of the shop, in order. */
-export async function statesIn(shop: Shop): Promise<string[]> {
+export async function statesIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   const listed: { state: string }[] = await shop.json('inventory count --list --json');
   return listed.map(({ state }) => state).sort();
 }

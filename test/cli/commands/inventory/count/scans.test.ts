@@ -78,9 +78,9 @@ test('scans through a pipe to a terminal: what is unknown stays, and the sum is 
   expect(stderr).toContain('\x07');
   expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
   expect(stderr).toContain('  foo  2\n');
-  const silent = await count(shop, '5\nbar\n', '--yes -q');
+  const silent = await count(shop, '5\nbar\n', '--new --yes -q');
   expect(silent.stderr).toMatch(
-    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\.\n│ bar {2}1\n/,
+    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\. Session \w{4} keeps 1 unit of unknown codes\.\n│ bar {2}1\n/,
   );
 });
 

@@ -95,6 +95,49 @@ test('in raw mode what is typed is drawn behind the prompt, and fast scans never
   ]);
 });
 
+test('a pet whose stock changes while it is counted is asked for again, and counted from nothing', async ({ shop }) => {
+  let isSold = false;
+  const around = async <T>(send: () => Promise<T>): Promise<T> => {
+    const answer = await send();
+    if (!isSold) {
+      isSold = true;
+      await shop.run('inventory set 4 37');
+    }
+    return answer;
+  };
+  // What is typed once the count goes on.
+  const keys = ['4\r4\r5\r', '\x04', '4\r', '\x04'].values() as unknown as string[];
+  const { code, stderr, written } = await count(shop, '', '', { ...person, around, keys });
+  expect(stderr).toContain('4: 39 → 37 while you counted: count it again\n');
+  expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
+});
+
+test('code 5 makes the code before it one of pet 5, in the session as well', async ({ shop }) => {
+  const lines = 'code 5\nfoo x2\ncode 99999\ncode 8\ncode 5\nfoo\nbar1\ndone\n';
+  const taught = await count(shop, lines, '', { ...person, prompts: { confirm: async () => true } });
+  expect(taught).toMatchObject({ code: 8, written: ['5 {"quantity":3}'] });
+  for (const said of [
+    'No code was taught: scan an unknown code first\n',
+    'No code was taught: there is no pet 99999\n',
+    'foo = 8: 2 (+2)\n',
+    'foo = 5: 2 (+2)\n',
+    'foo = 5: 3\n',
+  ]) {
+    expect(taught.stderr).toContain(said);
+  }
+  const session = await sessionIn(shop);
+  const later = await count(shop, 'foo\\nbar1\\ncode 8\\n', `${session} --yes`);
+  expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
+});
+
+test('the question says how much is left out, and the last hint goes on with it', async ({ shop }) => {
+  const { asked, prompts } = confirming(true);
+  const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
+  expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write it?']);
+  const name = await sessionIn(shop);
+  expect(stderr.endsWith(`Hint: petstock inventory count ${name} --codes '<codes.csv>' --env staging\n`)).toBe(true);
+});
+
 const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
 
 property(

@@ -21,31 +21,19 @@ function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions
   };
 }
 
-const restIn = (stderr: string) => /Session (\w{4}) has what was counted of/.exec(stderr)?.[1] ?? 'none';
-
-test('a count whose only change is a conflict goes to another session, and is written once', async ({ shop }) => {
-  const stopped = await count(shop, '4 x2\n', '--yes --json', till(shop, '4 38'));
+test('a pet whose stock has changed is counted again, from nothing', async ({ shop }) => {
+  const stopped = await count(shop, '4 x2\nfoo\n', '--yes --json', till(shop, '4 38'));
   expect(stopped).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
+  const session = await sessionIn(shop);
   const { message, hint } = errorJson(stopped.stderr).error;
-  const rest = restIn(message);
-  expect(message).toMatch(/^Nothing was written: pet 4: .*\. Session \w{4} has what was counted of pet 4\.$/);
-  expect(hint).toBe(`petstock inventory count ${rest} --env staging`);
-  expect(await statesIn(shop)).toEqual(['applied', 'open']);
-  const looked = await count(shop, '4\n', `${rest} --json --dry-run`);
-  expect(looked.report.rows).toMatchObject([{ petId: 4, before: 38, after: 3 }]);
-  expect((await count(shop, '', `${rest} --yes`)).written).toEqual(['4 {"quantity":2}']);
-  expect((await count(shop, '', `${rest} --yes`)).stderr).toContain('is finished: it was applied');
-});
-
-test('a crash before that session has begun: the first one makes it', async ({ shop }) => {
-  const stopped = await count(shop, '4 x2\n', '--yes', till(shop, '4 38'));
-  const rest = restIn(stopped.stderr);
-  const first = (await sessionsIn(shop)).find((name) => name !== rest);
-  for (const what of ['discarded', 'removed']) {
-    expect((await shop.run(`inventory count --discard ${rest} --yes`)).stderr).toContain(what);
-  }
-  expect((await count(shop, '', `${first} --yes --all`)).stderr).toContain('leave --all out');
-  expect((await count(shop, '4\n', `${first} --yes`)).written).toEqual(['4 {"quantity":3}']);
+  expect(message).toMatch(
+    /^Nothing was written: pet 4: .*\. Count pet 4 again\. Session \w{4} keeps 1 unit of unknown codes\.$/,
+  );
+  expect(hint).toBe(`petstock inventory count ${session} --env staging`);
+  const looked = await count(shop, '4\n', `${session} --json --dry-run`);
+  expect(looked.report.rows).toMatchObject([{ petId: 4, before: 38, after: 1 }]);
+  expect((await count(shop, '4\n= foo 0\n', `${session} --yes`)).written).toEqual(['4 {"quantity":1}']);
+  expect((await count(shop, '', `${session} --yes`)).stderr).toContain('is finished: it was applied');
 });
 
 test('beside a conflict the rows that were written are not written again', async ({ shop }) => {
@@ -53,43 +41,40 @@ test('beside a conflict the rows that were written are not written again', async
   const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
   expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
   expect(mixed.report.counts.applied).toBeGreaterThan(2);
-  const rest = restIn(errorJson(mixed.stderr).error.message);
-  expect(errorJson(mixed.stderr).error.hint).toBe(`petstock inventory count ${rest} --reason stock --env staging`);
-  expect((await count(shop, '', `${rest} --yes --all`)).stderr).toContain('leave --all out');
+  const { message, hint } = errorJson(mixed.stderr).error;
+  expect(message).toContain('Count pet 8 again');
+  expect(hint).toBe('petstock inventory count --reason stock --env staging');
   expect((await shop.run(`undo ${mixed.report.run} --yes`)).code).toBe(0);
-  const looked = await count(shop, '', `${rest} --json --dry-run`);
-  expect(looked.report.rows).toMatchObject([{ petId: 8, before: 68, after: 0, result: 'planned' }]);
-  expect((await count(shop, '= 8 66\n', `${rest} --yes`)).written).toEqual(['8 {"quantity":66}']);
+  expect((await count(shop, '= 8 66\n', '--yes')).written).toEqual(['8 {"quantity":66}']);
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
-test('--all sets nothing to 0 that the run of a session before a merge has written', async ({ shop }) => {
-  const stopped = await count(shop, '4 x2\n5 x3\n', '--yes --json', till(shop, '4 38'));
-  const rest = restIn(errorJson(stopped.stderr).error.message);
-  const openBeside = async () => {
-    const listed: { session: string; state: string }[] = await shop.json('inventory count --list --json');
-    return listed.find(({ session, state }) => state === 'open' && !session.endsWith(rest))?.session.slice(-4);
-  };
+test('--all sets nothing to 0 that the run of a session has written, merged or not', async ({ shop }) => {
+  await count(shop, '5 x3\nfoo\n', '--yes');
+  const written = await sessionIn(shop);
+  const refused = await count(shop, '', `${written} --yes --all`);
+  expect(refused).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('leave --all out') });
   await count(shop, '8 x2\n', '--new --yes --max-changes 0');
-  await count(shop, '', `--merge ${rest} ${await openBeside()} --yes --max-changes 0`);
-  const all = await count(shop, '', `${await openBeside()} --yes --all`);
+  const other = (await sessionsIn(shop)).find((name) => name !== written);
+  await count(shop, '', `--merge ${written} ${other} --yes --max-changes 0`);
+  const merged = (await sessionsIn(shop)).find((name) => name !== written && name !== other);
+  const all = await count(shop, '= foo 0\n', `${merged} --yes --all`);
   expect(all).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('leave --all out') });
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
 test('--all begins another session at a terminal, and does not go on with what a run has left', async ({ shop }) => {
-  const stopped = await count(shop, '4 x2\n5 x3\n', '--yes --json', till(shop, '4 38'));
-  const rest = restIn(errorJson(stopped.stderr).error.message);
+  await count(shop, '5 x3\nfoo\n', '--yes');
+  const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
   expect(all).toMatchObject({ code: 2, written: [] });
-  expect(all.stderr).toContain('Another session is not finished');
   expect(all.stderr).toContain('Nothing was counted');
   expect((await stockOf(shop)).get('5')).toBe(3);
-  const hint = `Hint: petstock inventory count ${rest} --env staging\n`;
+  const hint = `Hint: petstock inventory count ${session} --env staging\n`;
   expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
 });
 
-test('a person whose question took longer than a sale goes on with the pet that it was', async ({ shop }) => {
+test('a question that took longer than a sale: that pet is to be counted again', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
     await shop.clock.sleep(6000);
@@ -97,41 +82,59 @@ test('a person whose question took longer than a sale goes on with the pet that 
   };
   const stopped = await count(shop, '4 x2\n5 x3\ndone\n', '', { ...person, prompts: { confirm } });
   expect(stopped.code).toBe(8);
-  const rest = restIn(stopped.stderr.replace(/\s+/g, ' '));
-  expect(stopped.stderr).toContain(`Hint: petstock inventory count ${rest} --env staging\n`);
-  const asked: string[] = [];
-  const text = async (question: string) => (asked.push(question) > 0 ? '' : 'never');
-  const on = await count(shop, '5\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
-  expect(asked).toEqual([expect.stringContaining(`Session ${rest} of`)]);
-  expect(on.written).toEqual(['5 {"quantity":4}']);
+  expect(stopped.stderr.replace(/\s+/g, ' ')).toContain(
+    'Count pet 5 again. Hint: petstock inventory count --env staging',
+  );
+  expect((await count(shop, '5\ndone\n', '', person)).written).toEqual(['5 {"quantity":1}']);
 });
 
-test('a run of a count that is resumed into a conflict leaves a session too, once', async () => {
+test('a run that is resumed into a conflict says what is to be counted again, and ends its session', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   const { run } = broken.report;
   const session = await sessionIn(shop);
   expect((await shop.run('inventory set 5 7')).code).toBe(0);
   const resumed = await shop.exits(`inventory apply --resume ${run} --yes`, 8);
-  const rest = restIn(resumed.stderr);
-  expect(resumed.stderr).toContain(`of pet 5.\nHint: petstock inventory count ${rest} --env staging\n`);
-  expect(await shop.refused(`inventory count ${session} --yes`)).toContain(
-    `goes on as session ${rest}.\nHint: petstock inventory count ${rest}`,
-  );
-  expect((await count(shop, '', `${rest} --yes`)).written).toEqual(['5 {"quantity":9}']);
+  expect(resumed.stderr).toContain('Count pet 5 again.\nHint: petstock inventory count --env staging\n');
+  expect(await statesIn(shop)).toEqual(['applied']);
+  expect(await shop.refused(`inventory count ${session} --yes`)).toContain('is finished: it was applied');
 });
 
 test('a sale that would go below zero is kept, and one that may have been written is left to a person', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
   const refused = await count(shop, '5\n', '--take --yes --json', till(shop, '5 0'));
   expect(refused).toMatchObject({ code: 7, report: { rows: [{ petId: 5, result: 'conflict' }] } });
-  const rest = restIn(errorJson(refused.stderr).error.message);
+  const session = await sessionIn(shop);
+  expect(errorJson(refused.stderr).error.message).toContain(`Session ${session} keeps 1 unit out, 1 pet`);
   await shop.run('inventory set 5 3');
-  expect((await count(shop, '', `${rest} --yes`)).written).toEqual(['5 {"quantity":2}']);
+  expect((await count(shop, '', `${session} --yes`)).written).toEqual(['5 {"quantity":2}']);
   const unsure = await count(shop, '4\n', '--take --yes', till(shop, '4 30', 'PATCH'));
   expect(unsure.stderr).toContain('whether it was written before that is not known');
   expect(unsure.stderr).toContain('\nHint: petstock history show ');
-  expect(await statesIn(shop)).toEqual(['applied', 'applied', 'applied']);
+  expect(await statesIn(shop)).toEqual(['applied', 'applied']);
+});
+
+test('--failed-out has what was refused, in place of the session', async () => {
+  const till = await openTill({ stock: { 1: 10, 2: 10 } });
+  const repair = till.service.always('PATCH /inventory/1', answers(422));
+  const file = till.file('failed.csv', '');
+  await till.exits(`inventory count --add --yes --failed-out ${file}`, 8, [], { stdin: '1 x7\n2 x3\n' });
+  repair();
+  expect(await statesIn(till)).toEqual(['applied']);
+  await till.exits(`inventory apply ${file} --yes`, 0);
+  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
+});
+
+test('--failed-out has the units of a stock that can not be read, too', async () => {
+  const till = await openTill({ stock: { 1: 10, 2: 10 } });
+  const repair = till.service.always('GET', listing(1.5));
+  const file = till.file('failed.csv', '');
+  await till.exits(`inventory count --add --yes --failed-out ${file}`, 8, [], { stdin: '1 x2\n2 x3\nfoo\n' });
+  repair();
+  await till.exits(`inventory apply ${file} --yes`, 0);
+  const session = await sessionIn(till);
+  expect((await till.run(`inventory count ${session} --yes`, { stdin: '= foo 0\n' })).stderr).toContain('Nothing was');
+  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([12, 13]);
 });
 
 /** A list of stock in which pet 1 has this quantity. */
@@ -162,7 +165,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
   const counted = await till.exits(`inventory count --new --${mode} --yes`, 8, [], { stdin: '1 x7\n2 x3\n' });
   expect(counted.stderr).not.toContain('no pet is known');
   repair();
-  const rest = restIn(counted.stderr.replace(/\s+/g, ' '));
-  expect((await till.run(`inventory count ${rest} --yes`, { stdin: '' })).code).toBe(0);
+  const session = await sessionIn(till);
+  expect((await till.run(`inventory count ${session} --yes`, { stdin: '' })).code).toBe(0);
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(mode === 'add' ? [18, 13] : [4, 7]);
 });

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { accountOf } from '../../../../counts/account.ts';
+import type { OpenSession } from '../../../../counts/open-session.ts';
+import { record, type ScanRecord, type SessionContent } from '../../../../counts/session-tables.ts';
+import { shortOf } from '../../../../counts/sessions.ts';
+import { counted, grouped } from '../../../../inventory/items.ts';
+import type { RunRecord } from '../../../../inventory/run-records.ts';
+import { sumText } from '../../../../output/count-text.ts';
+import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
+import { sentence } from '../../../../shared/parsed.ts';
+import { whereOptions } from '../../../../shared/where.ts';
+import { unclear } from '../../../../writes/classify-failure.ts';
+import type { RunAccess } from '../../../runs/run-access.ts';
+import type { FlagValues } from '../../option-values.ts';
+import { commandFor } from './count-options.ts';
+import { withSessions } from './list-sessions.ts';
+
+/** Returns what the next run of a session is known by, so that a crash after its beginning can't make two runs of it. */
+export function hashOf(session: SessionContent): string {
+  const { runs } = accountOf(session);
+  const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;
+  return createHash('sha256').update(name).digest('hex');
+}
+
+/**
+ * Finds the run that a session was handed over to, and takes what that has not written, and will not, back into the session: units of a delivery,
+ * and a count that the service refused. A session with nothing left is ended.
+ * @param mayTakeBack whether units come back if the history does not have the run, which may have been removed from it
+ * @returns the pets whose stock has changed, so that they are to be counted again
+ * @throws UsageError while the run is not finished, and if nobody knows whether it has begun
+ */
+export async function settle(
+  access: RunAccess,
+  session: OpenSession,
+  mayTakeBack: boolean,
+): Promise<readonly bigint[]> {
+  const { history } = access.connection.state;
+  const account = accountOf(session);
+  const [begun] = await history.runsOfFile(access.connection.service, hashOf(session));
+  if (begun !== undefined) {
+    // One of 0.2 has not noted what it handed over.
+    const given = account.handedOver.size > 0 ? [] : [...account.tally.counts()];
+    session.append([
+      ...given.map(([pet, units]) => record('given', { pet, units })),
+      record('run', { code: begun.run }),
+    ]);
+    return settle(access, session, mayTakeBack);
+  }
+  if (account.handedOver.size > 0) {
+    if (!mayTakeBack) throw notKnown(access, session);
+    session.append([record('settled')]);
+  }
+  const { run } = account;
+  if (run === undefined) return [];
+  const { again, left } = await unwrittenOf(access, session, run);
+  if (!account.isSettled) session.append([...left, record('settled')]);
+  if (accountOf(session).isEmpty) session.end({ how: 'applied', run });
+  return account.isSettled ? [] : again;
+}
+
+async function unwrittenOf({ connection }: RunAccess, session: SessionContent, run: string) {
+  const { history } = connection.state;
+  const again: bigint[] = [];
+  const left: ScanRecord[] = [];
+  if (!(await isFinished({ connection }, session, run))) return { again, left };
+  for await (const { petId: pet, result, error, delta, after } of history.rows(run, ['conflict', 'failed'])) {
+    const mayBeWritten = error?.code === unclear;
+    if (delta === undefined) left.push(record('again', { pet }));
+    if (delta === undefined && (result === 'conflict' || mayBeWritten)) again.push(pet);
+    else if (!mayBeWritten) left.push(record('base', { pet, units: Math.abs(delta ?? after) }));
+  }
+  return { again, left };
+}
+
+/** @returns false if the run was removed from the history: it had come to its end @throws UsageError while it has not */
+async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {
+  const found = await connection.state.history.run(run).catch((error: unknown) => {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  });
+  if (found === undefined || found.state === 'done') return found !== undefined;
+  const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished; nothing was sent`;
+  throw new UsageError(message, { hint: `petstock inventory apply --resume ${run} ${whereOptions(found)}` });
+}
+
+/** @throws UsageError if the run that has ended a session is not finished */
+export async function requireFinished(access: RunAccess, session: SessionContent, run: string | null): Promise<void> {
+  if (run !== null) await isFinished(access, session, run);
+}
+
+function notKnown({ invocation }: RunAccess, session: SessionContent): UsageError {
+  const name = shortOf(session);
+  const message =
+    `The process that was to write session ${name} was killed, and the history has no run of it: whether it has written anything is not known. ` +
+    'Nothing was sent. Write a file to look at, and apply what is missing';
+  return new UsageError(message, { hint: commandFor(` ${name}`, { to: `count-${name}.csv` }, invocation.where) });
+}
+
+interface LeftOver {
+  readonly session: OpenSession;
+  readonly again?: readonly bigint[];
+  readonly flags: FlagValues;
+}
+
+/** Returns an error that says what a session keeps, and what is to be counted again. @param again pets whose stock has changed */
+export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
+  const { tally } = accountOf(session);
+  const isKept = session.isOpen && (tally.pets > 0 || tally.unknownUnits > 0);
+  if (!(error instanceof PetstockError) || (!isKept && again.length === 0)) return error;
+  const name = shortOf(session);
+  const changed = again.length === 0 ? [] : [`Count ${petsText(again)} again`];
+  const units =
+    tally.pets > 0 ? sumText(tally, session.head.mode) : `${counted(tally.unknownUnits, 'unit')} of unknown codes`;
+  const kept = isKept ? [`Session ${name} keeps ${units}`] : [];
+  const message = [sentence(error.message), [...changed, ...kept].join('. ')].join(' ');
+  return error.with({ message, hint: commandFor(isKept ? ` ${name}` : '', flags, invocation.where) });
+}
+
+/** Settles the open session on this machine that a run is of, once the run was resumed. @returns `error`, which says what is left */
+export function settleSessionOf(access: RunAccess, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
+  return withSessions(access.invocation, async (sessions) => {
+    const isOfRun = (each: SessionContent) => accountOf(each).run === run || hashOf(each) === contentHash;
+    const found = sessions.list(false).find(isOfRun);
+    if (found === undefined) return error;
+    const session = sessions.take(found);
+    try {
+      return withLeft(error, access, { session, again: await settle(access, session, false), flags: {} });
+    } finally {
+      session.close();
+    }
+  });
+}
+
+const mostNamed = 5;
+
+function petsText(pets: readonly bigint[]): string {
+  const rest = pets.length - mostNamed;
+  const more = rest > 0 ? ` and ${grouped(rest)} more` : '';
+  return `${pets.length === 1 ? 'pet' : 'pets'} ${pets.slice(0, mostNamed).join(', ')}${more}`;
+}

@@ -1,0 +1,118 @@
+import { type BarCodes, petOfCode } from '../inventory/bar-codes.ts';
+import { petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
+import { type CountStep, Tally } from '../inventory/count/tally.ts';
+import { record, type ScanRecord, type SessionContent } from './session-tables.ts';
+
+/** Returns the pet that a code stands for now. */
+type PetOf = (code: string) => bigint | undefined;
+
+/** The balance of a session: what was counted, what runs and files have taken of that, and what is still to be written. */
+export class Account {
+  /** What is still to be written, and units of unknown codes. */
+  readonly tally = new Tally();
+  /** Pets whose count was written: what is counted of them since comes on top. */
+  readonly written = new Set<bigint>();
+  /** The stock that each pet had when its count began, as far as that is known. */
+  readonly seen = new Map<bigint, number>();
+  /** Units that a run is about to take: it has begun only if the history has it. */
+  readonly handedOver = new Map<bigint, number>();
+  /** How many runs and files have taken units. */
+  runs = 0;
+  /** The last run that has taken units. */
+  run: string | undefined;
+  /** Whether the session has again what the last run did not write. */
+  isSettled = true;
+
+  constructor(
+    private readonly codes: BarCodes,
+    private readonly petOf: PetOf,
+    /** Pets that any run has taken: scans of their ids stay theirs. */
+    private readonly given: ReadonlySet<bigint>,
+  ) {}
+
+  /** Reports whether nothing is left to write or to find out. */
+  get isEmpty(): boolean {
+    return this.tally.pets === 0 && this.tally.unknownUnits === 0 && this.handedOver.size === 0;
+  }
+
+  /** @returns what has changed; undefined if there was nothing to take back, and of records that are no scans */
+  apply(scan: ScanRecord): CountStep | undefined {
+    const { kind, units, code, pet = 0n } = scan;
+    switch (kind) {
+      case 'add':
+      case 'set':
+      case 'base': {
+        const what = this.petOfScan(scan) ?? code;
+        if (kind === 'set' && typeof what === 'bigint') this.written.delete(what);
+        return this.tally[kind](what, units);
+      }
+      case 'back':
+        return this.tally.takeBack();
+      case 'seen':
+        this.seen.set(pet, units);
+        break;
+      case 'given':
+        this.handedOver.set(pet, units);
+        this.tally.rest(pet, this.tally.unitsOf(pet) - units);
+        break;
+      case 'run':
+        for (const petId of this.handedOver.keys()) this.written.add(petId);
+        this.handedOver.clear();
+        this.runs += 1;
+        this.run = code || this.run;
+        this.isSettled = false;
+        break;
+      case 'again':
+        this.written.delete(pet);
+        this.seen.delete(pet);
+        this.tally.rest(pet, 0);
+        break;
+      case 'settled':
+        // Without a run since: none has begun.
+        for (const [petId, left] of this.handedOver) this.tally.base(petId, left);
+        this.handedOver.clear();
+        this.isSettled = true;
+        break;
+      case 'code':
+        break;
+    }
+    return undefined;
+  }
+
+  /** A code goes before an id that looks the same, even if it became known later, but not once the id was written. */
+  petOfScan({ code, pet }: ScanRecord): bigint | undefined {
+    if (pet === undefined) return this.petOf(code);
+    const isOwnId = petIdOfCode(withoutCodeKind(code) ?? code) === pet && !this.given.has(pet);
+    return isOwnId && petOfCode(this.codes, code) !== undefined ? this.petOf(code) : pet;
+  }
+}
+
+/** Returns the bar codes of a session, and those that it was taught while it was counted. */
+export function codesOf({ codes, scans }: Pick<SessionContent, 'codes' | 'scans'>): BarCodes {
+  const taught = taughtCodes(scans);
+  return taught.size === 0 ? codes : { ...codes, pets: new Map([...codes.pets, ...taught]) };
+}
+
+/** Returns the codes that a session was taught. */
+export function taughtCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, bigint> {
+  return new Map(scans.flatMap(({ kind, code, pet }) => (kind === 'code' && pet !== undefined ? [[code, pet]] : [])));
+}
+
+/** @param petOf returns the pet of a code that none was known for; default: by the codes of the session */
+export function accountOf(session: Pick<SessionContent, 'codes' | 'scans'>, petOf?: PetOf): Account {
+  const codes = codesOf(session);
+  const given = new Set(session.scans.flatMap(({ kind, pet }) => (kind === 'given' && pet !== undefined ? pet : [])));
+  const account = new Account(codes, petOf ?? ((code) => petOfCode(codes, code)), given);
+  for (const scan of session.scans) account.apply(scan);
+  return account;
+}
+
+/** Returns the codes whose pet became known after they were scanned: once that is written they stay the pet's. */
+export function boundCodes({ scans }: Pick<SessionContent, 'scans'>, account: Account): ScanRecord[] {
+  const bound = new Map<string, bigint>();
+  for (const scan of scans) {
+    const pet = scan.kind === 'add' || scan.kind === 'set' || scan.kind === 'base' ? account.petOfScan(scan) : scan.pet;
+    if (pet !== undefined && pet !== scan.pet) bound.set(scan.code, pet);
+  }
+  return Array.from(bound, ([code, pet]) => record('code', { code, pet }));
+}

@@ -1,0 +1,97 @@
+import { rmSync } from 'node:fs';
+import { expect } from 'vitest';
+import { temporaryDatabase } from '../../../../support/postgres.ts';
+import { answers } from '../../../../support/scripted-actions.ts';
+import {
+  changeFile,
+  openShop,
+  type Shop,
+  shopOf,
+  stockOf,
+  temporaryFolders,
+  test,
+  withEnv,
+} from '../../../../support/shop.ts';
+import { stateSql } from '../../../../support/state-sql.ts';
+import { openTill } from '../../../../support/till.ts';
+import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
+
+const codesOf = (shop: Shop, ...rows: readonly string[]) =>
+  changeFile(shop, ['code,petId', ...rows, ''].join('\n'), 'c.csv');
+
+test('a code of digits that was scanned without the codes is one of them once they are given', async ({ shop }) => {
+  const digits = '4006381333931';
+  expect((await count(shop, `${digits} x2\nX-12\n`)).code).toBe(9);
+  const codes = codesOf(shop, `${digits},4`, 'X-12,8');
+  const [session] = await sessionsIn(shop);
+  expect(await count(shop, '', `${session} --yes --codes ${codes}`)).toMatchObject({
+    code: 0,
+    written: ['4 {"quantity":2}', '8 {"quantity":1}'],
+  });
+});
+
+test('so is one that was merged before the codes were given', async ({ shop }) => {
+  await count(shop, '4006381333931 x2\n', '--new --yes');
+  await count(shop, '4006381333931\n', '--new --yes');
+  const [one, two] = await sessionsIn(shop);
+  expect((await count(shop, '', `--merge ${one} ${two} --yes`)).code).toBe(9);
+  const merged = (await sessionsIn(shop)).at(-1);
+  const codes = codesOf(shop, '4006381333931,4');
+  expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
+});
+
+test('units kept apart stay in the session beside what is written, and --codes goes on with them alone', async ({
+  shop,
+}) => {
+  expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
+  const session = await sessionIn(shop);
+  // A sale of what was written.
+  expect((await shop.run('inventory set 4 1')).code).toBe(0);
+  const some = await count(shop, '', `${session} --yes --codes ${codesOf(shop, 'foo,8')}`);
+  expect(some).toMatchObject({ code: 8, written: ['8 {"quantity":3}'] });
+  const rest = await count(shop, '', `${session} --yes --codes ${codesOf(shop, 'bar,4')}`);
+  expect(rest).toMatchObject({ code: 0, written: ['4 {"quantity":2}'] });
+  expect(await statesIn(shop)).toEqual(['applied']);
+});
+
+test('with a shared state, and the folder of this machine gone: scanned again, nothing is there twice', async () => {
+  const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
+  const before = (await stockOf(shop)).get('4') ?? 0;
+  const confirm = async () => {
+    rmSync(shop.folders.state, { recursive: true });
+    return true;
+  };
+  const stopped = await count(shop, '4 x2\ndone\n', '--add', { ...person, prompts: { confirm } });
+  expect(stopped.stderr.replace(/\s+/g, ' ')).toContain('scan it again');
+  expect(await shop.json('history list --json')).toEqual([]);
+  await count(shop, '4 x2\n', '--add --yes --new');
+  await shop.run('inventory apply --resume latest --yes');
+  expect((await stockOf(shop)).get('4')).toBe(before + 2);
+});
+
+test.for([
+  ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
+  ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
+] as const)('a run that another machine resumed and pruned is not added again: %s', async ([, sql]) => {
+  const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
+  const other = shopOf({ ...shop, folders: await temporaryFolders() });
+  const before = (await stockOf(shop)).get('4') ?? 0;
+  shop.service.setFaults(['PATCH /inventory/4:status=401']);
+  await count(shop, '4 x5\n', '--add --yes');
+  shop.service.setFaults([]);
+  await stateSql(shop.folders.state, 'UPDATE counts SET ended = NULL', sql);
+  expect((await other.run('inventory apply --resume latest --yes')).code).toBe(0);
+  expect((await other.run('history prune --keep 0 --yes')).code).toBe(0);
+  expect(await count(shop, '', `${await sessionIn(shop)} --yes`)).toMatchObject({ code: 2, written: [] });
+  expect((await stockOf(shop)).get('4')).toBe(before + 5);
+});
+
+test('units of a delivery that were refused stay in its session, and discarding it blocks nothing', async () => {
+  const till = await openTill({ stock: { 1: 10, 2: 10 } });
+  const repair = till.service.always('PATCH /inventory/1', answers(422));
+  await till.exits('inventory count --add --yes', 8, [], { stdin: '1 x7\n2 x3\n' });
+  repair();
+  const session = await sessionIn(till);
+  expect(await till.run(`inventory count ${session} --yes`, { stdin: '' })).toMatchObject({ code: 0 });
+  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
+});
