@@ -1,7 +1,7 @@
 import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
-import { runIdAt } from './records.ts';
+import { runIdAt } from './run-ids.ts';
 import { type Answers, among, type Statement, statement, text } from './statements.ts';
 import { draw, type Moment, numberOfRow, type Work } from './store.ts';
 

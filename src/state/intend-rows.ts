@@ -3,6 +3,7 @@ import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './d
 import type { Grant, Intent, Outcome } from './history.ts';
 import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
+import { runIdIn } from './run-ids.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
 import { type Answers, among, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
@@ -184,7 +185,7 @@ function* granting(
 
 function writerIn({ run, command, result, touched }: Row, arrives: number | undefined): Writer {
   return {
-    ...{ run: name(run), command: name(command), result: String(result) as RecordedResult },
+    ...{ run: runIdIn(run), command: name(command), result: String(result) as RecordedResult },
     ...{ touched: number(touched) ?? 0, arrives },
   };
 }

@@ -1,5 +1,6 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Lease } from './decide.ts';
+import { runIdIn } from './run-ids.ts';
 import { among, number, type Row, type Statement, statement, text } from './statements.ts';
 import type { Moment, Work } from './store.ts';
 
@@ -23,7 +24,7 @@ export function* leasesIn(at: Moment, rows: readonly Row[], living: Living): Wor
   const endOf = yield* endsOf(at, rows);
   return new Map(
     rows.map((row) => {
-      const [run, holder] = [text(row.run), text(row.holder)];
+      const [run, holder] = [text(row.run) && runIdIn(row.run), text(row.holder)];
       const isHeld = holder !== undefined && living.has(holder);
       return [String(row.pet), { owner: String(row.owner), run, holder, isHeld, arrives: endOf(row) }];
     }),

@@ -1,5 +1,6 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
+import { runIdIn } from './run-ids.ts';
 import { name, number, type Row, statement, text } from './statements.ts';
 import type { Store } from './store.ts';
 import { possibleResults } from './tables.ts';
@@ -59,9 +60,9 @@ interface WrittenRow extends PetWrite {
 function writtenRowIn(row: Row): WrittenRow {
   return {
     ...stockIn(row),
-    run: String(row.run),
+    run: runIdIn(row.run),
     command: name(row.command),
-    undoes: text(row.undoes),
+    undoes: text(row.undoes) && runIdIn(row.undoes),
     row: Number(row.row),
     line: Number(row.line),
     delta: number(row.delta),

@@ -6,7 +6,7 @@ import {
   type RunRecord,
   recordedResults,
 } from '../inventory/run-records.ts';
-import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
+import { runIdIn } from './run-ids.ts';
 import {
   flag,
   json,
@@ -17,6 +17,7 @@ import {
   statement,
   text,
   texts,
+  time,
   type Value,
 } from './statements.ts';
 
@@ -35,8 +36,8 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   const unchanged = Number(row.head_unchanged);
   const isOpen = Number(row.pending) + Number(row.unknown) > 0;
   return {
-    run: String(row.run),
-    at: Math.round(Number(row.at)),
+    run: runIdIn(row.run),
+    at: Math.round(time(row.at) ?? 0),
     command: name(row.command),
     env: name(row.env),
     store: row.store === null ? undefined : name(row.store),
@@ -49,10 +50,10 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     contentHash: text(row.content_hash),
     hasDeltas: flag(row.has_deltas),
     reason: text(row.reason),
-    undoes: text(row.undoes),
+    undoes: text(row.undoes) && runIdIn(row.undoes),
     unchanged,
     ...ofHead,
-    undoneBy: texts(row.undone_by),
+    undoneBy: texts(row.undone_by).map(runIdIn),
     undone: Number(row.undone),
     changes: Number(row.changes),
     units: /^\d+$/.test(String(row.units)) ? BigInt(String(row.units)) : 0n,
@@ -82,11 +83,11 @@ export function recordedRowOf(row: Row, expires: number | undefined, before?: Re
     result: recordedResults.find((result) => result === row.result) ?? (row.result as RecordedResult),
     quantity: number(row.quantity),
     error: row.error === null ? undefined : rowErrorIn(json(row.error)),
-    at: number(row.at),
+    at: time(row.at),
     expires,
     sequence: Number(row.sequence),
     touched: Number(row.touched),
-    undoneBy: text(row.undone_by),
+    undoneBy: text(row.undone_by) && runIdIn(row.undone_by),
   };
 }
 
@@ -125,45 +126,4 @@ export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Stateme
   if (store === null) conditions.push('runs.store IS NULL');
   if (state !== undefined) conditions.push(openStates[state]);
   return statement(conditions.join(' AND ') || '1 = 1', ...applying.map(({ value }) => value));
-}
-
-/** A year from 10000 on has six digits. */
-const runPattern = /^\d{8}(?:\d\d)?T\d{6}Z-[0-9a-z]{4}$/;
-const hint = 'petstock history list';
-
-/**
- * An id after the time and four characters that tell apart the runs of one second.
- * @param at milliseconds since the Unix epoch
- * @param random in [0, 1)
- * @param attempt from 0: another id each time, for one that is taken
- */
-export function runIdAt(at: number, random: number, attempt: number): string {
-  const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
-  const suffix = Math.floor((random + attempt / 7) * 36 ** 4) % 36 ** 4;
-  return `${time}-${suffix.toString(36).padStart(4, '0')}`;
-}
-
-/**
- * A run as a person has typed it: its whole id, or the end of it in lower case.
- * @throws UsageError for what is neither
- */
-export function readRunId(text: string): { readonly whole: string } | { readonly end: string } {
-  if (/^[0-9a-z]{4}$/i.test(text)) return { end: text.toLowerCase() };
-  if (runPattern.test(text)) return { whole: text };
-  throw new UsageError(`${JSON.stringify(text)} is not the id of a run, such as 20260115T120020Z-k3x9`, { hint });
-}
-
-export function noSuchRun(run: string): NotFoundError {
-  return new NotFoundError(`There is no run ${run} in the history`, { hint });
-}
-
-/** @throws UsageError where several runs are meant, NotFoundError where there is none */
-export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
-  if (run === undefined) throw noSuchRun(text);
-  // Whoever can write to the state can put anything there; it must not come into a command or the name of a file.
-  if (!runPattern.test(run)) {
-    throw new FailureError(`The history has a run ${JSON.stringify(run)}, which is no id`, { hint });
-  }
-  if (others.length === 0) return run;
-  throw new UsageError(`${text} may be ${[run, ...others].join(' or ')}: give the whole id`, { hint });
 }

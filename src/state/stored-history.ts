@@ -16,16 +16,8 @@ import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
 import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
-import {
-  conditionsOf,
-  noSuchRun,
-  onlyRun,
-  readRunId,
-  recordedRowOf,
-  rowColumns,
-  runColumns,
-  runRecordOf,
-} from './records.ts';
+import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
+import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';

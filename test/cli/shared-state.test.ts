@@ -278,3 +278,28 @@ test('the state and the service behind a pooler', async ({ shop }) => {
   for (const command of ['inventory adjust 4 +1', 'inventory list -q'])
     await shop.exits(command, 0, [], { env: other });
 });
+
+test('an id of a run that a stranger has written never comes into a command to copy, nor a time that can not be', async ({
+  shared,
+}) => {
+  const stdin = 'petId,quantity\n1,50\n2,50\n3,50\n';
+  shared.service.setFaults(['PATCH /inventory/2:status=401']);
+  await shared.exits('inventory apply - --yes', 8, [], { stdin });
+  shared.service.setFaults([]);
+  const url = shared.env.PETSTOCK_STATE_URL ?? '';
+  const id = '20260115T120020Z-k3x9$(touch PWNED);x';
+  await runSql(
+    url,
+    `UPDATE petstock.runs SET run = '${id}', undone_by = '["${id}"]', at = 9000000000000000000, holder = NULL`,
+    `UPDATE petstock.rows SET undone_by = '${id}'`,
+    `UPDATE petstock.leases SET run = '${id}', owner = '${id}'`,
+  );
+  for (const command of [
+    ...['history list', 'history list --json', 'history list -o html', 'history export'],
+    ...['inventory apply - --yes', 'inventory apply --resume latest', 'undo --last --yes', 'history show latest'],
+    ...['inventory set 1 7 --expect 50', 'inventory adjust 2 +1', 'state info', 'history prune --keep 0 --yes'],
+  ]) {
+    const { stdout, stderr } = await shared.run(command, { stdin });
+    expect(stdout + stderr, command).not.toMatch(/PWNED|touch|bug in petstock|NaN|Invalid/);
+  }
+});
