@@ -253,12 +253,17 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
   }
 }
 
-/** The same in raw mode, in which Ctrl-C is a character. */
-async function* keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
+/** The same in raw mode, in which Ctrl-C is a character. It begins at once: whoever is asked to type may be a scanner. */
+function keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   stream.setRawMode?.(true);
+  return rawKeysOf(stream, interruption);
+}
+
+async function* rawKeysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
+  const hasCtrlC = ctrlCFinder();
   try {
     for await (const chunk of chunksOf(stream, interruption)) {
-      if (chunk.includes(ctrlC)) interruption.abort();
+      if (hasCtrlC(chunk)) interruption.abort();
       yield chunk;
     }
   } finally {
@@ -267,7 +272,23 @@ async function* keysOf(stream: Stdin, interruption: Interruption): AsyncGenerato
   }
 }
 
-const ctrlC = 0x03;
+/** Ctrl-C, and the end (ETX) of a code that a scanner begins with an STX. */
+const [stx, ctrlC] = [0x02, 0x03];
+
+/** Returns what looks for Ctrl-C in keys, of which a code may be cut in two. */
+function ctrlCFinder(): (keys: Uint8Array) => boolean {
+  /** How many characters of a code in a frame have come; undefined outside of one. */
+  let framed: number | undefined;
+  return (keys) => {
+    let isPressed = false;
+    for (const key of keys) {
+      // A frame of nothing is Ctrl-B and Ctrl-C.
+      if (key === ctrlC && !framed) isPressed = true;
+      framed = key === stx ? 0 : key === ctrlC || framed === undefined ? undefined : framed + 1;
+    }
+    return isPressed;
+  };
+}
 
 /** stderr is for people: if it has no reader, the work continues, and the exit code is the result. */
 function bestEffort(stream: Output): Output {

@@ -19,7 +19,7 @@ async function countIn({ state }: Home): Promise<{ name: string; pid: number; co
   const { DatabaseSync } = await loadEngine();
   const database = new DatabaseSync(join(state, 'state.db'), { readOnly: true });
   const count = database.prepare('SELECT substr(session, -4) AS name, holder FROM counts').get();
-  const scans = database.prepare('SELECT code FROM count_scans ORDER BY session, number').all();
+  const scans = database.prepare("SELECT code FROM count_scans WHERE kind = 'add' ORDER BY session, number").all();
   database.close();
   const { pid = 0 } = JSON.parse(`${count?.holder ?? null}`) ?? {};
   return { name: `${count?.name}`, pid, codes: scans.map(({ code }) => `${code}`) };
@@ -106,4 +106,18 @@ test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
     code: 0,
     stdout: '1\t4\t39\t3\tapplied\t\t\n',
   });
+});
+
+test('a scanner that frames its codes with STX and ETX counts, and Ctrl-C still leaves', async () => {
+  const { env } = await serve();
+  const petstock = petstockAt({ env });
+  const program = petstock.start('inventory count --color never', { terminal: 80 });
+  await program.until('stdout', ' > ');
+  program.type('\x024\x03\r\x024 x2\x03\r');
+  await program.until('stdout', '4: 3 (+2)');
+  // Cut as a slow line cuts it, with the end of the line inside the frame.
+  for (const piece of ['\x02', '5\r', '\x03']) program.type(piece);
+  await program.until('stdout', '5: 1');
+  program.type('\x03');
+  expect(await program.result).toMatchObject({ code: 130, stdout: expect.stringContaining('keeps 4 units, 2 pets') });
 });

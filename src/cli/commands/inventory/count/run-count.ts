@@ -173,9 +173,9 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
   if (stdin.isTerminal) await introduce(invocation, counting, isNew);
   let isDone = false;
   try {
-    await screen.begin?.();
     // A scanner is faster than the screen: if the terminal echoed its codes, they would mix with what is said of them.
     const keys = screen.typing && stdin.keys?.();
+    await screen.begin?.();
     for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
       const taken = counting.take(lines);
       isDone = taken.isDone;

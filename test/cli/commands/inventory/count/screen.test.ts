@@ -126,7 +126,7 @@ test('code 5 makes the code before it one of pet 5, in the session as well', asy
     expect(taught.stderr).toContain(said);
   }
   const session = await sessionIn(shop);
-  const later = await count(shop, 'foo\\nbar1\\ncode 8\\n', `${session} --yes`);
+  const later = await count(shop, 'foo\nbar1\ncode 8\n', `${session} --yes`);
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
