@@ -241,10 +241,14 @@ describe('a service that answers with an older stock than was written last', () 
 });
 
 describe('a file is its rows', () => {
-  const first = 'petId,delta,reason\n1,5,"N-881"\n2,3,\n';
-  const again = '﻿petId;delta;reason\r\n2;3;\r\n1;5;N-881\r\n';
+  const first = 'petId,delta,reason,ref\n1,5,truck,"N-881"\n2,3,,\n';
+  const again = '﻿petId;delta;reason;ref\r\n2;3;;\r\n1;5;truck;N-881\r\n';
 
-  test('saved again by a spreadsheet it was applied already', async ({ till }) => {
+  test.for<[string, string]>([
+    ['saved again by a spreadsheet', again],
+    ['with another reason', first.replace('truck', 'lorry')],
+    ['with one more row, which adds nothing', `${first}3,0,,\n`],
+  ])('%s it was applied already', async ([_what, again], { till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const stderr = expect.stringMatching(/was applied at .* by run .*, and its deltas would be added once more/);
     expect(await till.run(`inventory apply ${till.file('b.csv', again)} --yes`)).toMatchObject({ code: 2, stderr });

@@ -23,7 +23,7 @@ import {
   wholeNumberOf,
 } from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
-import { contentHashOf, RepetitionGuard } from './repetition-guard.ts';
+import { contentHashOf, earlierHashOf, RepetitionGuard } from './repetition-guard.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -148,9 +148,9 @@ async function planFile(
   const access = await openRunAccess(invocation);
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
-  const contentHash = contentHashOf(changes);
+  const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
   const { again = false, skipUnknown = false, reason, ref } = options;
-  const guard = new RepetitionGuard(access, { file, contentHash, hasDeltas, again });
+  const guard = new RepetitionGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.service.announce();
   const { quantities, mark, readAt } = await new StockReader(access.connection).readSettled(petIds);

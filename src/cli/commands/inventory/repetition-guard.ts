@@ -10,20 +10,33 @@ import type { RunAccess } from '../../runs/run-access.ts';
 
 /**
  * Returns what a change file is remembered by: a hash of its rows, by pet. Its format, separators, line ends and the order of its
- * rows are no part of it, so that a file which a spreadsheet has saved again is the same file.
+ * rows are no part of it, so that a file which a spreadsheet has saved again is the same file; nor are reasons, and rows that add nothing.
  */
 export function contentHashOf(changes: readonly Change[]): string {
+  const counting = changes.filter(({ delta, expected }) => delta !== 0 || expected !== undefined);
+  return hashOf('rows 2', counting, ({ petId, quantity, delta, expected, ref }) => {
+    return [`${petId}`, quantity, delta, expected, ref];
+  });
+}
+
+/** Returns the same as versions up to 0.2.0 have written it. */
+export function earlierHashOf(changes: readonly Change[]): string {
+  return hashOf('rows 1', changes, ({ petId, quantity, delta, expected, reason, ref }) => {
+    return [`${petId}`, quantity, delta, expected, reason, ref];
+  });
+}
+
+function hashOf(version: string, changes: readonly Change[], cellsOf: (change: Change) => readonly unknown[]): string {
   const sorted = changes.toSorted((left, right) => (left.petId < right.petId ? -1 : left.petId > right.petId ? 1 : 0));
-  const hash = createHash('sha256').update('rows 1\n');
-  for (const { petId, quantity, delta, expected, reason, ref } of sorted) {
-    hash.update(`${JSON.stringify([`${petId}`, quantity, delta, expected, reason, ref])}\n`);
-  }
+  const hash = createHash('sha256').update(`${version}\n`);
+  for (const change of sorted) hash.update(`${JSON.stringify(cellsOf(change))}\n`);
   return hash.digest('hex');
 }
 
 export interface RepeatedFile {
   readonly file: string;
   readonly contentHash: string;
+  readonly earlierHash: string;
   readonly hasDeltas: boolean;
   readonly again: boolean;
 }
@@ -31,6 +44,8 @@ export interface RepeatedFile {
 /** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
 export class RepetitionGuard {
   #known: ReadonlySet<string> | undefined;
+  /** The newest run of the content hash. */
+  newest: string | undefined;
   #earlier: RunRecord | undefined;
 
   constructor(
@@ -42,11 +57,6 @@ export class RepetitionGuard {
     return this.repeated.file === '-' ? 'This input' : this.repeated.file;
   }
 
-  get newest(): string | undefined {
-    const [newest] = this.#known ?? [];
-    return newest;
-  }
-
   /**
    * To be called before anything is read for the file, and again right before its run is recorded.
    * @returns what is unusual about the plan, for its question
@@ -54,9 +64,12 @@ export class RepetitionGuard {
    *   asked about that, or they were written since the first call
    */
   async check(): Promise<string | undefined> {
-    const { file, contentHash, hasDeltas, again } = this.repeated;
+    const { file, contentHash, earlierHash, hasDeltas, again } = this.repeated;
     const { invocation, connection } = this.access;
-    const runs = await connection.state.history.runsOfFile(connection.service, contentHash);
+    const { history } = connection.state;
+    const newer = await history.runsOfFile(connection.service, contentHash);
+    const runs = [...newer, ...(await history.runsOfFile(connection.service, earlierHash))];
+    this.newest = newer[0]?.run;
     refuseUnfinished(this.#name, runs);
     const known = this.#known;
     this.#known = new Set(runs.map(({ run }) => run));

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { beforeEach, expect } from 'vitest';
 import { hang } from '../../../support/scripted-actions.ts';
 import { changeFile, openShop, type Shop, stockOf } from '../../../support/shop.ts';
+import { stateSql } from '../../../support/state-sql.ts';
 import { killAt, test } from '../../../support/till.ts';
 
 let shop: Shop;
@@ -53,6 +55,19 @@ test('applied by another process while the confirmation stands open: nothing cou
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
   expect(await added()).toEqual([1, 1, 1]);
+});
+
+test('applied by version 0.2.0 it is known: its hash had the reasons', async () => {
+  expect(await shop.run(apply)).toMatchObject({ code: 0 });
+  const rows = [1, 2, 3].map(
+    (petId) => `${JSON.stringify([`${petId}`, undefined, 1, undefined, undefined, undefined])}\n`,
+  );
+  const hash = createHash('sha256')
+    .update(`rows 1\n${rows.join('')}`)
+    .digest('hex');
+  await stateSql(shop.folders.state, `UPDATE runs SET content_hash = '${hash}'`);
+  expect(await shop.refused(apply)).toMatch(onceMore);
+  expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
 });
 
 test('an edited export that is applied once more is a conflict that names the run which has written it', async () => {
