@@ -83,7 +83,7 @@ export async function openInvocation(context: Context, globals: GlobalOptions, c
   const paint = () => paintFor(stdout);
   const results = new Results({ context, globals, format, messages, place: whereName(where), paint });
   if (results.wantsJson) context.onSecondInterrupt?.(lastWords);
-  const questions = new Questions(context, globals);
+  const questions = new Questions(context, globals, () => messages.clear());
   for (const warning of warnings) await messages.warn(warning);
 
   const base = { context, globals, command, configFile, messages, questions };

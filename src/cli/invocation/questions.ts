@@ -20,6 +20,8 @@ export class Questions {
   constructor(
     private readonly context: Context,
     private readonly globals: GlobalOptions,
+    /** Takes away what is drawn on the last line of the terminal. */
+    private readonly clear: () => Promise<void>,
   ) {}
 
   /** Reports whether a person will be asked: there is a terminal, whose stdin holds no file, and no `--yes`. */
@@ -35,11 +37,19 @@ export class Questions {
     throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: look });
   }
 
+  /** Asks for a word, which is no agreement. */
+  async text(question: string): Promise<string> {
+    await this.clear();
+    return this.context.prompts.text(question);
+  }
+
   /** Asks before a write. @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing */
   async confirm(asked: Question | string): Promise<void> {
     const question = typeof asked === 'string' ? { question: asked } : asked;
     this.requireAnswer(question);
-    if (this.globals.yes || (await isAgreed(this.context.prompts, question))) return;
+    if (this.globals.yes) return;
+    await this.clear();
+    if (await isAgreed(this.context.prompts, question)) return;
     const { undone = 'Nothing was written' } = question;
     throw new UsageError(`Not confirmed; ${undone.charAt(0).toLowerCase()}${undone.slice(1)}`);
   }

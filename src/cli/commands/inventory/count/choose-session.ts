@@ -6,7 +6,6 @@ import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { whereName } from '../../../../shared/where.ts';
-import type { Prompts } from '../../../context.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
@@ -64,14 +63,14 @@ async function newestUnfinished(
   }
   if (isOther) return [];
   const question = `${what} (${sumText(accountOf(newest).tally)}). Go on with it? Enter goes on, n begins another`;
-  const goesOn = !questions.willAsk() || (await asksToGoOn(context.prompts, question));
+  const goesOn = !questions.willAsk() || (await asksToGoOn(questions, question));
   return goesOn ? [newest] : [];
 }
 
 /** Enter alone goes on. What is scanned at the question is no answer to it. */
-async function asksToGoOn({ text }: Prompts, question: string): Promise<boolean> {
+async function asksToGoOn(questions: Invocation['questions'], question: string): Promise<boolean> {
   for (let asked = question; ; ) {
-    const answer = (await text(asked)).trim();
+    const answer = (await questions.text(asked)).trim();
     if (/^(?:y|yes)?$/i.test(answer)) return true;
     if (/^(?:n|no)$/i.test(answer)) return false;
     asked = `${JSON.stringify(answer.slice(0, 40))} is not an answer, and was not counted. ${question}`;

@@ -37,6 +37,7 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
 }
 
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
+  const { messages } = invocation;
   const { stderr } = invocation.context;
   let typed = '';
   const prompt = () => {
@@ -47,7 +48,10 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
     return stderr.write(text + singleLine(typed).slice(-room));
   };
   return {
-    begin: prompt,
+    begin: async () => {
+      await messages.clear();
+      await prompt();
+    },
     typing: async (rest, isShownNext) => {
       typed = rest;
       if (isShownNext) return;

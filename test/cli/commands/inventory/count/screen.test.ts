@@ -17,6 +17,22 @@ test('a person sees the sum, hears what is unknown, and is asked', async ({ shop
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
+test('the line of a slow look is gone before the question', async ({ shop }) => {
+  let [shown, onQuestion] = ['', ''];
+  const onStderr = (text: string) => {
+    shown += text;
+  };
+  const confirm = async () => {
+    onQuestion = shown;
+    return true;
+  };
+  const onSent = () => shop.clock.expireDeadlines(1000);
+  const { code } = await count(shop, '4\ndone\n', '--add', { ...person, prompts: { confirm }, onSent, onStderr });
+  expect(code).toBe(0);
+  expect(onQuestion).toContain('Waiting for ');
+  expect(onQuestion.split(/\n|\r\x1b\[K/).at(-1)).toBe('');
+});
+
 test('at 40 columns no line of it is longer, whatever the code', async ({ shop }) => {
   const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
   const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
