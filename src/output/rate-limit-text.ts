@@ -1,6 +1,7 @@
 import { counted, grouped } from '../inventory/items.ts';
 import type { RateLimit } from '../rate-limit/governor.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
+import { type Where, whereName } from '../shared/where.ts';
 import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
@@ -53,36 +54,47 @@ export function rateLimitLine(
   return `Rate limit: ${shown(remaining)} of ${shown(limit)} left, resets ${resetIn === 0 ? 'now' : `in ${time}`}`;
 }
 
-/** A limit, with as much of its key as may be shown. */
-export interface LimitFacts extends KnownLimit {
+/** A window of a key; or its gate alone, if no window is known. */
+export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
+  /** Undefined: of another configuration. */
+  readonly where: Where | undefined;
+  /** As much of it as may be shown. */
   readonly key: string;
-}
+  /** Until when nothing is sent, in milliseconds since the Unix epoch. */
+  readonly gate: number | undefined;
+};
 
 /**
- * The windows of `limits`. In JSON `[{"env","limit","remaining","resetAt","asOf"}]`; a table has times of the wall clock,
+ * Returns the view of `limits`. In JSON `[{"env","store","limit","remaining","resetAt","asOf","gate"}]`; a table has times of the wall clock,
  * and shows how full each window is.
  * @param now milliseconds since the Unix epoch
  */
-export function limitsView(windows: readonly LimitFacts[], now: number): View {
+export function limitsView(rows: readonly LimitRow[], now: number): View {
+  const windows = rows.filter(({ limit }) => limit !== undefined);
   return {
     shape: 'list',
     isWordy: true,
     columns: plainColumns(fields),
-    rows: [windows.map(toRow)],
+    rows: [rows.map(toRow)],
     table: { columns: tableColumns, rows: [windows.map((window) => toTableRow(window, now))] },
   };
 }
 
-const fields = ['env', 'limit', 'remaining', 'resetAt', 'asOf'] as const;
+const fields = ['env', 'store', 'limit', 'remaining', 'resetAt', 'asOf', 'gate'] as const;
 
-function toRow({ env, limit, remaining, resetAt, asOf }: LimitFacts): Row {
-  return { env, limit, remaining, resetAt: isoTime(resetAt), asOf: isoTime(asOf) };
+function toRow({ where, limit, remaining, resetAt, asOf, gate }: LimitRow): Row {
+  const times = { resetAt: timeOf(resetAt), asOf: timeOf(asOf), gate: timeOf(gate) };
+  const place = { env: where?.env ?? null, store: where?.store ?? null };
+  return { ...place, limit: limit ?? null, remaining: remaining ?? null, ...times };
 }
 
-function toTableRow(window: LimitFacts, now: number): Row {
-  const { kind, key, resetAt, asOf } = window;
+const timeOf = (time: number | undefined) => (time === undefined ? null : isoTime(time));
+
+function toTableRow(window: LimitRow, now: number): Row {
+  const { where, kind = null, key, resetAt = 0, asOf = 0 } = window;
   const times = { resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
-  return { ...toRow(window), ...times, kind, key, share: usedShare(window) };
+  const env = where === undefined ? '(another)' : whereName(where);
+  return { ...toRow(window), ...times, env, kind, key, share: usedShare(window) };
 }
 
 const nearlyFull = 0.8;
@@ -100,6 +112,6 @@ const tableColumns: readonly Column[] = [
   { field: 'asOf', title: 'As of', whole: true },
 ];
 
-function usedShare({ limit, remaining }: LimitFacts): number {
+function usedShare({ limit = 0, remaining = 0 }: LimitRow): number {
   return limit > 0 ? Math.min(1, Math.max(0, 1 - remaining / limit)) : 1;
 }

@@ -107,7 +107,7 @@ describe('a store of its own', () => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
-    expect(await north.json('limits --json --store north')).toMatchObject([{ env: 'north/staging' }]);
+    expect(await north.json('limits --json --store north')).toMatchObject([{ env: 'staging', store: 'north' }]);
     const watch = await north.run('inventory watch --for 1 --store north');
     expect(watch.stderr).toContain('Watching 24 pets of north/staging, every 15 s.');
   });

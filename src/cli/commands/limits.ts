@@ -1,18 +1,19 @@
-import { limitsView } from '../../output/rate-limit-text.ts';
+import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
+import { LimitsWithCopies } from '../../rate-limit/gate-copies.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGates, currentLimits, type KnownGate } from '../../rate-limit/known-limits.ts';
-import type { KnownKey } from '../../rate-limit/limits-store.ts';
+import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
+import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { whereName } from '../../shared/where.ts';
-import type { State } from '../../state/state.ts';
+import { type Where, whereName } from '../../shared/where.ts';
 import { isNamed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { withExistingState } from '../invocation/state-access.ts';
+import { stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { type Define, define, fieldsOption } from './define.ts';
 
 export const defineLimits: Define = (command, run) => {
@@ -22,8 +23,8 @@ export const defineLimits: Define = (command, run) => {
 
 const limits = define({
   description:
-    'Shows what is left of the rate limit of each key, as far as its last answers said. Of every environment, unless ' +
-    '--env names one. Sends nothing.',
+    'Shows what is left of the rate limit of each key, as far as its last answers said, and until when nothing may be sent with it. ' +
+    'Of every environment, unless --env names one. Sends nothing.',
   options: [['--refresh', 'ask the service first, for the chosen environment; takes one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
@@ -33,58 +34,75 @@ const limits = define({
       await client.probe();
       return state.limits.list();
     };
-    const found = await (refresh ? refreshed() : withExistingState(invocation, listed, { need: 'limits' }));
-    const keys = nameKeys(invocation, found);
+    const listed = (store: LimitsStore) => store.list();
+    const found = await (refresh ? refreshed() : withLimits(invocation, listed));
+    const keys = await namedKeys(invocation, found);
     const now = context.clock.now();
-    const known = currentLimits(keys, context.clock).map((limit) => {
-      return { ...limit, key: keys.find(({ scope }) => scope === limit.scope)?.key ?? '' };
+    const rows = keys.flatMap((key): LimitRow[] => {
+      const { where, shown } = key;
+      const gate = currentGates([key], context.clock)[0]?.until;
+      const windows = currentLimits([key], context.clock);
+      if (windows.length > 0) return windows.map((window) => ({ ...window, where, key: shown, gate }));
+      return gate === undefined ? [] : [{ where, key: shown, gate }];
     });
-    if (known.length === 0) {
+    if (rows.every(({ limit }) => limit === undefined)) {
       await messages.note('No limits are known: the service states them with its next answer.');
     }
-    for (const gate of currentGates(keys, context.clock)) {
-      const name = keys.find(({ scope }) => scope === gate.scope)?.name;
-      await messages.note(`${name}: ${gateText(gate, now)}.`);
+    for (const key of keys) {
+      for (const gate of currentGates([key], context.clock))
+        await messages.note(`${key.name}: ${gateText(gate, now)}.`);
     }
-    await results.print(limitsView(known, now), { sayWhenEmpty: false });
+    await results.print(limitsView(rows, now), { sayWhenEmpty: false });
   },
 });
 
-async function listed(state: State | undefined): Promise<readonly KnownKey[]> {
-  return (await state?.limits.list()) ?? [];
+/** Looks at the limits of the state, or, if there is none, at the gates that are kept without one. */
+async function withLimits<Result>(invocation: Invocation, look: (store: LimitsStore) => Promise<Result>) {
+  return withExistingState(
+    invocation,
+    async (state) => {
+      if (state !== undefined) return look(state.limits);
+      return look(new LimitsWithCopies(new MemoryLimits(), stateOptions(invocation, 'limits')));
+    },
+    { need: 'limits' },
+  );
 }
 
 const clear = define({
   description:
     'Forgets what the service said of a key, once you have agreed: what is left, and until when nothing may be sent. Of ' +
-    'every key, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
+    'every key of this configuration, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
     const { messages, questions, globals, where: place, context } = invocation;
-    await withExistingState(
-      invocation,
-      async (state) => {
-        const known = nameKeys(invocation, await listed(state));
-        const keys = known.map((key) => ({ ...key, facts: factsOf(key, context.clock) }));
-        const chosen = keys.filter(({ facts }) => facts.length > 0);
-        if (state === undefined || chosen.length === 0) {
-          const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
-          return messages.note(`There is nothing to forget${where}.`);
-        }
-        const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
-        const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
-        await messages.show(() => lines, { always: questions.willAsk() });
-        await questions.confirm({
-          question: `Forget ${what}? A service that is called too early may ban the key.`,
-          look: 'petstock limits',
-          undone: 'Nothing was forgotten',
-        });
-        for (const { scope } of chosen) await state.limits.clear(scope);
-        const names = chosen.map(({ name }) => name).join(', ');
-        await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
-      },
-      { need: 'limits' },
-    );
+    await withLimits(invocation, async (store) => {
+      const known = await namedKeys(invocation, await store.list());
+      const keys = known
+        .map((key) => ({ ...key, facts: factsOf(key, context.clock) }))
+        .filter(({ facts }) => facts.length > 0);
+      const chosen = keys.filter(({ where }) => where !== undefined);
+      const others = keys.filter(({ where }) => where === undefined);
+      if (others.length > 0) {
+        await messages.note(
+          `Kept, since it is of another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
+        );
+      }
+      if (chosen.length === 0) {
+        const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
+        return messages.note(`There is nothing to forget${where}.`);
+      }
+      const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
+      const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
+      await messages.show(() => lines, { always: questions.willAsk() });
+      await questions.confirm({
+        question: `Forget ${what}? A service that is called too early may ban the key.`,
+        look: 'petstock limits',
+        undone: 'Nothing was forgotten',
+      });
+      for (const { scope } of chosen) await store.clear(scope);
+      const names = chosen.map(({ name }) => name).join(', ');
+      await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
+    });
   },
 });
 
@@ -96,49 +114,68 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 
-/**
- * Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. `key`: masked to its last 4
- * characters if it is the one that is configured, else `#` and the start of its hash. `name`: the environment, and the key if another one
- * was used there too.
- */
-function nameKeys(invocation: Invocation, known: readonly KnownKey[]) {
-  const configured = configuredKeys(invocation);
-  const keys = known.map(({ scope, state }) => {
-    const key = configured.get(scope)?.key ?? `#${scope.slice(0, 8)}`;
-    return { scope, state, env: state.env, key };
+/** A key that was used, as people and scripts are told of it. */
+interface NamedKey extends KnownKey {
+  /** The place that it is of; undefined: of another configuration of this user, or of one that has changed since. */
+  readonly where: Where | undefined;
+  /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */
+  readonly shown: string;
+  /** The place, and the key if another one was used there too. */
+  readonly name: string;
+}
+
+/** Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. */
+async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Promise<NamedKey[]> {
+  const { globals } = invocation;
+  const isForAll = globals.env === undefined && globals.store === undefined;
+  const { configured, printed } = await configuredKeys(invocation);
+  const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
+    const shown = `#${key.scope.slice(0, 8)}`;
+    // Which key a command prints is not known here: one that was used under the name of its place is taken for it.
+    const places = configured.get(key.scope)?.places ?? printed.filter((where) => whereName(where) === key.state.env);
+    // One key of two places is called by the one where it was used first, if it is meant.
+    const meant = places.filter((where) => isNamed(invocation, where));
+    const where = meant.find((each) => whereName(each) === key.state.env) ?? meant[0];
+    if (where !== undefined) return [{ ...key, where, shown: configured.get(key.scope)?.key ?? shown }];
+    return isForAll && places.length === 0 ? [{ ...key, where, shown }] : [];
   });
-  const isMeant = (place: string) => {
-    const [env = '', store] = place.split('/').reverse();
-    return isNamed(invocation, { env, store });
-  };
-  // One key of two places was last used in one of them: it is called by the one that was asked for.
-  const chosen = keys.flatMap((key) => {
-    const env = [key.env, ...(configured.get(key.scope)?.places ?? [])].find(isMeant);
-    return env === undefined ? [] : [{ ...key, env, state: { ...key.state, env } }];
-  });
-  return chosen.map((one) => {
-    const isAlone = chosen.every(({ env, scope }) => env !== one.env || scope === one.scope);
-    return { ...one, name: isAlone ? one.env : `${one.env} ${one.key}` };
+  const placeOf = ({ where }: Pick<NamedKey, 'where'>) => (where === undefined ? '\uffff' : whereName(where));
+  const sorted = keys.toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)));
+  return sorted.map((one) => {
+    const { where, shown } = one;
+    if (where === undefined) return { ...one, name: `another configuration (${shown})` };
+    const place = whereName(where);
+    const isAlone = keys.every((other) => other === one || !other.where || whereName(other.where) !== place);
+    return { ...one, name: isAlone ? place : `${place} ${shown}` };
   });
 }
 
-/** Keys that a command prints are not known: nothing is run for a look. */
-function configuredKeys({ context, configFile, store }: Invocation) {
+/** Returns the keys of the configuration by their scopes, and the places whose key a command prints: nothing is run for a look. */
+async function configuredKeys({ context, configFile, store }: Invocation) {
   // Two places, such as `north/staging`, may be one service with one key.
-  const found = new Map<string, { readonly key: string; readonly places: string[] }>();
+  const configured = new Map<string, { readonly key: string; readonly places: Where[] }>();
+  const printed: Where[] = [];
+  const add = (origin: string, key: string, where: Where) => {
+    const scope = scopeOf(origin, key);
+    const entry = configured.get(scope) ?? { key: maskKey(key), places: [] };
+    entry.places.push(where);
+    configured.set(scope, entry);
+  };
   for (const name of new Set([undefined, store?.value, ...Object.keys(configFile.stores)])) {
     const config = configOf(configFile, name);
-    for (const environment of remoteEnvironmentNames) {
-      const url = resolveBaseUrl(environment, context.env, config);
-      const key = knownKey(resolveKey(environment, context.env, config));
+    for (const env of remoteEnvironmentNames) {
+      const url = resolveBaseUrl(env, context.env, config);
+      const key = resolveKey(env, context.env, config);
       if (url === undefined || key === undefined) continue;
-      const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
-      const entry = found.get(scope) ?? { key: maskKey(key.value), places: [] };
-      entry.places.push(whereName({ store: name, env: environment }));
-      found.set(scope, entry);
+      const known = knownKey(key);
+      if (known === undefined) printed.push({ store: name, env });
+      else add(new URL(serviceOf(url.value)).origin, known.value, { store: name, env });
     }
   }
-  return found;
+  const { ownKey } = await import('../sandbox.ts');
+  const sandboxKey = ownKey(context.folders.state);
+  if (sandboxKey !== undefined) add('sandbox', sandboxKey, { env: 'sandbox' });
+  return { configured, printed };
 }
 
 /** `after a 429 nothing is sent before 08:00:20` */

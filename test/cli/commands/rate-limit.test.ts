@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { createTestClock } from '../../support/clock.ts';
 import { answers } from '../../support/scripted-actions.ts';
@@ -165,7 +166,7 @@ describe('limits', () => {
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const times = { resetAt: '2026-01-15T12:01:00.000Z', asOf: '2026-01-15T12:00:20.000Z' };
-    expect(JSON.parse(stdout)).toEqual([{ env: 'staging', limit: 2, remaining: 1, ...times }]);
+    expect(JSON.parse(stdout)).toEqual([{ env: 'staging', store: null, limit: 2, remaining: 1, ...times, gate: null }]);
     shop.clock.advance(42_000);
     expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -190,6 +191,42 @@ describe('limits', () => {
     expect((await shop.run('limits')).stderr).not.toContain('nothing is sent');
   });
 
+  test('has the gate of a key of which no limits are known, and of one that was met without a state', async () => {
+    const shop = await openShop(gated('3600'));
+    await shop.run('inventory get 1 --max-wait 0');
+    shop.clock.advance(120_000);
+    const gate = expect.stringMatching(/^2026-01-15T13:00:2\d/);
+    const row = { env: 'staging', store: null, limit: null, remaining: null, resetAt: null, asOf: null, gate };
+    expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([expect.objectContaining({ gate })]);
+    await rm(shop.folders.state, { recursive: true });
+    expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([row]);
+    await shop.exits('limits clear --yes', 0, 'Forgotten');
+    expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
+  });
+
+  test('has null for the environment of another configuration, whose gate a clear leaves alone and names', async () => {
+    const shop = await openShop(gated('3600'));
+    await shop.run('inventory get 1 --max-wait 0');
+    const env = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
+    const rows = JSON.parse((await shop.run('limits --json', { env })).stdout);
+    expect(rows).toEqual([expect.objectContaining({ env: null, store: null, gate: expect.any(String) })]);
+    await shop.exits('limits', 0, /^another configuration \(#[0-9a-f]{8}\): after a 429/m, { env });
+    await shop.exits('limits clear --yes', 0, [/another configuration: #[0-9a-f]{8}\./, 'nothing to forget'], { env });
+    expect((await shop.run('inventory get 1 --max-wait 0')).requests).toEqual([]);
+    await shop.exits('limits clear --yes', 0, 'Forgotten');
+    await shop.exits('inventory get 1', 0);
+  });
+
+  test('takes a key that a command prints for the one that was used in its place', async () => {
+    const shop = await openShop(gated('3600'));
+    const key = `${process.execPath} -p "'${shop.service.key}'"`;
+    await shop.exits(['config', 'set-key', '--command', key], 0);
+    const env = { PETSTOCK_API_KEY_STAGING: '' };
+    await shop.exits('inventory get 1 --max-wait 0', 6, [], { env });
+    expect(JSON.parse((await shop.run('limits --json', { env })).stdout)).toMatchObject([{ env: 'staging' }]);
+    await shop.exits('limits clear --yes', 0, 'Forgotten', { env });
+  });
+
   test('--refresh spends one request', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
     expect(result.sent).toEqual(['GET /v1/inventory']);
@@ -212,7 +249,7 @@ describe('limits', () => {
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
-  test('two keys of one environment are told apart, and --env chooses', async () => {
+  test('a key of another configuration has no environment, and --env chooses among the others', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
@@ -226,10 +263,10 @@ describe('limits', () => {
         .filter((line) => line !== '')
         .map((line) => line.split(/ +/).slice(0, 2));
     const own = `…${shop.service.key.slice(-4)}`;
-    const stranger = ['staging', expect.stringMatching(/^#[0-9a-f]{8}$/)];
-    expect(await rows('limits --env staging')).toEqual([stranger, ['staging', own]]);
+    expect(await rows('limits --env staging')).toEqual([['staging', own]]);
     expect(await rows('limits --env production')).toEqual([['production', '…5678']]);
-    expect((await rows('limits')).map(([env]) => env)).toEqual(['production', 'staging', 'staging']);
+    const stranger = ['(another)', expect.stringMatching(/^#[0-9a-f]{8}$/)];
+    expect(await rows('limits')).toEqual([['production', '…5678'], ['staging', own], stranger]);
     expect(await rows('limits --env sandbox')).toEqual([]);
   });
 });
