@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { oneScript, unused } from './.ci/bundle.ts';
+import { alias, apart, importedApart, licencesOf } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './test/support/reference/completion-table.ts';
 import { manPage } from './test/support/reference/man-page.ts';
@@ -15,41 +15,51 @@ const all = {
   target: 'node20',
   // These builds write here at once, and what is made of them stays, in folders.
   clean: ['!*/**'],
-  external: ['./complete.cjs'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
-  noExternal: [/^(?!(pg-native|\.\/complete\.cjs)$)/],
+  noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
+  external: ['./complete.cjs', './program.cjs'],
   removeNodeProtocol: false,
   define: { SQLITE: '"prebuilds"', ...buildConstants('.') },
 } satisfies Options;
 
-const commonJs = {
-  ...all,
-  outExtension: () => ({ js: '.cjs' }),
-  define: { ...all.define, 'import.meta.filename': '__filename', 'import.meta.url': '__filename' },
-} satisfies Options;
-
 export default defineConfig(async ({ outDir = 'dist' }) => [
   {
-    ...commonJs,
-    name: 'start',
-    entry: { petstock: 'bin/installed.ts', complete: 'bin/complete.ts' },
-    format: 'cjs',
-    // V8 reads through all of it at each start.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    define: { ...commonJs.define, COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())) },
-  },
-  {
-    ...commonJs,
+    ...all,
     name: 'program',
-    entry: { program: 'bin/run.ts' },
-    format: 'esm',
-    esbuildPlugins: [unused, oneScript([sqlite])],
-    // The native binaries of SQLite and the manual stand beside the program.
+    entry: {
+      petstock: 'bin/installed.ts',
+      complete: 'bin/complete.ts',
+      program: 'bin/run.ts',
+      ...apart,
+    },
+    format: 'cjs',
+    outExtension: () => ({ js: '.cjs' }),
+    define: {
+      ...all.define,
+      'import.meta.filename': '__filename',
+      'import.meta.dirname': '__dirname',
+      'import.meta.url': '__filename',
+      COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
+    },
+    // V8 reads through all of a script at each start. The stacks of `--debug` have short names: the same build with `--sourcemap` has the others.
+    minify: true,
+    esbuildOptions: (options) => {
+      options.alias = alias;
+      // What is read for a code cache is no module of Node's, whose `import()` it would be.
+      options.supported = { 'dynamic-import': false };
+      options.legalComments = 'none';
+    },
+    esbuildPlugins: [importedApart],
+    metafile: true,
+    // The native binaries of SQLite, the manual and the licences stand beside the program.
     onSuccess: async () => {
       cpSync(join(sqlite, 'prebuilds'), join(outDir, 'prebuilds'), { recursive: true });
       mkdirSync(join(outDir, 'man'), { recursive: true });
       writeFileSync(join(outDir, 'man', 'petstock.1'), await manPage(committedAt()));
+      const metafile = join(outDir, 'metafile-cjs.json');
+      const { inputs } = JSON.parse(readFileSync(metafile, 'utf8'));
+      writeFileSync(join(outDir, 'LICENSES.txt'), licencesOf([...Object.keys(inputs), sqlite]));
+      rmSync(metafile);
     },
   },
   {

@@ -17,7 +17,7 @@ export interface ExportOptions {
 }
 
 /** A text that reading would take for one that was guarded. */
-const alreadyGuarded = /^'+[=+\-@\t\r＝＋－＠]/;
+const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
  * Returns a change file as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the same rows,

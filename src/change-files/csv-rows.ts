@@ -4,8 +4,8 @@ import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import type { FaultList } from './fault.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
 
-/** Text that our export has put an apostrophe before; see `change-file-text.ts`. */
-const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
+/** Text that our export has put an apostrophe before, in full width, too; see `change-file-text.ts`. */
+const guarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const guardedFields: ReadonlySet<Field> = new Set(['status', 'reason', 'ref']);
 
 interface Columns {

@@ -46,9 +46,9 @@ export class SeenPetLines {
 
 const longestText = 1000;
 
-/** The first word of the last row of many lists, in some languages. */
+/** The first word of the last row of many lists, in some languages, Russian, Japanese and Chinese among them. */
 const total =
-  /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|итого|всего|合計|总计)[\s:.]*$/i;
+  /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|\u5408\u8a08|\u603b\u8ba1)[\s:.]*$/i;
 
 function isTotal(cell: string): boolean {
   return cell.length <= 20 && total.test(cell.trim());

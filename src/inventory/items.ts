@@ -128,7 +128,7 @@ function integerRange(noun: 'quantity' | 'change'): string {
   return `a ${noun} lies between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
 }
 
-const separated = /^[+-]?\d{1,3}(?:[.,'’ \u00a0\u2009\u202f]\d{3})+$/;
+const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
 const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
 /** A longer text is not repeated, in characters. */
 const longestRepeated = 40;

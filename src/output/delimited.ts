@@ -70,8 +70,8 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
   return value === null || value === undefined ? quote('') : `${value}`;
 }
 
-/** Matches what a spreadsheet takes for a formula, with or without the apostrophe that keeps it from doing so. */
-export const formula = /^'*[=+\-@\t\r＝＋－＠]/;
+/** Matches what a spreadsheet takes for a formula, in full width, too, with or without the apostrophe that keeps it from doing so. */
+export const formula = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /** Returns the text with an apostrophe that keeps a spreadsheet from running it; readers of petstock take one off again. */
 export function guarded(text: string): string {

@@ -68,7 +68,8 @@ function spellingsOf(said: string): string[] {
 function positionOf(quote: string, text: string): number {
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {
     const [before, after] = [text.slice(0, at), text.slice(at + quote.length)];
-    const ends = /^\s*(?:$|[.…)"!?;,])|^\s+\(/.test(after) || (/[.!?…]$/.test(quote) && after.startsWith(' '));
+    const ends =
+      /^\s*(?:$|[.\u2026)"!?;,])|^\s+\(/.test(after) || (/[.!?\u2026]$/.test(quote) && after.startsWith(' '));
     if (ends && /(?:^|:\s+|\("?|")$/.test(before)) return at;
   }
   return -1;
@@ -76,7 +77,7 @@ function positionOf(quote: string, text: string): number {
 
 function aroundQuote(text: string, at: number, quote: string, status: number | undefined): string {
   const before = text.slice(0, at).replace(/[\s:("]+$/, '');
-  const after = text.slice(at + quote.length).replace(/^[\s.…)"!?;,]+/, '');
+  const after = text.slice(at + quote.length).replace(/^[\s.\u2026)"!?;,]+/, '');
   if (before === '')
     return [`The service answered ${status}.`, after.replace(`(${status})`, '').replace(/^\.\s*/, '')].join(' ').trim();
   return sentence(after.startsWith('(') ? `${before} ${after}` : [sentence(before), after].join(' ').trimEnd());

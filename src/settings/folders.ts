@@ -49,8 +49,20 @@ function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isA
   });
 }
 
+/** Where what can be made again lives, as the platform has it. @throws UsageError if that needs a home and the user has none */
+export function cacheFolder(sources: FolderSources): string {
+  return usualFolder('cache', sources);
+}
+
+/** On Linux, as the XDG specification names it: the variable, and the folder in the home. */
+const xdg = {
+  config: ['XDG_CONFIG_HOME', '.config'],
+  state: ['XDG_STATE_HOME', '.local/state'],
+  cache: ['XDG_CACHE_HOME', '.cache'],
+} as const;
+
 /** Returns the platform's own folder. */
-function usualFolder(kind: keyof Folders, { env, platform, home }: FolderSources): string {
+function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSources): string {
   const { isAbsolute, join } = platform === 'win32' ? win32 : posix;
   const atHome = (...names: readonly string[]): string => {
     const found = home();
@@ -59,13 +71,15 @@ function usualFolder(kind: keyof Folders, { env, platform, home }: FolderSources
   };
   if (platform === 'win32') {
     const [name, folder] = kind === 'config' ? ['APPDATA', 'Roaming'] : ['LOCALAPPDATA', 'Local'];
-    return join(variable(env, name) ?? atHome('AppData', folder), 'petstock');
+    const ours = join(variable(env, name) ?? atHome('AppData', folder), 'petstock');
+    return kind === 'cache' ? join(ours, 'cache') : ours;
   }
   if (platform === 'darwin') {
+    if (kind === 'cache') return atHome('Library', 'Caches', 'petstock');
     const support = atHome('Library', 'Application Support', 'petstock');
     return kind === 'config' ? support : join(support, 'state');
   }
-  const [name, usual] = kind === 'config' ? ['XDG_CONFIG_HOME', '.config'] : ['XDG_STATE_HOME', '.local/state'];
+  const [name, usual] = xdg[kind];
   const folder = variable(env, name);
   // The XDG specification wants relative paths to be ignored.
   return join(folder !== undefined && isAbsolute(folder) ? folder : atHome(usual), 'petstock');
@@ -93,7 +107,7 @@ export function refuseSudoInHome(folders: Folders, env: Environment, user = effe
 }
 
 /** Returns the owner of the folder, or of the first one above it that exists. */
-function ownerOf(folder: string): number | undefined {
+export function ownerOf(folder: string): number | undefined {
   try {
     return statSync(folder).uid;
   } catch {

@@ -42,7 +42,7 @@ const longestName = 100;
 /** Returns a name that somebody else has chosen for a sentence of ours: at most 100 characters, what no name has as `�`. */
 export function plainName(text: string): string {
   // What names don't have. Without a colon, or what looks like one, no name is the label of a message. It takes 5 M instructions to make.
-  const notInNames = /[^\p{L}\p{M}\p{N} ._@'’()/\\&,+#~?!→-]|[\u02d0\u02d1\u0903]/gu;
+  const notInNames = /[^\p{L}\p{M}\p{N} ._@'\u2019()/\\&,+#~?!\u2192-]|[\u02d0\u02d1\u0903]/gu;
   const name = singleLine(text.slice(0, 2 * longestName + 1)).replace(notInNames, '\ufffd');
   return name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
 }

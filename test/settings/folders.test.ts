@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import path, { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { resolveFolders, runtimeFolders } from '../../src/settings/folders.ts';
+import { cacheFolder, resolveFolders, runtimeFolders } from '../../src/settings/folders.ts';
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
@@ -24,6 +24,16 @@ test('Windows', () => {
   const data = 'C:\\Users\\jo\\AppData';
   const usual = { config: `${data}\\Roaming\\petstock`, state: `${data}\\Local\\petstock` };
   expect(foldersOf('win32', 'C:\\Users\\jo')).toEqual(usual);
+});
+
+test.each<[platform: string, env: Record<string, string>, expected: string]>([
+  ['linux', {}, '/home/jo/.cache/petstock'],
+  ['linux', { XDG_CACHE_HOME: '/x/k', PETSTOCK_STATE_DIR: '/s' }, '/x/k/petstock'],
+  ['linux', { XDG_CACHE_HOME: 'k' }, '/home/jo/.cache/petstock'],
+  ['darwin', { XDG_CACHE_HOME: '/x' }, '/home/jo/Library/Caches/petstock'],
+  ['win32', { LOCALAPPDATA: 'D:\\L' }, 'D:\\L\\petstock\\cache'],
+])('%s with %j: what can be made again has a folder of its own', (platform, env, expected) => {
+  expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
 });
 
 test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is refused', (platform) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type ProgramOptions, runProgram, temporaryHome } from './program.ts';
 
@@ -7,7 +7,7 @@ export const commands = ['history list --json', 'config list', 'inventory apply 
 
 const on = { PETSTOCK_NO_CACHE: undefined };
 
-export const folderOf = (home: Home): string => join(home.state, 'compiled');
+export const folderOf = (home: Home): string => join(home.folder, '.cache', 'petstock');
 
 export function cachesIn(home: Home): readonly string[] {
   if (!existsSync(folderOf(home))) return [];
@@ -21,8 +21,6 @@ export function runCached(home: Home, command: string, options: ProgramOptions =
 /** Returns a home in which `commands` have kept their caches, and what each has printed. */
 export async function warmHome() {
   const home = temporaryHome();
-  // There is none before there is a state.
-  mkdirSync(home.state, { mode: 0o700 });
   for (const command of commands) await runCached(home, command);
   const printed = new Map<string, unknown>();
   for (const command of commands) printed.set(command, await runCached(home, command));

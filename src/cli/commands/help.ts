@@ -149,12 +149,13 @@ export const topics = {
         'codes-*.json': 'what the file of the setting codes held when it was last read',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
-        compiled: 'compiled code for a quicker start; may be removed (PETSTOCK_NO_CACHE=1: none is kept or read)',
       },
     },
     'Until when nothing may be sent with a key is also in two folders beside it, so that it outlasts the state: ' +
       'PETSTOCK_RUNTIME_DIR alone, or of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
       'temporary folder the first two that can be used. All of them are read, whoever is logged in.',
+    'Compiled code for a quicker start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
+      '(PETSTOCK_NO_CACHE=1: none is kept or read).',
     'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
       'folder has to be on a local disk, since locks do not work on a network file system.',
     {

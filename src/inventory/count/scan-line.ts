@@ -36,7 +36,7 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   const [, taught] = /^code +(\S+)$/i.exec(text) ?? [];
   if (taught !== undefined) return { kind: 'code', code: taught, units: 0 };
   // `blue x large` is a text with an x in it, not a number of blues.
-  const [, code = text, factor] = /^(.*\S)(?:\s+[x×]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
+  const [, code = text, factor] = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
   if (factor === undefined) return { kind: 'add', code: text, units: 1 };
   return lineOf(text, 'add', code, factor);
 }

@@ -63,7 +63,11 @@ export function settingsFor({ url, key }: { readonly url: string; readonly key: 
 }
 
 function foldersIn(folder: string) {
-  return { PETSTOCK_CONFIG_DIR: join(folder, 'config'), PETSTOCK_STATE_DIR: join(folder, 'state') };
+  return {
+    PETSTOCK_CONFIG_DIR: join(folder, 'config'),
+    PETSTOCK_STATE_DIR: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+  };
 }
 
 /** The most memory that a process has had so far, in MB. Linux. */

@@ -1,0 +1,74 @@
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CodeCache } from '../../bin/code-cache.ts';
+import { newFolder } from '../support/new-folder.ts';
+
+const script = 'exports.answer = () => 42;\n';
+
+/** A script, and the folder for its cache, which does not exist yet. */
+function openCase() {
+  const folder = newFolder();
+  const [file, caches] = [join(folder, 'script.cjs'), join(folder, 'a', 'b')];
+  fs.writeFileSync(file, script);
+  const run = (...facts: readonly string[]) => {
+    const cache = new CodeCache(caches, facts);
+    const compiled = cache.compile(file);
+    const module = { exports: {} as { answer(): number } };
+    compiled.runInThisContext()(module.exports);
+    const answer = module.exports.answer();
+    cache.keep(0);
+    return { answer, isKept: compiled.cachedDataRejected === false };
+  };
+  return { file, caches, run };
+}
+
+test('the second run of a script has the code of the first, in a folder of its user alone', () => {
+  const { caches, run } = openCase();
+  expect([run(), run()]).toEqual([
+    { answer: 42, isKept: false },
+    { answer: 42, isKept: true },
+  ]);
+  expect(fs.statSync(caches).mode & 0o777).toBe(0o700);
+  expect(fs.readdirSync(caches)).toHaveLength(1);
+});
+
+test('another script in the place of one, of the same length and time, has no code of that', () => {
+  const { file, run } = openCase();
+  run();
+  const { atime, mtime } = fs.statSync(file);
+  fs.writeFileSync(file, script.replace('42', '43'));
+  fs.utimesSync(file, atime, mtime);
+  expect(run()).toEqual({ answer: 43, isKept: false });
+});
+
+test('what was compiled under other facts is not taken', () => {
+  const { run } = openCase();
+  run('node 20', 'inventory list');
+  expect(run('node 22', 'inventory list').isKept).toBe(false);
+  expect(run('node 20', 'inventory list').isKept).toBe(true);
+});
+
+test('code that was changed, or is open to others, is compiled anew', () => {
+  const { caches, run } = openCase();
+  run();
+  const kept = () => join(caches, fs.readdirSync(caches)[0] ?? '');
+  const bytes = fs.readFileSync(kept());
+  for (let at = 0; at < bytes.length; at += 1 + (bytes.length >> 6)) {
+    fs.writeFileSync(kept(), Buffer.from(bytes).fill((bytes[at] ?? 0) ^ 1, at, at + 1));
+    expect([at, run()]).toEqual([at, { answer: 42, isKept: false }]);
+  }
+  fs.chmodSync(kept(), 0o644);
+  expect(run().isKept).toBe(false);
+  fs.chmodSync(caches, 0o750);
+  expect(run().isKept).toBe(false);
+  expect(run().isKept).toBe(true);
+});
+
+test('a long run keeps nothing, since V8 has forgotten code by then', () => {
+  const { file, caches } = openCase();
+  const cache = new CodeCache(caches, []);
+  cache.compile(file);
+  cache.keep(11);
+  expect(fs.existsSync(caches)).toBe(false);
+});
