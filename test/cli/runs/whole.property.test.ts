@@ -7,11 +7,20 @@ import type { Clock } from '../../../src/shared/clock.ts';
 import { exitCodes, InterruptedError, PetstockError } from '../../../src/shared/errors.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { RunResult } from '../../support/context.ts';
+import { type LaggingReplica, laggingReplica } from '../../support/lagging-replica.ts';
 import { newFolder } from '../../support/new-folder.ts';
 import type { ListedRun, ShownRow } from '../../support/petstock.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
-import { changeFile, jsonLines, openShop, type Shop, type ShopRunOptions, shopOf } from '../../support/shop.ts';
+import {
+  changeFile,
+  jsonLines,
+  openShop,
+  type Shop,
+  type ShopRunOptions,
+  shopOf,
+  withEnv,
+} from '../../support/shop.ts';
 
 /** More of them with `PETSTOCK_RUNS=500`: of a state in PostgreSQL a quarter as many. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);
@@ -72,7 +81,9 @@ const event = fc.oneof(
   fc.record({ kind: fc.constant('stopped' as const), ...moment, pause, meanwhile }),
   fc.record({ kind: fc.constantFrom('removed' as const, 'replaced' as const), ...moment, pause: fc.constant(0) }),
 );
-const step = fc.record({ ...scene, event, fault, restock: fc.option(pet, { nil: undefined }) });
+/** How far the replica that lists come from is behind, in milliseconds. */
+const lag = fc.constantFrom(0, 0, 3000, 7000, 14_000);
+const step = fc.record({ ...scene, event, fault, lag, restock: fc.option(pet, { nil: undefined }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 /** A command, and what happens to it. */
 type Command = Pick<Step, keyof typeof scene | 'event'>;
@@ -162,6 +173,7 @@ class Life {
 
 class World {
   readonly #shop: Shop;
+  readonly #replica: LaggingReplica;
   readonly #url: string | undefined;
   /** The stock that the history began with, and what came in since. */
   #fresh = new Map<string, number>();
@@ -176,8 +188,9 @@ class World {
   #seed = 1;
 
   /** @param url of a database that keeps the state */
-  constructor(shop: Shop, url?: string) {
-    this.#shop = shop;
+  constructor(shop: Shop, replica: LaggingReplica, url?: string) {
+    this.#shop = withEnv(shop, { PETSTOCK_URL_STAGING: replica.url });
+    this.#replica = replica;
     this.#url = url;
   }
 
@@ -190,7 +203,8 @@ class World {
   }
 
   async take(step: Step): Promise<void> {
-    const { order: given, fault: spec, event, restock } = step;
+    const { order: given, fault: spec, event, lag, restock } = step;
+    this.#replica.lagBy(lag);
     if (restock !== undefined) await this.#deliver(restock);
     this.#shop.service.setFaults(spec === '' ? [] : [spec]);
     const before = await this.#stock();
@@ -243,7 +257,11 @@ class World {
   }
 
   async #run(given: Order, options: ShopRunOptions): Promise<RunResult> {
-    if (given.kind === 'prune') await this.#look();
+    if (given.kind === 'prune') {
+      await this.#look();
+      // What nobody has written down any more nobody can miss.
+      this.#replica.catchUp();
+    }
     if (given.kind === 'library') return this.#inLibrary(given, options);
     const stdin = given.kind === 'count' ? `${given.pet} x${given.delta}\n` : undefined;
     const result = await this.#shop.run(await this.#argsOf(given, options), { ...this.#lot, stdin, ...options });
@@ -266,7 +284,7 @@ class World {
   ): Promise<RunResult> {
     const { service, folders } = this.#shop;
     const client = openPetstoreClient({
-      ...{ baseUrl: service.url, key: service.key, name: 'staging', clock, signal },
+      ...{ baseUrl: this.#replica.url, key: service.key, name: 'staging', clock, signal },
       ...(this.#url === undefined ? { stateFolder: folders.state } : { stateUrl: this.#url }),
       transport: (request) => around(() => transport(request)),
     });
@@ -300,6 +318,7 @@ class World {
   /** Finishes what is open, and compares the stock with what the history says. */
   async judge(): Promise<void> {
     this.#shop.service.setFaults([]);
+    this.#replica.lagBy(0);
     this.#shop.clock.advance(120_000);
     for (const { run, state } of await this.#runs()) {
       if (state !== 'done')
@@ -398,6 +417,8 @@ class World {
   async #deliver(pet: number): Promise<void> {
     const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
     await this.#shop.service.controls.setPet(BigInt(pet), { quantity });
+    // Whether a stranger's change is shown nobody can tell.
+    this.#replica.catchUp();
     this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);
     this.#next *= 2;
   }
@@ -405,6 +426,7 @@ class World {
   /** Somebody removes the state, or puts a copy in its place, as a backup that is restored. */
   #lose(kind: 'removed' | 'replaced'): void {
     const { state } = this.#shop.folders;
+    this.#replica.catchUp();
     if (kind === 'replaced') cpSync(state, `${state}-copy`, { recursive: true });
     rmSync(state, { recursive: true, force: true });
     if (kind === 'replaced') renameSync(`${state}-copy`, state);
@@ -453,7 +475,7 @@ async function databaseOnClockOf({ clock }: Shop): Promise<{ readonly url: strin
 }
 
 /** Lives a history, with the state in the folder or in a database, and judges it. */
-function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<World> | World): void {
+function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<World>): void {
   property(
     title,
     [fc.array(step, { minLength: 3, maxLength: 8 }), fc.constantFrom(1_000_000, 14, 9, 5)],
@@ -471,10 +493,11 @@ function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<Wor
 holds(
   'whatever is written, lost, killed, stopped, resumed, taken back and forgotten: the stock is what the history says',
   numRuns,
-  (shop) => new World(shop),
+  async (shop) => new World(shop, await laggingReplica(shop.service, shop.clock)),
 );
 
 holds('the same of a state in PostgreSQL', Math.ceil(numRuns / 4), async (shop) => {
   const { url, clock } = await databaseOnClockOf(shop);
-  return new World(shopOf({ ...shop, clock, env: { ...shop.env, PETSTOCK_STATE_URL: url } }), url);
+  const replica = await laggingReplica(shop.service, clock);
+  return new World(shopOf({ ...shop, clock, env: { ...shop.env, PETSTOCK_STATE_URL: url } }), replica, url);
 });
