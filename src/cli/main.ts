@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import { exitCodes } from '../shared/errors.ts';
+import { ownOptions, type PetstockCommand, runningCommand, sharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
-import type { GlobalOptions } from './invocation/globals.ts';
 import type { Action, ActionEnd, Invocation, Run } from './invocation/invocation.ts';
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
@@ -18,15 +17,17 @@ export async function main(given: Context): Promise<number> {
     <Options extends object>(action: Action<Options>) =>
     async (...args: unknown[]) => {
       // Commander passes the operands, those that may be several as an array, then the options of this command, then the command.
-      const command = args.at(-1) as Command;
+      const command = args.at(-1) as PetstockCommand;
       const operands = args.slice(0, -2).flat() as string[];
-      refuseTypedKey(operands, nameOf(command));
+      const running = runningCommand(program, context.env);
+      if (!running.takesKeys) refuseTypedKey(operands, running.name);
       // Late, since help and version do without it.
       const { openInvocation } = await import('./invocation/invocation.ts');
-      opened = await openInvocation(context, command.optsWithGlobals<GlobalOptions>(), nameOf(command));
+      const globals = { ...sharedOptions(program), fields: command.getOptionValue('fields') };
+      opened = await openInvocation(context, globals, running);
       let end: ActionEnd | undefined;
       try {
-        end = (await action(opened, command.opts<Options>(), ...operands)) ?? undefined;
+        end = (await action(opened, ownOptions<Options>(command), ...operands)) ?? undefined;
       } catch (error) {
         // The outcome of the command matters more than what fails after it.
         await finish(opened).catch(() => {});
@@ -37,7 +38,7 @@ export async function main(given: Context): Promise<number> {
   const writeOut = (text: string) => {
     help += text;
   };
-  const program = createProgram({ run, width, argv: context.argv, writeOut });
+  const program = createProgram({ run, width, writeOut });
   try {
     await parse(program, context.argv);
     if (help !== '') {
@@ -47,7 +48,8 @@ export async function main(given: Context): Promise<number> {
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
-    return reportError(error, { context, globals: program.opts(), invocation: opened });
+    const { logs } = runningCommand(program, context.env);
+    return reportError(error, { context, globals: sharedOptions(program), invocation: opened, logs });
   }
 }
 
@@ -57,10 +59,4 @@ async function finish({ service }: Invocation, end?: ActionEnd): Promise<void> {
   } finally {
     await service.close();
   }
-}
-
-/** `inventory set` */
-function nameOf(command: Command): string {
-  const { parent } = command;
-  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }

@@ -10,12 +10,10 @@ export interface ProgramOptions {
   /** Characters that fit on a line. */
   readonly width: number;
   readonly run: Run;
-  /** The command line, for which only the command that it names is made. Default: all are. */
-  readonly argv?: readonly string[];
 }
 
 /** The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next. */
-export function createProgram({ writeOut, width, run, argv }: ProgramOptions): Command {
+export function createProgram({ writeOut, width, run }: ProgramOptions): PetstockCommand {
   const program = new PetstockCommand('petstock')
     .helpCommand(false)
     .enablePositionalOptions()
@@ -55,7 +53,7 @@ export function createProgram({ writeOut, width, run, argv }: ProgramOptions): C
       'longest total wait for a rate limit (default: 90; a bulk run: any number of minutes)',
     )
     .addHelpText('after', firstSteps);
-  addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run, argv);
+  addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
   return program;
 }
 

@@ -35,6 +35,8 @@ export interface ReportOptions {
   readonly globals: GlobalOptions;
   /** Undefined if the command line could not even be parsed. */
   readonly invocation: Invocation | undefined;
+  /** stderr is a log, an object of JSON a line. */
+  readonly logs: boolean;
 }
 
 /** Says on stderr what failed and what to do about it: two lines, or one JSON object. @returns the exit code */
@@ -42,7 +44,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
   const exitCode = exitCodes[error.kind];
-  const { context, globals, invocation } = options;
+  const { context, globals, invocation, logs } = options;
   const { stderr, env } = context;
   const texts = {
     ...error,
@@ -54,7 +56,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   // Before the error, which is the last on stderr.
   if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)
     await stderr.write(`${stackText(error.cause, stderr)}\n`);
-  if (isLog(context)) {
+  if (logs) {
     const message = [facts.message, ...facts.lines].join('\n');
     const time = new Date(context.clock.now()).toISOString();
     await stderr.write(`${exactJson({ time, level: 'error', message, exitCode, hint: facts.hint })}\n`);
@@ -91,12 +93,6 @@ const same = (text: string): string => text;
 
 function wantsJson({ json, output }: GlobalOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
-}
-
-/** Reports whether stderr is a log, a JSON object a line: that of `sandbox serve --log`. */
-function isLog({ argv, env }: Context): boolean {
-  const isServe = argv[argv.indexOf('sandbox') + 1] === 'serve';
-  return isServe && (argv.includes('--log') || /^(true|1|yes|on)$/i.test(env.PETSTOCK_SERVE_LOG ?? ''));
 }
 
 /** Whatever else was thrown: a full disk and the like, or a mistake of ours. */

@@ -24,8 +24,6 @@ export function looksLikeKey(word: string): boolean {
 
 /** Throws UsageError, which does not repeat it, for a key where a name, an id or a file is expected. */
 export function refuseTypedKey(operands: readonly string[], command: string): void {
-  // Keys of the sandbox are named on its command line; `config` has words of its own for the mistake.
-  if (/^(sandbox|config)\b/.test(command)) return;
   // No key is shorter, and to compile the pattern takes a start 0.4 ms. An operand that was left out is not there.
   if (!operands.some((word) => /.{11}/.test(word) && keyPrefix.test(word))) return;
   throw new UsageError(`petstock ${command} takes no key. ${inHistory}`, { hint: 'petstock config set-key' });

@@ -92,7 +92,7 @@ test('a state of a later petstock stops what needs it, and is not changed', asyn
     expect([command, (await run(command)).code]).toEqual([command, 0]);
   const status = await run('status');
   expect([status.code, status.stdout + status.stderr]).toEqual([1, expect.stringContaining('later version')]);
-  await become(4);
+  await become(5);
   expect((await run('history list --json')).stdout).toBe(history.stdout);
   expect(await run('undo --last --yes')).toMatchObject({ code: 0 });
 });

@@ -1,9 +1,12 @@
-import { Command, type Option, type ParseOptionsResult } from 'commander';
+import { Command, Option, type ParseOptionsResult } from 'commander';
 import { environmentNames } from '../../settings/settings.ts';
+import type { Environment } from '../../settings/variables.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { Run } from '../invocation/invocation.ts';
+import type { GlobalOptions } from '../invocation/globals.ts';
+import type { CommandFacts, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
+import { swallowedOption } from './swallowed-option.ts';
 
 export interface VerbOutline {
   /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
@@ -17,6 +20,8 @@ export interface NounOutline {
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
+  /** Of all of its commands. */
+  readonly facts?: CommandFacts;
   readonly commands: readonly Outline[];
 }
 
@@ -33,6 +38,11 @@ export class PetstockCommand extends Command {
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
+  facts: CommandFacts = {};
+  /** The names of those of its options that all commands share. */
+  readonly shared = new Set<string>();
+  /** The command below it that the command line names, once Commander has come to it. */
+  chosen: PetstockCommand | undefined;
 
   override createCommand(name?: string): PetstockCommand {
     const command = new PetstockCommand(name);
@@ -40,43 +50,36 @@ export class PetstockCommand extends Command {
     return command;
   }
 
-  /** Its own options before those of the program, which else would take `-y` out of `--reason -yearly`, and agree to everything. */
+  /** @throws UsageError, once it is known how that is shown */
   override parseOptions(argv: string[]): ParseOptionsResult {
-    if (this.parent === null) return super.parseOptions(argv);
-    let program: Command = this.parent;
-    while (program.parent !== null) program = program.parent;
-    const readShared = Command.prototype.parseOptions;
-    // A noun that has none of its own: those of the program, up to the verb.
-    const upToVerb: Command = Object.create(program, { commands: { value: this.commands } });
-    if (this.commands.length > 0 && this.options.length === 0) return readShared.call(upToVerb, argv);
-    let own: ParseOptionsResult;
+    let parsed: ParseOptionsResult;
     try {
-      this.#requireValues(argv, [...this.options, ...program.options]);
-      own = super.parseOptions(argv);
+      parsed = super.parseOptions(argv);
     } catch (error) {
-      // The program's say how that is shown (`--json`).
-      try {
-        readShared.call(program, argv);
-      } catch {}
+      this.#readRest(argv);
       throw error;
     }
-    const shared = readShared.call(program, own.unknown);
-    // What the program takes for an option may be a negative number here.
-    const rest = super.parseOptions(shared.unknown);
-    return { operands: [...own.operands, ...shared.operands, ...rest.operands], unknown: rest.unknown };
+    const isVerb = this.outline !== undefined && 'load' in this.outline;
+    const found = isVerb ? swallowedOption(argv, this.options) : undefined;
+    if (found === undefined) return parsed;
+    const { option, swallowed } = found;
+    return this.error(
+      `option '${option.flags}' argument missing: '${swallowed}' is an option (${option.long}=… takes it as it is)`,
+    );
   }
 
-  /** Refuses a whole option in the place of a value: with `$R` empty, `--reason $R --dry-run` would write, and `--env=sandbox` behind it would be none. */
-  #requireValues(argv: readonly string[], options: readonly Option[]): void {
-    for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {
-      const option = options.find(({ long, short }) => argv[at] === long || argv[at] === short);
-      if (option?.required !== true) continue;
-      at += 1;
-      const [name = ''] = argv[at]?.split('=', 1) ?? [];
-      if (!options.some(({ long }) => long === name)) continue;
-      this.error(
-        `option '${option.flags}' argument missing: '${name}' is an option (${option.long}=… takes it as it is)`,
-      );
+  /** Reads the options behind a value that is not valid: `--json` and `--log` say how the error is shown. */
+  #readRest(argv: string[]): void {
+    const lenient = new Command();
+    for (const { flags } of this.options) lenient.addOption(new Option(flags));
+    try {
+      lenient
+        .exitOverride()
+        .configureOutput({ writeErr: () => {} })
+        .parseOptions(argv);
+    } catch {}
+    for (const [name, value] of Object.entries(lenient.opts())) {
+      if (lenient.getOptionValueSource(name) === 'cli') this.setOptionValueWithSource(name, value, 'cli');
     }
   }
 
@@ -97,9 +100,8 @@ export class PetstockCommand extends Command {
   }
 }
 
-function optionsOf({ options, parent }: Command): readonly string[] {
-  const own = options.flatMap(({ long }) => (long ? [long] : []));
-  return parent === null ? own : [...own, ...optionsOf(parent)];
+function optionsOf({ options }: Command): readonly string[] {
+  return options.flatMap(({ long }) => long ?? []);
 }
 
 /** Returns the option that was probably meant. `--production` is what other programs have for `--env production`. */
@@ -145,12 +147,10 @@ export function commandPath(command: Command): string {
 /**
  * Adds commands by their outlines. Each is finished when Commander comes to it, so that a start loads the file of the
  * command that it runs and no other.
- * @param argv makes only the command that it names, if that is certain; undefined: all
  */
-export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run, argv?: readonly string[]) {
+export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run): void {
   parent.outlines = added;
-  const named = argv && namedOutline(parent, argv);
-  for (const outline of named === undefined ? added : [named]) {
+  for (const outline of added) {
     const command = parent.command(outlineName(outline)).summary(outline.summary);
     command.outline = outline;
     command.define = async () => {
@@ -158,18 +158,10 @@ export function addCommands(parent: PetstockCommand, added: readonly Outline[], 
       else defineNoun(command, outline, run);
     };
   }
-  parent.hook('preSubcommand', (_parent, command) => finish(command));
-}
-
-/** Returns the command that words name, behind options of the parent; undefined if it is unknown, or needs to know the others. */
-function namedOutline({ options, outlines }: PetstockCommand, argv: readonly string[]): Outline | undefined {
-  let at = 0;
-  for (let word = argv[at]; word?.startsWith('-'); word = argv[at]) {
-    const option = options.find(({ long, short }) => word === long || word === short);
-    if (option === undefined) return undefined;
-    at += option.required ? 2 : 1;
-  }
-  return outlines.find((outline) => outlineName(outline) === argv[at] && argv[at] !== 'help');
+  parent.hook('preSubcommand', (_parent, command) => {
+    parent.chosen = command as PetstockCommand;
+    return finish(command);
+  });
 }
 
 /** Gives a command what its outline has left out. One that is finished stays as it is. */
@@ -178,7 +170,54 @@ export async function finish(command: Command): Promise<void> {
   const { define } = command;
   command.define = undefined;
   await define?.();
-  if (define !== undefined) command.addHelpText('after', '\nGlobal options: petstock help options');
+  if (define === undefined) return;
+  addSharedOptions(command);
+  command.addHelpText('after', '\nGlobal options: petstock help options');
+}
+
+/** Adds the options of the program, which may stand behind any word: Commander then parses each word once, where it stands. */
+function addSharedOptions(command: Command): void {
+  let program = command;
+  while (program.parent !== null) program = program.parent;
+  // An option of its own is meant by a name that it has, too: `api --header`.
+  const own = new Set(command.options.map((option) => option.attributeName()));
+  for (const option of program.options.filter((each) => !own.has(each.attributeName()))) {
+    const { flags, long } = option;
+    if (long === '--version') command.version(program.version() ?? '', flags);
+    else command.addOption(new Option(flags));
+    command.options.at(-1)?.hideHelp();
+    if (command instanceof PetstockCommand) command.shared.add(option.attributeName());
+  }
+}
+
+/** The program, and the commands that the command line names below it, as far as Commander has come. */
+function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
+  return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
+}
+
+/** Returns the command that runs, or the last that the command line names, if it names none that can run. */
+export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
+  const [, ...path] = chosenPath(program);
+  const facts: CommandFacts = Object.assign({}, ...path.map((command) => command.facts));
+  const name = path.map((command) => command.name()).join(' ');
+  return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
+}
+
+/** Returns the options that all commands share, wherever they stood. The last counts. */
+export function sharedOptions(program: PetstockCommand): GlobalOptions {
+  const given = chosenPath(program).flatMap((command) => {
+    const names = command === program ? Object.keys(command.opts()) : [...command.shared];
+    return names
+      .filter((name) => command.getOptionValueSource(name) === 'cli')
+      .map((name) => [name, command.getOptionValue(name)]);
+  });
+  return Object.fromEntries(given);
+}
+
+/** Returns the options of a command alone, without those that all commands share. */
+export function ownOptions<Options extends object>(command: PetstockCommand): Options {
+  const own = Object.entries(command.opts()).filter(([name]) => !command.shared.has(name));
+  return Object.fromEntries(own) as Options;
 }
 
 /** A command in the help of its parent: unlike Commander's own term, it needs no more than the outline. */
@@ -186,7 +225,9 @@ export function subcommandTerm(command: Command): string {
   return (command instanceof PetstockCommand ? command.outline?.usage : undefined) ?? command.name();
 }
 
-function defineNoun(noun: PetstockCommand, { description, examples, commands }: NounOutline, run: Run): void {
+function defineNoun(noun: PetstockCommand, outline: NounOutline, run: Run): void {
+  const { description, examples, facts, commands } = outline;
+  noun.facts = { ...facts };
   noun.description(description).enablePositionalOptions();
   if (examples !== undefined) noun.addHelpText('after', examplesText(examples));
   addCommands(noun, commands, run);

@@ -17,6 +17,7 @@ Install, for every shell that starts from then on:
 `;
 
 export const defineCompletion = define({
+  needsConfig: false,
   operands: { '<shell>': shellNames.join(', ') },
   description:
     'Prints a script with which a shell completes petstock at TAB: commands, options and their values, the latest runs and the ' +

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { Action, Run } from '../invocation/invocation.ts';
+import type { Action, CommandFacts, Run } from '../invocation/invocation.ts';
 
 /** Adds to a command what only its own help and its run need. */
-export type Define = (command: Command, run: Run) => void;
+export type Define = (command: Command & { facts: CommandFacts }, run: Run) => void;
 
 /** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
@@ -35,7 +35,7 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
 
 export type Example = readonly [command: string, does?: string];
 
-export interface Definition<Rows extends readonly OptionRow[]> {
+export interface Definition<Rows extends readonly OptionRow[]> extends CommandFacts<OptionsOf<Rows>> {
   /** Default: what Commander makes of the operands. */
   readonly usage?: string;
   /** What each operand is: `'<petId>'`, `'[file]'`. */
@@ -52,6 +52,7 @@ export interface Definition<Rows extends readonly OptionRow[]> {
 export function define<const Rows extends readonly OptionRow[] = []>(definition: Definition<Rows>): Define {
   const { usage, operands = {}, description, options = [], before = '', examples, after = '', action } = definition;
   return (command, run) => {
+    command.facts = definition;
     if (usage !== undefined) command.usage(usage);
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
     for (const [flags, about, read] of options) {

@@ -77,6 +77,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'what petstock keeps on this machine',
     description:
       'What petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
+    facts: { needsConfig: false },
     commands: [
       verb('info', 'show where it is, how large, and who uses it', state, 'defineStateInfo'),
       verb('check', 'check whether it is sound', state, 'defineStateCheck'),
@@ -88,6 +89,7 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'config',
     summary: 'keys, URLs and settings of this machine',
     description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
+    facts: { takesKeys: true },
     examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
       ['petstock config set-key --env production'],
@@ -121,6 +123,7 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'sandbox',
     summary: 'the embedded service, to try things and to test against',
     description: 'The embedded service: a real one, on this machine alone. `--env sandbox` starts it for one command.',
+    facts: { needsConfig: false, takesKeys: true },
     commands: [
       verb('serve', 'serve the embedded service on a port, for any client', serve, 'defineServe'),
       verb('reset', 'throw the stock of the sandbox away and seed a fresh one', sandboxInfo, 'defineReset'),

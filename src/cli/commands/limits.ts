@@ -14,11 +14,14 @@ import { type Where, whereName } from '../../shared/where.ts';
 import { isNamed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { stateOptions, withExistingState } from '../invocation/state-access.ts';
+import { addCommands, PetstockCommand } from './command.ts';
 import { type Define, define, fieldsOption } from './define.ts';
 
 export const defineLimits: Define = (command, run) => {
   limits(command, run);
-  clear(command.command('clear').summary('forget what the service said of a key'), run);
+  const summary = 'forget what the service said of a key';
+  if (command instanceof PetstockCommand)
+    addCommands(command, [{ usage: 'clear', summary, load: async () => clear }], run);
 };
 
 const limits = define({

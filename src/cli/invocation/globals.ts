@@ -1,5 +1,5 @@
 import { type ColorChoice, colorChoices } from '../../output/terminal.ts';
-import { type Format, formats, isFormat } from '../../output/view.ts';
+import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
 import type { EnvironmentName, StoredSettings } from '../../settings/settings.ts';
@@ -31,27 +31,23 @@ export interface GlobalOptions {
   readonly maxWait?: string;
 }
 
-/** Commands whose result can be a page to print. */
-const withPage = ['inventory list', 'history list', 'history show'];
-
 /** @throws UsageError for an unknown format, one that the command does not have, or two that differ */
 export function resolveFormat(
   { output, json }: GlobalOptions,
   settings: StoredSettings,
   isTerminal: boolean,
-  command: string,
+  { hasPage }: { readonly hasPage?: boolean },
 ): Format {
   const hint = 'petstock help output';
-  const hasPage = withPage.includes(command);
-  if (output === 'html' && !hasPage) throw new UsageError(`-o html is for ${withPage.join(', ')}`, { hint });
-  if (output !== undefined && output !== 'html' && !isFormat(output)) {
-    const valid = [...formats, ...(hasPage ? ['html'] : [])].join(', ');
-    throw new UsageError(`Invalid output format "${output}"; valid are ${valid}`, { hint });
+  const valid: readonly Format[] = hasPage ? [...formats, 'html'] : formats;
+  const named = valid.find((format) => format === output);
+  if (output !== undefined && named === undefined) {
+    throw new UsageError(`Invalid output format "${output}"; valid are ${valid.join(', ')}`, { hint });
   }
-  if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, { hint });
+  if (json && named !== undefined && named !== 'json') {
+    throw new UsageError(`--json and -o ${named} cannot be used together; leave one out`, { hint });
   }
-  return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
+  return json ? 'json' : (named ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
 
 export interface Patience {

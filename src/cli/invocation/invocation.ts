@@ -2,6 +2,7 @@ import type { BarCodes, PetNames } from '../../inventory/bar-codes.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
+import type { Environment } from '../../settings/variables.ts';
 import { exitCodes, PetstockError } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { type Where, whereName } from '../../shared/where.ts';
@@ -53,28 +54,49 @@ export type Action<Options extends object> = (
 /** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
 
-/** Commands that can do their work without knowing what is configured. */
-const unconfigured = /^(config path|completion|licenses|state|sandbox|history (list|show|export))( |$)/;
+/** What has to be known of a command before its action runs. Those of a noun count for its commands. */
+export interface CommandFacts<Options extends object = object> {
+  /** False: a configuration that is damaged does not stop it. */
+  readonly needsConfig?: boolean;
+  /** Its result can be a page to print: `-o html`. */
+  readonly hasPage?: boolean;
+  /** It refuses keys on its command line itself, or takes some. */
+  readonly takesKeys?: boolean;
+  /** Reports whether its messages are a log, of which each line is JSON. */
+  logs?(options: Options, env: Environment): boolean;
+}
+
+/** The command that runs, as far as the frame has to know it. */
+export interface RunningCommand extends Omit<CommandFacts, 'logs'> {
+  /** `inventory set` */
+  readonly name: string;
+  readonly logs: boolean;
+}
 
 /** Returns the configuration; a damaged one stops no command that can do without. @throws as `readConfig` */
-function readConfigFor(command: string, folder: string): ReadConfig {
+function readConfigFor({ needsConfig }: RunningCommand, folder: string): ReadConfig {
   try {
     return readConfig(folder);
   } catch (error) {
-    if (!(error instanceof PetstockError) || !unconfigured.test(command)) throw error;
-    const lost = /^(state|history)/.test(command) ? ', and a shared state that it may name is not looked at' : '';
-    return { config: emptyConfig, warnings: [`${sentence(error.message)} It has no effect on this command${lost}`] };
+    if (!(error instanceof PetstockError) || needsConfig !== false) throw error;
+    const instead = 'This command goes on without it: with no settings, and with no shared state that it may name';
+    return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }
 
 /** Opens one run of a command. @throws UsageError for a global option or a setting that makes no sense */
-export async function openInvocation(context: Context, globals: GlobalOptions, command: string): Promise<Invocation> {
+export async function openInvocation(
+  context: Context,
+  globals: GlobalOptions,
+  running: RunningCommand,
+): Promise<Invocation> {
+  const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, env);
-  const { config: configFile, warnings } = readConfigFor(command, folders.config);
+  const { config: configFile, warnings } = readConfigFor(running, folders.config);
   const place = resolvePlace(env, globals, configFile);
   const where = whereOf(place);
-  const format = resolveFormat(globals, place.config.settings, stdout.isTerminal, command);
+  const format = resolveFormat(globals, place.config.settings, stdout.isTerminal, running);
   const patience = resolvePatience(globals);
   const flag = resolveColorFlag(globals.color);
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));

@@ -23,7 +23,12 @@ describe('with --json an error is all that stderr has', () => {
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
 
-  test.for(['inventory list --json --limit', 'sandbox serve --port x --json'])('%s', async (command, { shop }) => {
+  test.for([
+    'inventory list --json --limit',
+    'inventory list --limit x --json',
+    'inventory list --nope -o json',
+    'sandbox serve --port x --json',
+  ])('%s', async (command, { shop }) => {
     expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
   });
 

@@ -96,7 +96,7 @@ describe('--verbose says what a report of a fault needs', () => {
       /^state\tsqlite, schema \d+, 1 run, sound\t/m,
       /^clock\tas the service's, within /m,
       /^locale\tde_DE\.UTF-8\t$/m,
-      /^variables\t.*PETSTOCK_API_KEY_STAGING, PETSTOCK_PAGER, PETSTOCK_URL_STAGING/m,
+      /^variables\t.*PETSTOCK_API_KEY_STAGING, PETSTOCK_PAGER, PETSTOCK_RUNTIME_DIR, PETSTOCK_URL_STAGING/m,
     ])
       expect(result.stdout).toMatch(fact);
     for (const fact of [`version\t${version}`, `config folder\tnot made yet\t${shop.folders.config}\n`])

@@ -189,6 +189,7 @@ function notSet(ref: EntryRef): FailureError {
 }
 
 export const definePath = define({
+  needsConfig: false,
   description: 'Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
   action: async ({ context, results }) => {

@@ -13,6 +13,7 @@ import { exportTo, forceOption } from '../replace-file.ts';
 import { chosenPlace, parseDate } from './selection.ts';
 
 export const defineHistoryExport = define({
+  needsConfig: false,
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
     'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +

@@ -35,6 +35,8 @@ const listOptions = optionRows(
 type ListOptions = OptionsOf<typeof listOptions>;
 
 export const defineHistoryList = define({
+  needsConfig: false,
+  hasPage: true,
   description:
     'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
     'environment, unless --env names one. Sends nothing.',
@@ -132,6 +134,8 @@ async function petsOf(history: History, run: string): Promise<readonly bigint[]>
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export const defineHistoryShow = define({
+  needsConfig: false,
+  hasPage: true,
   operands: { '<run>': 'the run, as history list shows it' },
   description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
   options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],

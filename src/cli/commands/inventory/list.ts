@@ -32,6 +32,7 @@ const listOptions = optionRows(
 type ListOptions = OptionsOf<typeof listOptions>;
 
 export const defineList = define({
+  hasPage: true,
   description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
   options: listOptions,
   examples: [

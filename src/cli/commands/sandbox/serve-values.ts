@@ -1,4 +1,5 @@
 import type { ServiceOptions } from '../../../service/index.ts';
+import type { Environment } from '../../../settings/variables.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import {
   defaultPort,
@@ -49,6 +50,11 @@ export function serveValues(
   return values;
 }
 
+/** Reports whether stderr is a log, which it is for a fault of another option, too. */
+export function logs(flags: Readonly<Record<string, unknown>>, env: Environment): boolean {
+  return flags.log === true || isOn.test(env[variableOf('log')] ?? '');
+}
+
 function fromFlags(flags: Readonly<Record<string, unknown>>): Map<Name, unknown> {
   const entries = optionNames.map((name): [Name, unknown] => {
     const negated = /^no([A-Z])(.*)$/.exec(name);
@@ -79,6 +85,8 @@ function variableOf(name: Name): string {
   return `PETSTOCK_SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`;
 }
 
+const isOn = /^(true|1|yes|on)$/i;
+
 /** @returns undefined for what is off */
 function readVariable(variable: string, name: Name, text: string): unknown {
   const option = options[name];
@@ -88,7 +96,7 @@ function readVariable(variable: string, name: Name, text: string): unknown {
     const parts = text.split(separator).filter((part) => part !== '');
     return parts.map((part) => read(part, flagOf(name)));
   }
-  if (/^(true|1|yes|on)$/i.test(text)) return true;
+  if (isOn.test(text)) return true;
   if (/^(false|0|no|off)$/i.test(text)) return undefined;
   throw new UsageError(`${variable} takes true or false; not "${text}"`);
 }

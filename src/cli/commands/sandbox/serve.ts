@@ -12,7 +12,7 @@ import { named, ownKey, startSandbox, storeError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { logWriter } from './log-writer.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
-import { serveValues, serviceOptionsOf } from './serve-values.ts';
+import { logs, serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
 import { nameOfStore } from './store-access.ts';
 
@@ -20,6 +20,7 @@ import { nameOfStore } from './store-access.ts';
 const startPatience = 30;
 
 export const defineServe = define({
+  logs,
   description:
     'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
   options: sandboxOptions(optionNames),
