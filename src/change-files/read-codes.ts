@@ -1,45 +1,92 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
 import { codeFault, codeText } from '../inventory/count/scan-line.ts';
-import { quoted } from '../shared/parsed.ts';
+import { parseQuantity } from '../inventory/items.ts';
+import { fault, type Parsed, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, CsvRecords } from './csv-records.ts';
 import { FaultList, type FileFaults } from './fault.ts';
 import { fieldOf } from './field-names.ts';
 import { readPieces } from './text.ts';
 
-export type CodesFile = { readonly ok: true; readonly codes: BarCodes } | ({ readonly ok: false } & FileFaults);
+export type CodesFile =
+  | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout }
+  | ({ readonly ok: false } & FileFaults);
 
-/** The indexes of columns; -1 for a name that the file does not have. */
+/** The indexes of columns; -1 for one that the file does not have. */
 interface CodeColumns {
   readonly code: number;
   readonly petId: number;
   readonly name: number;
+  readonly low: number;
+}
+
+/** What another line of the file has to look like. */
+export interface CodesLayout {
+  readonly columns: CodeColumns;
+  /** Columns, those that mean nothing here included. */
+  readonly width: number;
+  readonly delimiter: string;
+  /** Whether its last line has an end. */
+  readonly isEnded: boolean;
+}
+
+/** One code of a pet, with its name if that is to be in the file too. */
+export interface NewCode {
+  readonly code: string;
+  readonly petId: bigint;
+  readonly name?: string | undefined;
 }
 
 /**
- * Reads CSV or TSV with the columns `code`, `petId` and optionally `name`, in any order; other columns are ignored. A code is text: `007` is
- * not `7`. Several codes may stand for one pet, and a pet may have a name and no code.
+ * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are ignored. A code is text:
+ * `007` is not `7`. Several codes may stand for one pet, and a pet may have a name and no code.
  * @throws what `source` throws
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const faults = new FaultList();
-  const codes: CodeLines = { pets: new Map(), names: new Map(), lines: new Map() };
+  const codes: CodeLines = { pets: new Map(), names: new Map(), lows: new Map(), lines: new Map() };
   const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
+  let [width, delimiter, isEnded] = [0, ',', true];
   await readPieces(source, faults, (piece, isLast) => {
     for (const record of records.read(piece, isLast)) {
+      isEnded = record.ended;
       if (record.cells.every((cell) => cell.trim() === '')) continue;
-      if (columns === 'awaited') columns = readHeader(record, faults) ?? 'useless';
-      else if (columns !== 'useless') readCode(record, columns, codes, faults);
+      if (columns === 'awaited') {
+        columns = readHeader(record, faults) ?? 'useless';
+        [width, delimiter] = [record.cells.length, record.delimiter];
+      } else if (columns !== 'useless') readCode(record, columns, codes, faults);
     }
   });
   if (columns === 'awaited' && faults.total === 0) faults.add({ line: 1, message: 'the file is empty' });
-  return faults.or({ codes: { pets: codes.pets, names: codes.names } });
+  const { lines: _, ...found } = codes;
+  const layout = { columns: typeof columns === 'string' ? noColumns : columns, width, delimiter, isEnded };
+  return faults.or({ codes: found, layout });
+}
+
+const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1 };
+
+/** Returns the lines that add codes to a file, for its end. */
+export function codeLines({ columns, width, delimiter, isEnded }: CodesLayout, added: readonly NewCode[]): string {
+  const lines = added.map(({ code, petId, name = '' }) => {
+    const cells = Array.from({ length: width }, () => '');
+    for (const [at, text] of [
+      [columns.code, code],
+      [columns.petId, `${petId}`],
+      [columns.name, name],
+    ] as const) {
+      if (at >= 0)
+        cells[at] = /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+    }
+    return `${cells.join(delimiter)}\n`;
+  });
+  return (isEnded ? '' : '\n') + lines.join('');
 }
 
 interface CodeLines {
   readonly pets: Map<string, bigint>;
   readonly names: Map<bigint, string>;
+  readonly lows: Map<bigint, number>;
   /** On which line each code was. */
   readonly lines: Map<string, number>;
 }
@@ -47,16 +94,19 @@ interface CodeLines {
 function readCode(
   { cells, line }: CsvRecord,
   columns: CodeColumns,
-  { pets, names, lines }: CodeLines,
+  { pets, names, lows, lines }: CodeLines,
   faults: FaultList,
 ) {
   const code = codeText(bareNumber(cells[columns.code] ?? ''));
   const name = (cells[columns.name] ?? '').trim();
   const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
-  const fault = code === '' && name !== '' ? undefined : codeFault(code);
+  const low = readLow(bareNumber(cells[columns.low] ?? ''));
+  const unusable = code === '' && (name !== '' || low.ok) ? undefined : codeFault(code);
   if (!petId.ok) faults.add({ line, column: 'petId', message: petId.fault });
-  if (fault !== undefined) faults.add({ line, column: 'code', message: fault });
-  if (!petId.ok || fault !== undefined) return;
+  if (unusable !== undefined) faults.add({ line, column: 'code', message: unusable });
+  if (!low.ok && low.fault !== '') faults.add({ line, column: 'low', message: low.fault });
+  if (!petId.ok || unusable !== undefined) return;
+  if (low.ok && !lows.has(petId.value)) lows.set(petId.value, low.value);
   if (name !== '' && !names.has(petId.value)) names.set(petId.value, name);
   if (code === '') return;
   const other = pets.get(code) ?? petId.value;
@@ -68,14 +118,23 @@ function readCode(
   lines.set(code, line);
 }
 
+/** Reads the stock at or below which a pet is low. Blank: the fault is empty. */
+function readLow(text: string): Parsed<number> {
+  if (text === '') return fault('');
+  const low = parseQuantity(text);
+  return low.ok && low.value < 0 ? fault(`${quoted(text)} is below zero`) : low;
+}
+
 function readHeader({ cells, line }: CsvRecord, faults: FaultList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  if (code !== -1 && petId !== -1) return { code, petId, name };
+  const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
+  if (code !== -1 && petId !== -1) return { code, petId, name, low };
   faults.add({
     line,
-    message: 'this is not a file of codes: the first line has to name the columns code,petId and, if you like, name',
+    message:
+      'this is not a file of codes: the first line has to name the columns code,petId and, if you like, name and low',
   });
   return undefined;
 }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readCodes } from '../change-files/read-codes.ts';
+import { codeLines, type NewCode, readCodes } from '../change-files/read-codes.ts';
 import { type BarCodes, barCodesText, parseBarCodes, petOfCode } from '../inventory/bar-codes.ts';
 import { codeText } from '../inventory/count/scan-line.ts';
-import { writeFileAtomically } from '../shared/atomic-file.ts';
-import { NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
+import { grouped } from '../inventory/items.ts';
+import { requireSafePlace, writeFileAtomically } from '../shared/atomic-file.ts';
+import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
+import { quoted } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
@@ -22,9 +24,12 @@ interface CodesUse extends Pick<ChosenPlace, 'config'> {
 }
 
 /** An invocation, which reads them once. */
-interface CodesKeeper {
+interface CodesKeeper extends CodesUse {
   readonly shopCodes: () => Promise<BarCodes | undefined>;
 }
+
+/** Faults of the file that are named in a warning. */
+const mostNamed = 20;
 
 /**
  * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
@@ -39,7 +44,8 @@ export async function openShopCodes({ config, context, messages }: CodesUse): Pr
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
   const stats = statSync(file, { throwIfNoEntry: false });
-  const version = stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  // Version 0.2 kept no levels.
+  const version = stats && `2 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
     const codes = await readCodesFile(file, context);
@@ -49,17 +55,46 @@ export async function openShopCodes({ config, context, messages }: CodesUse): Pr
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
     const instead =
       copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
-    const [fault] = error instanceof UsageError ? error.lines : [];
-    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`, fault);
+    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
+    const lines = error instanceof UsageError ? error.lines : [];
+    for (const line of lines.slice(0, mostNamed)) await messages.quote(line, { always: true });
+    if (lines.length > mostNamed) await messages.note(`… and ${grouped(lines.length - mostNamed)} more`);
     return copy?.codes;
   }
 }
 
 /** Returns the bar codes of a file. @throws UsageError with every fault that the file has */
-export async function readCodesFile(file: string, context: Context): Promise<BarCodes> {
+export async function readCodesFile(file: string, context: Context, nothing?: string): Promise<BarCodes> {
+  return (await readWhole(file, context, nothing)).codes;
+}
+
+async function readWhole(file: string, context: Context, nothing?: string) {
   const read = await readCodes(readNamedFile(file, context));
-  if (read.ok) return read.codes;
-  throw faultyFile(file, read, {});
+  if (read.ok) return read;
+  throw faultyFile(file, read, nothing === undefined ? {} : { nothing });
+}
+
+/**
+ * Adds codes to the end of a file, as its columns have them.
+ * @returns those that were not in it yet
+ * @throws UsageError if the file has a fault, or one of them for another pet; FailureError if it can't be written
+ */
+export async function addCodes(file: string, added: readonly NewCode[], context: Context): Promise<readonly NewCode[]> {
+  const { codes, layout } = await readWhole(file, context, 'nothing was added');
+  for (const { code, petId } of added) {
+    const other = codes.pets.get(code);
+    if (other === undefined || other === petId) continue;
+    throw new UsageError(`${quoted(code)} is the code of pet ${other} in ${file}; nothing was added`);
+  }
+  const missing = added.filter(({ code }) => !codes.pets.has(code));
+  if (missing.length > 0) requireSafePlace(file);
+  try {
+    // At its end, so that of two that add at once none is lost.
+    if (missing.length > 0) appendFileSync(file, codeLines(layout, missing));
+  } catch (cause) {
+    throw new FailureError(`${file} can't be written: ${(cause as Error).message}`, { cause });
+  }
+  return missing;
 }
 
 /** Returns the pet of `--code`. @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet */
@@ -71,14 +106,15 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
   throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
 }
 
-/** Returns those of the setting `codes`. @throws UsageError if nothing is known @param option that needs them */
-export async function requireShopCodes({ shopCodes }: CodesKeeper, option: string): Promise<BarCodes> {
-  const codes = await shopCodes();
-  if (codes !== undefined) return codes;
-  throw new UsageError(
-    `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
-    { hint },
-  );
+/** Returns those of the setting `codes`. @throws UsageError if nothing is known, with every fault of the file @param option that needs them */
+export async function requireShopCodes({ shopCodes, config, context }: CodesKeeper, option: string): Promise<BarCodes> {
+  const { codes: file } = config.settings;
+  if (file === undefined)
+    throw new UsageError(
+      `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
+      { hint },
+    );
+  return (await shopCodes()) ?? readCodesFile(file, context, 'nothing was sent');
 }
 
 /** Returns the kept content of a file. @returns `version`: its size, time and inode */

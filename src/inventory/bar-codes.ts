@@ -8,9 +8,11 @@ export interface PetNames {
 export interface BarCodes {
   readonly pets: ReadonlyMap<string, bigint>;
   readonly names: ReadonlyMap<bigint, string>;
+  /** The stock at or below which a pet is low, of those that have a level of their own. */
+  readonly lows: ReadonlyMap<bigint, number>;
 }
 
-export const noBarCodes: BarCodes = { pets: new Map(), names: new Map() };
+export const noBarCodes: BarCodes = { pets: new Map(), names: new Map(), lows: new Map() };
 
 /** Returns the codes of all; of two for one code or pet the first counts. */
 export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
@@ -18,6 +20,7 @@ export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
   return {
     pets: new Map(reversed.flatMap(({ pets }) => [...pets])),
     names: new Map(reversed.flatMap(({ names }) => [...names])),
+    lows: new Map(reversed.flatMap(({ lows }) => [...lows])),
   };
 }
 
@@ -32,19 +35,26 @@ export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined 
 }
 
 /** Returns the codes as JSON, for `parseBarCodes`. Ids are texts: JSON.parse would round them. */
-export function barCodesText({ pets, names }: BarCodes): string {
+export function barCodesText({ pets, names, lows }: BarCodes): string {
   const text = ([code, petId]: readonly [string, bigint]) => [code, `${petId}`];
   return JSON.stringify({
     pets: Array.from(pets, text),
     names: Array.from(names, ([petId, name]) => [`${petId}`, name]),
+    lows: Array.from(lows, ([petId, low]) => [`${petId}`, low]),
   });
 }
 
+type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])[]> & {
+  readonly lows?: readonly (readonly [string, number])[];
+};
+
 /** Returns what `barCodesText` was given. Throws if the text is another one. */
 export function parseBarCodes(text: string): BarCodes {
-  const { pets, names } = JSON.parse(text) as Record<'pets' | 'names', readonly (readonly [string, string])[]>;
+  // Version 0.2 has written no levels.
+  const { pets, names, lows = [] } = JSON.parse(text) as StoredCodes;
   return {
     pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),
     names: new Map(names.map(([petId, name]) => [BigInt(petId), name])),
+    lows: new Map(lows.map(([petId, low]) => [BigInt(petId), low])),
   };
 }

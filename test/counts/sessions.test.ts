@@ -88,7 +88,11 @@ test('a state that is removed while a session is counted is noticed with the nex
 test('every digit of an id, a code as it is, and bar codes are kept', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
-  const codes = { pets: new Map([['007', 9223372036854775807n]]), names: new Map([[9223372036854775807n, 'Rex']]) };
+  const codes = {
+    pets: new Map([['007', 9223372036854775807n]]),
+    names: new Map([[9223372036854775807n, 'Rex']]),
+    lows: new Map(),
+  };
   const scans: ScanRecord[] = [
     { kind: 'add', units: 2, code: '007', pet: 9223372036854775807n },
     { kind: 'set', units: 0, code: "x'\n", pet: undefined },

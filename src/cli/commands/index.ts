@@ -19,6 +19,7 @@ const stockWrite = () => import('./inventory/write-pets.ts');
 const apply = () => import('./inventory/apply.ts');
 const stockExport = () => import('./inventory/export.ts');
 const count = () => import('./inventory/count.ts');
+const codes = () => import('./inventory/codes.ts');
 const diff = () => import('./inventory/diff.ts');
 const watch = () => import('./inventory/watch.ts');
 const historyShow = () => import('./history/show-runs.ts');
@@ -54,6 +55,15 @@ export const commandOutlines: readonly Outline[] = [
       verb('apply [file]', 'write the stock levels that a file asks for', apply, 'defineApply'),
       verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
       verb('count [session]', 'count the shop with a scanner, and set the stock to it', count, 'defineCount'),
+      {
+        usage: 'codes',
+        summary: 'the file of your bar codes, without an editor',
+        description: 'The bar codes, names and levels of your pets: the file of the setting `codes`.',
+        commands: [
+          verb('add <code> <petId> [name]', 'add a bar code of a pet', codes, 'defineCodesAdd'),
+          verb('list', 'list all bar codes', codes, 'defineCodesList'),
+        ],
+      },
       verb('diff <left> <right>', 'compare the stock of two environments or files', diff, 'defineDiff'),
       verb('watch', 'show changes of the stock as they happen', watch, 'defineWatch'),
     ],

@@ -43,6 +43,13 @@ export class Questions {
     return this.context.prompts.text(question);
   }
 
+  /** Asks for something that can as well be left. Unasked it is agreed to with `--yes` alone. */
+  async agrees(question: string): Promise<boolean> {
+    if (this.globals.yes || !this.willAsk()) return this.globals.yes === true;
+    await this.clear();
+    return this.context.prompts.confirm(question);
+  }
+
   /** Asks before a write. @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing */
   async confirm(asked: Question | string): Promise<void> {
     const question = typeof asked === 'string' ? { question: asked } : asked;

@@ -58,6 +58,7 @@ export const defineSet = define({
     // It would make every later command fail.
     if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.fault)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
+    if (name === 'codes') await requireCodes(invocation, String(value));
     await setSetting(place, name, value);
     const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
     await messages.note(`Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`);
@@ -67,6 +68,12 @@ export const defineSet = define({
     }
   },
 });
+
+/** @throws UsageError with every fault of a file of bar codes */
+async function requireCodes({ context }: Invocation, file: string): Promise<void> {
+  const { readCodesFile } = await import('../../shop-codes.ts');
+  await readCodesFile(file, context, 'codes was not changed');
+}
 
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;

@@ -29,6 +29,7 @@ import { linesOf } from './lines.ts';
 import { withSessions } from './list-sessions.ts';
 import { createCountScreen } from './screen.ts';
 import { requireFinished, settle } from './settle.ts';
+import { offerTaught } from './taught.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { flags } = options;
@@ -56,8 +57,9 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
       await keepingSession(session, wayOn, async () => {
-        for (let isNew = beganNow; ; isNew = false) {
-          await count(invocation, counting, isNew);
+        for (let round = 1; ; round += 1) {
+          await count(invocation, counting, beganNow && round === 1);
+          if (round === 1) await offerTaught(invocation, session, options);
           const finish = { ...options, petIds, writeFile, failedOut, wayOn, beganNow };
           const changed = await finishCount(run, counting, finish);
           if (changed.size === 0) break;

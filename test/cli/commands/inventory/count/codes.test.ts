@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn } from './count-rig.ts';
@@ -116,4 +116,35 @@ test('a word at the prompt is no goods: it is not counted, and said to be none',
   for (const told of [word, '23 pets not scanned keep their stock.\n']) expect(stderr).toContain(told);
   const narrow = await count(shop, 'hamster\ndone\n', '', { ...person, terminal: 60 });
   expect(narrow.stderr).toContain("'hamster' is no pet and no code: not counted\n");
+});
+
+test('a code that was taught is offered to the file of codes once, and is in it for the next count', async ({
+  shop,
+}) => {
+  const codes = changeFile(shop, 'petId;code;name;shelf\r\n4;"0;04";Rex;B', 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  const { asked, prompts } = confirming(true);
+  await count(shop, 'X-1\ncode 5\nX-2\ncode 8\n0;04\ndone\n', '', { ...person, prompts });
+  expect(asked[0]).toBe(`Add 2 new codes to ${codes}?`);
+  expect(readFileSync(codes, 'utf8')).toBe('petId;code;name;shelf\r\n4;"0;04";Rex;B\n5;X-1;;\n8;X-2;;\n');
+  const next = confirming(true);
+  expect((await count(shop, 'X-1 x2\nX-2 x2\ndone\n', '', { ...person, prompts: next.prompts })).code).toBe(0);
+  expect(next.asked).toHaveLength(1);
+});
+
+test('no leaves the file of codes as it was; one that has lost its header is said, and the count goes on', async ({
+  shop,
+}) => {
+  const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
+  const { prompts } = confirming(false, true);
+  const typed = 'X-1\ncode 5\ndone\n';
+  expect((await count(shop, typed, `--codes ${codes}`, { ...person, prompts })).code).toBe(0);
+  expect(readFileSync(codes, 'utf8')).toBe('code,petId\n');
+  const confirm = async (question: string) => {
+    writeFileSync(codes, 'nothing\n');
+    return question !== '';
+  };
+  const lost = await count(shop, 'X-1 x2\ncode 5\ndone\n', `--codes ${codes}`, { ...person, prompts: { confirm } });
+  expect(lost).toMatchObject({ code: 0, written: ['5 {"quantity":2}'] });
+  expect(lost.stderr.replace(/\s+/g, ' ')).toContain('has a fault; nothing was added');
 });

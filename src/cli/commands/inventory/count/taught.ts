@@ -1,0 +1,26 @@
+import { taughtCodes } from '../../../../counts/account.ts';
+import type { OpenSession } from '../../../../counts/open-session.ts';
+import { counted } from '../../../../inventory/items.ts';
+import { InterruptedError, PetstockError } from '../../../../shared/errors.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+import { addCodes, readCodesFile } from '../../../shop-codes.ts';
+import type { CountOptions } from './count-options.ts';
+
+/** Offers to add the codes that a session was taught to the file of codes. The count goes on whatever becomes of it. */
+export async function offerTaught(invocation: Invocation, session: OpenSession, options: CountOptions): Promise<void> {
+  const { messages, questions, context, config } = invocation;
+  const file = options.codes ?? config.settings.codes;
+  const taught = Array.from(taughtCodes(session.scans), ([code, petId]) => ({ code, petId }));
+  if (options.dryRun || file === undefined || taught.length === 0) return;
+  try {
+    const { pets } = await readCodesFile(file, context);
+    const missing = taught.filter(({ code }) => !pets.has(code));
+    const codes = counted(missing.length, 'new code');
+    if (missing.length === 0 || !(await questions.agrees(`Add ${codes} to ${file}?`))) return;
+    await addCodes(file, missing, context);
+    await messages.note(`${codes} added to ${file}.`);
+  } catch (error) {
+    if (!(error instanceof PetstockError) || error instanceof InterruptedError) throw error;
+    await messages.warn(error.message);
+  }
+}

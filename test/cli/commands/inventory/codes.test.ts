@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { changeFile, type Shop, test } from '../../../support/shop.ts';
+
+async function withCodes(shop: Shop, text: string): Promise<string> {
+  const file = changeFile(shop, text, 'codes.csv');
+  expect((await shop.run(['config', 'set', 'codes', file])).code).toBe(0);
+  return file;
+}
+
+test('codes add puts a code into the file as its columns have it, and codes list lists all', async ({ shop }) => {
+  const file = await withCodes(shop, 'code,petId,name,low\n007,4,Rex,3\n,9,Mia,\n');
+  const added = await shop.run(['inventory', 'codes', 'add', ' 4006381333931', '9007199254740993', 'Lady, "big"']);
+  expect(added).toMatchObject({ code: 0, requests: [], stderr: expect.stringContaining('Added 4006381333931 to ') });
+  expect(readFileSync(file, 'utf8').split('\n').at(-2)).toBe('4006381333931,9007199254740993,"Lady, ""big""",');
+  const listed = await shop.run('inventory codes list -o tsv');
+  expect(listed.stdout).toBe('007\t4\tRex\t3\n4006381333931\t9007199254740993\tLady, "big"\t\n\t9\tMia\t\n');
+  expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is in');
+  expect(await shop.refused('inventory codes add 007 5')).toContain('"007" is the code of pet 4 in');
+  for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
+});
+
+test('codes add into a file whose last line has no end begins a line of its own', async ({ shop }) => {
+  const file = await withCodes(shop, 'petId\tcode\r\n4\t007');
+  await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
+  expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([
+    '',
+    ...['007\t4\t\t', 'X-1\t1\t\t', 'X-2\t2\t\t', 'X-3\t3\t\t'],
+  ]);
+  expect(readFileSync(file, 'utf8')).toMatch(/^petId\tcode\r\n4\t007\n/);
+});
+
+test('without the setting codes both say how it is set', async ({ shop }) => {
+  for (const words of ['add 007 4', 'list']) {
+    expect(await shop.refused(`inventory codes ${words}`)).toContain("Hint: petstock config set codes '<file.csv>'\n");
+  }
+});
+
+test('a file with faults is refused by config set codes, and named later, each time with all of them', async ({
+  shop,
+}) => {
+  const faulty = 'code,petId,low\n007,x,\n,5,\n8,6,-1\n9,7,many\n';
+  const bad = changeFile(shop, faulty, 'bad.csv');
+  const refused = await shop.refused(['config', 'set', 'codes', bad]);
+  expect(refused).toContain('bad.csv has 4 faults; codes was not changed');
+  expect(refused.match(/^│ line \d/gm)).toHaveLength(4);
+  expect((await shop.run('config get codes')).stdout).toBe('');
+  const file = await withCodes(shop, 'code,petId\n007,4\n');
+  writeFileSync(file, faulty);
+  const later = await shop.refused('inventory get --code 007');
+  expect(later).toMatch(/Error: \S+codes\.csv has 4 faults; nothing was sent\.\n(│ line \d.*\n){4}/);
+});
