@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { version } from '../package.json';
+import own from '../package.json';
+
+const { version } = own;
 
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -82,6 +84,9 @@ export function fetchPackage(spec: string, integrity: string): string {
   rmSync(unfinished, { recursive: true });
   return folder;
 }
+
+/** The page of the repository, such as `https://github.com/ann/petstock`, as `package.json` has it; a release puts it there. */
+export const homepage: string | undefined = (own as { readonly homepage?: string }).homepage?.replace(/#.*$/, '');
 
 /** Returns a template of `docs/packaging` with a value in the place of each `{{word}}`. @throws Error that names a word without one */
 export function filled(name: string, words: Readonly<Record<string, string>>): string {

@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
-import { description, homepage, version } from '../../package.json';
+import { description, version } from '../../package.json';
 import { completionTable } from '../../test/support/reference/completion-table.ts';
 import { manPage } from '../../test/support/reference/man-page.ts';
 import { alias, licencesOf } from '../bundle.ts';
-import { buildConstants, committedAt, fetchPackage, filled, newFolder, root, sumsOf } from '../commands.ts';
+import { buildConstants, committedAt, fetchPackage, filled, homepage, newFolder, root, sumsOf } from '../commands.ts';
 import { bunVersion, executableName, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
 
@@ -16,7 +16,7 @@ import { sbomOf } from './sbom.ts';
  * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
  * and `petstock-linux-x64.cdx.json` and so on, which say what is inside.
  * `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs each into a
- * `.tar.gz` besides, and for all of them fills in a formula for Homebrew and a manifest for Scoop. The same commit gives the same bytes.
+ * `.tar.gz` besides, and for all of them fills in a formula for Homebrew and a manifest for Scoop, if it is known where they can be had. The same commit gives the same bytes.
  */
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: join(root, 'dist/binaries') }, archives: { type: 'boolean' } },
@@ -44,10 +44,9 @@ for (const target of positionals.length === 0 ? targets : positionals) {
 }
 const sums = sumsOf(out);
 writeFileSync(join(out, 'SHA256SUMS'), sums);
-if (values.archives && positionals.length === 0) {
-  const home = homepage.replace(/#.*$/, '');
+if (values.archives && positionals.length === 0 && homepage !== undefined) {
   const words = {
-    ...{ version, description, homepage: home, downloads: `${home}/releases/download/v${version}` },
+    ...{ version, description, homepage, downloads: `${homepage}/releases/download/v${version}` },
     // `petstock-linux-x64.tar.gz` and its sum, and so on.
     ...Object.fromEntries([...sums.matchAll(/^(\S+) +(\S+)$/gm)].map(([, sum, name]) => [name, sum])),
   };

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { homepage, version as released } from '../../package.json';
+import { version as released } from '../../package.json';
 import { bashScript, fishScript, zshScript } from '../../src/cli/commands/completion.ts';
-import { committedAt, filled, newFolder, root } from '../commands.ts';
+import { committedAt, filled, homepage, newFolder, root } from '../commands.ts';
 
 /**
  * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
@@ -14,7 +14,8 @@ const [binaries, out] = [join(root, 'dist/binaries'), join(root, 'dist/packages'
 const architectures = Object.entries({ 'petstock-linux-x64': 'amd64', 'petstock-linux-arm64': 'arm64' });
 const builtAt = committedAt();
 const words = {
-  ...{ released, homepage, licence: readFileSync(join(root, 'LICENSE'), 'utf8') },
+  ...{ released, licence: readFileSync(join(root, 'LICENSE'), 'utf8') },
+  homepage: homepage === undefined ? '' : `Homepage: ${homepage}\n`,
   // `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it.
   version: released.replace('-', '~'),
   date: builtAt.toUTCString().replace('GMT', '+0000'),

@@ -10,9 +10,18 @@ import { sbomOf } from './sbom.ts';
  * inside, `petstock-<version>.tgz.cdx.json`.
  *
  * Its manifest has nothing that is for work on petstock: npm warns of a `prepare` that it has not run, and tools that look
- * for faults report those of dev dependencies.
+ * for faults report those of dev dependencies. Nor has it what is bundled: it would be installed a second time.
  */
-const { scripts, devDependencies, devEngines, overrides, resolutions, ...manifest } = own;
+const {
+  '//dependencies': _,
+  scripts,
+  dependencies,
+  devDependencies,
+  devEngines,
+  overrides,
+  resolutions,
+  ...manifest
+} = own;
 const [out, folder] = [join(root, 'dist/packages'), newFolder()];
 const filter = (path: string) => !/[\\/]dist[\\/](binaries|packages|release)$/.test(path);
 for (const name of ['dist', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])

@@ -31,3 +31,10 @@ export function notesOf(changelog: string, version?: string): string {
 export function releasedChangelog(changelog: string, version: string, date: string): string {
   return changelog.replace(unreleasedHead, `## Unreleased\n\n## ${version} - ${date}`);
 }
+
+/** Returns the page of a repository at GitHub: `https://github.com/ann/petstock`. @param remote its address as git has it */
+export function pageOf(remote: string): string | undefined {
+  const [, path] =
+    /^(?:https:\/\/|ssh:\/\/git@|git@)github\.com[/:]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
+  return path && `https://github.com/${path}`;
+}

@@ -194,8 +194,7 @@ export function requireReadable(version: number, state: string, aside: { way: st
   if (version >= oldestSchema && version <= schemaVersion) return;
   if (version > schemaVersion) {
     throw new FailureError(
-      `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): update petstock`,
-      { hint: 'npm install --global petstock@latest' },
+      `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): use that version`,
     );
   }
   throw new FailureError(

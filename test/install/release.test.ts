@@ -38,6 +38,7 @@ test('the steps of the workflow make a release, which npm and GitHub take', { ti
   writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, '2026-01-02'));
   run(
     `npm version ${version} --no-git-tag-version --ignore-scripts
+    npm pkg set homepage=https://github.com/ann/petstock
     git config user.name Ada; git config user.email ada@example.com
     git commit --quiet --all --message Release; git tag "$TAG"`,
     clone,
@@ -73,13 +74,18 @@ test('the steps of the workflow make a release, which npm and GitHub take', { ti
   expect(() => wrongPages(x64)).toThrow('there is no signature');
   // Provenance is of GitHub's machines alone.
   const publish = stepOf('publish', 'Publish at npm').replace('--provenance', '');
-  expect(run(`npm() { command npm "$@" --dry-run; }; ${publish}`, folder)).toMatch(/Publishing to .* with tag next/);
-  const given = run(`gh() { for word; do echo "$word"; done; }; ${stepOf('publish', 'Publish at GitHub')}`, folder);
-  expect(given.split('\n')).toEqual(
-    expect.arrayContaining([
-      '--prerelease',
-      'release/NOTES.md',
-      ...readdirSync(release).map((name) => `release/${name}`),
-    ]),
+  const npm = (has: string) =>
+    `npm() { if [ $1 = view ]; then echo "${has}"; else command npm "$@" --dry-run; fi; }; ${publish}`;
+  expect(run(npm(''), folder)).toMatch(/Publishing to .* with tag next/);
+  expect(run(npm(version), folder)).toBe(`npm has petstock ${version}\n`);
+  const gh = (step: string, hasPage: boolean) =>
+    run(
+      `gh() { [ $2 != view ] || return ${hasPage ? 0 : 1}; for word; do echo "$word"; done; }; ${stepOf('publish', step)}`,
+      folder,
+    );
+  expect(gh('Show the page', true)).toContain('--draft=false\n--prerelease');
+  expect(gh('Make the page', true)).toContain('upload\n');
+  expect(gh('Make the page', false).split('\n')).toEqual(
+    expect.arrayContaining(['--draft', 'release/NOTES.md', ...readdirSync(release).map((name) => `release/${name}`)]),
   );
 });

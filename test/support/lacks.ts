@@ -18,6 +18,10 @@ const lacking = tracked
     const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
     return missing.map((name) => `${document} names ${name}, which is not there`);
   });
+for (const document of tracked.filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')) {
+  const [file] = /petstock[-_]\d+\.\d+\.\d+[\w.-]*\.(?:tgz|deb)/.exec(textOf(document)) ?? [];
+  if (file !== undefined) lacking.push(`${document} names ${file}, which another release has not: write <version>`);
+}
 if (textOf('docs/commands.md') !== (await commandsDocument()))
   lacking.push('docs/commands.md is not what the commands are now: npm run docs');
 for (const line of lacking) process.stdout.write(`${line}\n`);

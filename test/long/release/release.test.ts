@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { buildConstants } from '../../../.ci/commands.ts';
-import { notesOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
+import { notesOf, pageOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
 import { version } from '../../../package.json';
 import { newFolder } from '../../support/new-folder.ts';
 
@@ -56,21 +56,47 @@ test.each(['', 'v0.2.0', '0.2', '1.0.0-01', '1.0.0+1', '1.0.0\n', 'patch'])('%j 
 });
 
 test.each([
-  ['of no version', [], () => {}, 'Name one version'],
-  ['of a version that is none', ['next'], () => {}, '"next" is not a version'],
-  ['of a version that was there', ['0.1.0'], () => {}, '0.1.0 does not come after 0.1.0'],
-  ['of a tag that is there', ['0.2.0'], (run: Git) => run('tag', 'v0.2.0'), 'There is a tag v0.2.0 already'],
-  ['of a dirty tree', ['0.2.0'], (_: Git, folder: string) => put(folder, 'README.md', 'x'), 'in no commit'],
-  ['of nothing', ['0.2.0'], (run: Git, folder: string) => emptied(run, folder), 'nothing under "## Unreleased"'],
-  ['of a tag that is not there', ['0.1.0', '--tagged'], () => {}, 'has no tag v0.1.0'],
-  ['of a tag of another version', ['0.2.0', '--tagged'], () => {}, 'is 0.1.0, not 0.2.0'],
+  ['https://github.com/ann/petstock.git', 'https://github.com/ann/petstock'],
+  ['https://github.com/ann/petstock', 'https://github.com/ann/petstock'],
+  ['git@github.com:ann/pet.stock.git', 'https://github.com/ann/pet.stock'],
+  ['ssh://git@github.com/ann/petstock.git', 'https://github.com/ann/petstock'],
+  ['/home/ann/petstock', undefined],
+  ['https://github.com.example/ann/petstock', undefined],
+])('the page of the remote %s is %s', (remote, page) => expect(pageOf(remote)).toBe(page));
+
+test.each([
+  ['of no version', ['--dry-run'], () => {}, 'Name one version'],
+  ['of a version that is none', ['next', '--dry-run'], () => {}, '"next" is not a version'],
+  ['of a version that was there', ['0.1.0', '--dry-run'], () => {}, '0.1.0 does not come after 0.1.0'],
+  [
+    'of a tag that is there',
+    ['0.2.0', '--dry-run'],
+    (run: Git) => run('tag', 'v0.2.0'),
+    'There is a tag v0.2.0 already',
+  ],
+  [
+    'of a dirty tree',
+    ['0.2.0', '--dry-run'],
+    (_: Git, folder: string) => put(folder, 'README.md', 'x'),
+    'in no commit',
+  ],
+  [
+    'of nothing',
+    ['0.2.0', '--dry-run'],
+    (run: Git, folder: string) => emptied(run, folder),
+    'nothing under "## Unreleased"',
+  ],
+  ['of a tag that is not there', ['0.1.0', '--tagged', '--dry-run'], () => {}, 'has no tag v0.1.0'],
+  ['of a tag of another version', ['0.2.0', '--tagged', '--dry-run'], () => {}, 'is 0.1.0, not 0.2.0'],
+  ['by nobody', ['0.2.0', '--dry-run'], (run: Git) => run('config', 'user.name', ''), "git config user.name '<yours>'"],
+  ['to nowhere', ['0.2.0'], () => {}, 'git remote add origin'],
 ])('a release is refused: %s, and changes nothing', (_what, args, prepare, message) => {
   const { folder, run } = repository();
   prepare(run, folder);
   const before = run('for-each-ref') + run('status', '--porcelain');
   const script = fileURLToPath(new URL('../../../.ci/release/release.ts', import.meta.url));
   const tsx = pathToFileURL(fileURLToPath(new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url))).href;
-  const command = ['--import', tsx, script, ...args, '--dry-run'];
+  const command = ['--import', tsx, script, ...args];
   const result = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' });
   expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
   expect(result.stderr).not.toMatch(/^ +at |Node\.js v/m);
@@ -91,9 +117,10 @@ function emptied(run: Git, folder: string): void {
 /** A repository with one commit. */
 function repository(): { readonly folder: string; readonly run: Git } {
   const folder = newFolder();
-  const settings = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  const run: Git = (...args) => execFileSync('git', [...settings, ...args], { cwd: folder, encoding: 'utf8' });
+  const run: Git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
   run('init', '--quiet');
+  run('config', 'user.name', 'Ada');
+  run('config', 'user.email', 'ada@example.com');
   put(folder, 'package.json', '{"name":"petstock","version":"0.1.0"}');
   put(folder, 'CHANGELOG.md', changelog);
   run('add', '.');
