@@ -109,9 +109,10 @@ const selectUnknown = `${selectWriters} AND result = 'unknown' AND pet_id IN ?*`
 const selectPruned =
   'SELECT CAST(pet_id AS TEXT) AS pet, sequence FROM petstock.pruned WHERE service = ? AND pet_id IN ?*';
 
-const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
+export const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
 
-function runIn({ id, run, service, undoes }: Row): RunInTables {
+/** @param row of `selectRun` */
+export function runIn({ id, run, service, undoes }: Row): RunInTables {
   return { id: number(id) ?? 0, run: String(run), service: number(service) ?? 0, undoes: text(undoes) };
 }
 

@@ -39,6 +39,8 @@ export interface PresentProcess {
 export interface StateContext {
   readonly store: Store;
   readonly presence: Presence;
+  /** The state folder of this machine, for files beside the state. */
+  readonly folder: string | undefined;
   readonly clock: Clock;
   /** A number in [0, 1). */
   random(): number;

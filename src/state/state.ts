@@ -69,7 +69,7 @@ export class State {
     this.isStandIn = isStandIn;
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
     this.presence = new Presence(store, options);
-    const context = { store, presence: this.presence, clock, random, interrupted, warn };
+    const context = { store, presence: this.presence, folder: options.folder, clock, random, interrupted, warn };
     this.pets = new Pets(context);
     this.history = new History(context, processes.self.host);
   }

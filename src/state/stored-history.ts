@@ -14,11 +14,13 @@ import type { NewRun } from './begin-run.ts';
 import { removableRuns } from './decide.ts';
 import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
+import { removeNotes } from './leaving-notes.ts';
 import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
+import { returnUnsent } from './return-unsent.ts';
 import { look, type Moment, uniqueName, type Work } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { possibleResults } from './tables.ts';
@@ -94,7 +96,10 @@ export class History {
     try {
       for (let expected: number | undefined; ; ) {
         const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
-        if ('token' in taken) return await this.#log({ token: taken.token, service }, run);
+        if ('token' in taken) {
+          await returnUnsent(this.#context, { token: taken.token, service });
+          return await this.#log({ token: taken.token, service }, run);
+        }
         const { by, ends } = taken;
         // Renewed meanwhile: it lives.
         if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
@@ -113,11 +118,14 @@ export class History {
    * @returns how many were removed
    */
   async remove(runs: readonly Pick<RunRecord, 'run' | 'service'>[], how = { isBrief: false }): Promise<number> {
-    const { store } = this.#context;
+    const { store, folder } = this.#context;
     const wanted = new Set(runs.map(({ run }) => run));
     let removed = 0;
     for (const { run, service } of runs) {
-      if (await store.transact('quick', service, (at) => this.#removing(at, run, wanted))) removed += 1;
+      const token = await store.transact('quick', service, (at) => this.#removing(at, run, wanted));
+      if (token === undefined) continue;
+      removeNotes({ folder, token, boot: '' });
+      removed += 1;
     }
     if (removed > 0) await store.reclaim(how);
     return removed;
@@ -181,6 +189,11 @@ export class History {
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);
     if (head === undefined) throw noSuchRun(run);
+    // Who only looks need not be able to write.
+    if (Number(head.unknown) > 0) {
+      const key = { token: String(head.token), service: String(head.service_name) };
+      await returnUnsent(this.#context, key).catch(() => {});
+    }
     const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
     const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
     let before: RecordedRow | undefined;
@@ -294,8 +307,8 @@ export class History {
     return { token };
   }
 
-  /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns whether it was removed */
-  *#removing(at: Moment, run: string, wanted: ReadonlySet<string>): Work<boolean> {
+  /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */
+  *#removing(at: Moment, run: string, wanted: ReadonlySet<string>): Work<string | undefined> {
     const { presence } = this.#context;
     const isOpen = 'pending + unknown > 0';
     const [rows = []] = yield [
@@ -310,7 +323,7 @@ export class History {
     const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
     const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
     const all = rows.map((one) => runRecordOf(one, stays(one)));
-    if (row === undefined || !removableRuns(all, wanted).includes(run)) return false;
+    if (row === undefined || !removableRuns(all, wanted).includes(run)) return undefined;
     const id = Number(row.id);
     at.writes.push(
       statement(
@@ -322,7 +335,7 @@ export class History {
       statement('DELETE FROM petstock.rows WHERE run = ?', id),
       statement('DELETE FROM petstock.runs WHERE id = ?', id),
     );
-    return true;
+    return String(row.token);
   }
 
   /** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */

@@ -5,6 +5,7 @@ import { beginning, type NewRun } from './begin-run.ts';
 import type { Mark } from './decide.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
+import { LeavingNotes } from './leaving-notes.ts';
 import { writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
@@ -34,6 +35,7 @@ export class RunLog {
   #run: string | undefined;
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
+  readonly #notes: LeavingNotes;
   #maxWait = leastWait;
   #deadline: Deadline | undefined;
   /** The last write: one at a time, so that nothing is written twice. */
@@ -56,6 +58,8 @@ export class RunLog {
     this.#key = key;
     [this.#new, this.#run] = typeof run === 'string' ? [undefined, run] : [run, undefined];
     this.#onEnd = onEnd;
+    const { folder, clock } = context;
+    this.#notes = new LeavingNotes({ folder, token: key.token, boot: clock.boot() });
     context.presence.require(this.#outstanding);
   }
 
@@ -95,6 +99,11 @@ export class RunLog {
     return this.#inTurn(() => this.#write('durable', { intents: rows, since, place }));
   }
 
+  /** Notes that the request of a row is about to leave, before it is looked whether it still may. @throws FailureError if that can't be noted */
+  leaves(row: number): void {
+    this.#notes.note(row);
+  }
+
   /**
    * Notes the outcomes of rows, and gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
    * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
@@ -124,7 +133,9 @@ export class RunLog {
     if (this.#hasEnded) return;
     try {
       if (this.hasBegun) await this.#inTurn(() => this.#writeOut({ leaves: true }));
+      this.#notes.end();
     } finally {
+      this.#notes.close();
       this.#hasEnded = true;
       this.#clearDeadline();
       this.#context.presence.release(this.#outstanding);
@@ -169,6 +180,7 @@ export class RunLog {
     const taken = this.#buffer.take(takenFor);
     const call = uniqueName();
     const confirmed = this.#confirmed;
+    if (intents.length > 1) this.#notes.begin(call);
     // Should it fail, nobody knows whether another intent of that row is in its place.
     if (intents.some(({ row }) => row === confirmed?.row)) this.#confirmed = undefined;
     const work = (at: Moment) => {

@@ -208,10 +208,11 @@ export class Dispatch {
   }
 
   async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
-    const { client, clock, presence, timeout } = this.#options;
+    const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
-    // The process may have been stopped since, and others have taken what it held.
+    // The process may have been stopped since, and others have taken what it held. It may be stopped behind the note as well.
     const leave = () => {
+      log.leaves(queued.row);
       if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
       permit.leave();
     };

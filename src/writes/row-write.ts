@@ -87,7 +87,7 @@ export interface Progression {
 export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly governor: Pick<Governor, 'admitSeveral'>;
-  readonly log: Pick<RunLog, 'intend' | 'settle' | 'writesSince'>;
+  readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle' | 'writesSince'>;
   readonly presence: Pick<Presence, 'isCurrent'>;
   readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<Stock>;
   readonly clock: Clock;

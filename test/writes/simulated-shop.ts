@@ -99,6 +99,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     },
     presence: { isCurrent: true },
     log: {
+      leaves: () => {},
       intend: async (intents: readonly Intent[]): Promise<readonly Grant[]> => {
         for (const { row } of intents) intended.add(row);
         return intents.map(() => ({ kind: 'granted' }));

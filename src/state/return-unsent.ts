@@ -1,0 +1,36 @@
+import type { Outcome } from './history.ts';
+import { type RunKey, runIn, selectRun } from './intend-rows.ts';
+import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
+import type { Presence, StateContext } from './processes-present.ts';
+import { countsUpdate, runByToken, settling } from './settle-rows.ts';
+import { statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+
+/**
+ * Rows of a run whose process was killed on this machine while they were prepared are pending again: the notes of that process say that they never left.
+ * As long as another process writes the run nothing happens.
+ */
+export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
+  const { store, presence, folder, clock } = context;
+  const place = { folder, token: key.token, boot: clock.boot() };
+  if (!hasNotes(place)) return;
+  await store.transact('durable', key.service, (at) => returning(presence, at, place));
+}
+
+/** Rows with an intent, of which nothing was heard. */
+const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS pet, token FROM petstock.rows
+  WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
+
+function* returning(presence: Presence, at: Moment, place: NotesPlace): Work<void> {
+  const [[head] = [], rows = []] = yield [statement(selectRun, place.token), statement(selectIntents, place.token)];
+  const living = yield* presence.aliveAmong(at, head === undefined ? [] : [head]);
+  if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
+  const isUnsent = unsentBy(place);
+  const outcomes = rows.flatMap(({ row, pet, token }): Outcome[] => {
+    const isBack = isUnsent?.(Number(row), String(token)) === true;
+    return isBack ? [{ row: Number(row), petId: BigInt(String(pet)), result: 'void' }] : [];
+  });
+  const run = runIn(head);
+  const moves = yield* settling(at, run, outcomes, rows, undefined);
+  if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { commitThenHang, hang } from '../../support/scripted-actions.ts';
+import { tenEach } from '../../support/scripted-service.ts';
+import { killAt, openTill, type Till, test } from '../../support/till.ts';
+
+const rows = 8;
+const stockOf = ({ service }: Till) => Array.from({ length: rows }, (_, index) => service.stockOf(index + 1));
+const fives = `petId,delta\n${Array.from({ length: rows }, (_, index) => `${index + 1},+5\n`).join('')}`;
+const notesIn = ({ folders }: Till) => readdirSync(folders.state).filter((name) => name.startsWith('leaving-'));
+
+/** Kills an apply of eight increments while its first row is on its way. A stranger adds as much to pets 2 and 3, and sells 3 of pet 4. */
+async function killed(till: Till): Promise<string> {
+  const run = await killAt(till, hang, `inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1`);
+  for (const petId of [2, 3]) till.service.sell(petId, -5);
+  till.service.sell(4, 3);
+  return run;
+}
+
+describe('rows of a killed command that never left', () => {
+  test('are sent by a resume whatever a stranger has done to their stock', async () => {
+    const till = await openTill({ stock: tenEach(rows) });
+    const run = await killed(till);
+    const shown = await till.rows();
+    expect(shown.map(({ result }) => result)).toEqual(['unknown', ...Array(rows - 1).fill('pending')]);
+    await till.exits(`inventory apply --resume ${run} --yes`, 0);
+    expect(stockOf(till)).toEqual([15, 20, 20, 12, 15, 15, 15, 15]);
+    expect(notesIn(till)).toEqual([]);
+    await till.exits('state check', 0);
+  });
+
+  test('are left alone by an undo', async () => {
+    const till = await openTill({ stock: tenEach(rows) });
+    const run = await killed(till);
+    await till.run(`undo ${run} --yes`);
+    expect(stockOf(till)).toEqual([10, 15, 15, 7, 10, 10, 10, 10]);
+  });
+
+  test('are those of the last process that has had the run', async () => {
+    const till = await openTill({ stock: tenEach(rows) });
+    const run = await killed(till);
+    await killAt(till, commitThenHang, `inventory apply --resume ${run} --yes --concurrency 1`);
+    till.service.sell(6, -5);
+    await till.exits(`inventory apply --resume ${run} --yes`, 0);
+    expect(stockOf(till)).toEqual([15, 20, 20, 12, 15, 20, 15, 15]);
+  });
+});
+
+test.for([
+  ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
+  ['that make no sense', () => 'no notes'],
+] as const)('notes %s are none: the stock tells', async ([, changed]) => {
+  const till = await openTill({ stock: tenEach(rows) });
+  const run = await killed(till);
+  for (const name of notesIn(till)) {
+    const file = join(till.folders.state, name);
+    writeFileSync(file, changed(readFileSync(file, 'utf8')));
+  }
+  await till.exits(`inventory apply --resume ${run} --yes`, 8, 'not known');
+});
