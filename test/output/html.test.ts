@@ -41,5 +41,5 @@ test('three commands have pages; another refuses before anything is sent', async
     expect([code, stdout.slice(0, 15), stdout.slice(-8)]).toEqual([0, '<!doctype html>', '</html>\n']);
   }
   const refusal = await shop.refused('inventory set 4 6 -o html');
-  expect(refusal).toContain('-o html is for inventory list, history list, history show');
+  expect(refusal).toContain('Invalid output format "html"; valid are table, json, ndjson, csv, tsv');
 });

@@ -15,12 +15,11 @@ const widths = [40, 80, 200];
 
 /** In front of a stranger's words stands a bar; or they are in a line of ours, where they have no colon. */
 function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
-  for (const line of `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/)) {
+  const forgedLines = `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/).filter((line) => {
     const at = line.indexOf('ø');
-    if (at < 0 || line.slice(0, at).includes('│ ')) continue;
-    expect.soft(line, name).not.toContain('øHint:');
-    expect.soft(at, `${name}: ${line}`).toBeGreaterThan(0);
-  }
+    return at === 0 || (at > 0 && !line.slice(0, at).includes('│ ') && line.includes('øHint:'));
+  });
+  expect(forgedLines, name).toEqual([]);
 }
 
 async function attack(shop: Shop, command: string | readonly string[], options: ShopRunOptions = {}) {
