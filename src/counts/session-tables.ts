@@ -16,6 +16,10 @@ export interface SessionHead extends Pick<RunHead, 'env' | 'service' | 'baseUrl'
   /** When it began: milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
+  /** The name that a person gave it. */
+  readonly label?: string;
+  /** Who began it. */
+  readonly user?: string;
   /** Of sessions of 0.2: the ids of those that were merged into it; one alone if it has what the run of that did not write. */
   readonly merged?: readonly string[];
   /** Of sessions of 0.2: it was merged with one that has what a run did not write. */

@@ -99,13 +99,18 @@ export class Sessions {
 
   /**
    * Makes one session of several, which are finished with that: all of it or nothing. It begins with the sum of what each has counted.
-   * @param codes undefined: those of the sources
+   * @param codes undefined: those of the sources @param about the new session
    * @throws ConflictError if another process counts one of them
    */
-  merge(sources: readonly SessionFacts[], codes: BarCodes | undefined): OpenSession {
+  merge(
+    sources: readonly SessionFacts[],
+    codes: BarCodes | undefined,
+    about: Pick<SessionHead, 'label' | 'user'> = {},
+  ): OpenSession {
     return this.connection.durable(() => {
       const found = sources.map(({ head }) => this.#requireFree(head.session));
-      const into = this.#insert(mergedOf(found, codes));
+      const merged = mergedOf(found, codes);
+      const into = this.#insert({ ...merged, head: { ...merged.head, ...about } });
       const end = { how: 'merged', into: into.head.session } as const;
       for (const { head } of found) endSession(this.connection, head.session, end);
       return into;

@@ -28,18 +28,19 @@ export const defineCount = define({
     ['petstock inventory count --new --add --ref N-881', 'a delivery'],
     ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
     ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
-    ['petstock inventory count --list', 'which sessions are there?'],
+    ['petstock inventory count --label "aisle 3"', 'one of several sessions, by name'],
+    ['petstock inventory count --list', 'which sessions are open?'],
     ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
     ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
   ],
   action: async (invocation, flags, session?: string) => {
-    const { list = false, discard } = flags;
+    const { list = false, closed = false, discard } = flags;
     if (list || discard !== undefined) {
       if (session !== undefined || (list && discard !== undefined)) {
         throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });
       }
       const { listSessions, discardSession } = await import('./count/list-sessions.ts');
-      return discard === undefined ? listSessions(invocation) : discardSession(invocation, discard);
+      return discard === undefined ? listSessions(invocation, closed) : discardSession(invocation, discard);
     }
     const options = parseCountFlags(invocation, flags, session);
     const { runCount } = await import('./count/run-count.ts');

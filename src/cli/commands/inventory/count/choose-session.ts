@@ -5,6 +5,8 @@ import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';
+import { quoted } from '../../../../shared/parsed.ts';
+import { singleLine } from '../../../../shared/sanitize.ts';
 import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
@@ -40,31 +42,47 @@ async function newestUnfinished(
   options: CountOptions,
 ): Promise<readonly SessionFacts[]> {
   const { where, context, questions, messages } = invocation;
-  const { mode = 'count', all = false } = options;
-  const fits = (session: SessionFacts) => session.head.mode === mode && !(all && isPartial(session));
+  const { mode = 'count', all = false, label } = options;
+  const fits = (session: SessionFacts) => {
+    const { head } = session;
+    return head.mode === mode && (label === undefined || head.label === label) && !(all && isPartial(session));
+  };
   // What another process counts is that person's.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
-  const newest = open.find(fits) ?? open[0];
-  if (newest === undefined) return [];
-  const name = shortOf(newest);
-  const kind = newest.head.mode === 'count' ? '' : ` (${modeName(newest.head.mode)})`;
-  const what = `Session ${name} of ${localTime(newest.head.at, context.clock.now())}${kind} is not finished`;
+  const newest = open.find(fits);
+  const [first] = newest === undefined ? open : [newest];
+  if (first === undefined) return [];
+  const what = `Session ${nameText(first)} of ${localTime(first.head.at, context.clock.now())}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: commandFor(` ${name}`, fits(newest) ? options.flags : {}, where),
+      hint: commandFor(` ${shortOf(first)}`, newest === undefined ? {} : options.flags, where),
     });
   }
-  // Whoever has said what is counted now did not mean a session of another kind, nor with --all what was written in part.
-  const isOther = (options.mode !== undefined || all) && !fits(newest);
-  const others = isOther ? open.length : open.length - 1;
-  if (others > 0) {
-    const which = others === 1 ? 'Another session is' : `${grouped(others)} other sessions are`;
-    await messages.note(`${which} not finished: petstock inventory count --list`);
+  // Nobody goes on with a session of another kind by Enter, nor with --all with what was written in part.
+  const others = open.filter((session) => session !== newest);
+  if (others.length > 0) {
+    const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
+    const more = others.length > mostNamed ? ', …' : '';
+    const names = `${others.slice(0, mostNamed).map(nameText).join(', ')}${more}`;
+    await messages.note(`${which} not finished: ${names}. To see all: petstock inventory count --list`);
   }
-  if (isOther) return [];
+  if (newest === undefined) return [];
   const question = `${what} (${sumText(accountOf(newest).tally)}). Go on with it? Enter goes on, n begins another`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(questions, question));
   return goesOn ? [newest] : [];
+}
+
+const mostNamed = 3;
+
+/** `k3x9 "aisle 3" (a count of what came in (--add))` */
+function nameText(session: SessionFacts): string {
+  const { label, mode } = session.head;
+  const named = label === undefined ? '' : ` ${quoted(label)}`;
+  return `${shortOf(session)}${named}${mode === 'count' ? '' : ` (${modeName(mode)})`}`;
+}
+
+function byText({ head }: SessionFacts): string {
+  return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
 /** Enter alone goes on. What is scanned at the question is no answer to it. */

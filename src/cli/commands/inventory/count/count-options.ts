@@ -17,6 +17,7 @@ export const countOptions = optionRows(
   ['--new', 'begin another session, even if one is not finished'],
   ['--add', 'what is scanned has come in: the sums are added to the stock'],
   ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
+  ['--label <text>', 'a name for the session, such as that of an aisle; goes on with the open one of that name'],
   ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
   ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
   ['--all', 'count what was not scanned as 0'],
@@ -25,7 +26,8 @@ export const countOptions = optionRows(
   ['--force', 'let --to or --failed-out replace a file, such as that of another count'],
   ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
   ['--ref <text>', 'a number or name of your own, for the history'],
-  ['--list', 'list the sessions of this machine; sends nothing'],
+  ['--list', 'list the open sessions of this machine; sends nothing'],
+  ['--closed', 'with --list: those that are finished, too'],
   fieldsOption,
   ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
   ...bulkOptions,
@@ -42,7 +44,13 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
 
 /** Throws UsageError for options that can't be used together. */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
-  const { merge, codes, all } = flags;
+  const { merge, codes, all, label } = flags;
+  if (flags.closed)
+    throw new UsageError('--closed goes with --list', { hint: 'petstock inventory count --list --closed' });
+  if (label !== undefined && session !== undefined) {
+    throw new UsageError('A session keeps its label: leave --label out, or the session');
+  }
+  if (label?.trim() === '') throw new UsageError('--label takes a name, and it is empty');
   if ([session !== undefined, flags.new, merge !== undefined].filter(Boolean).length > 1) {
     throw new UsageError('A session, --new and --merge cannot be used together: leave out all but one');
   }
@@ -58,7 +66,14 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
 
 /** Returns the command that counts `chosen`, ` k3x9` or ` --new`. */
 export function commandFor(chosen: string, flags: FlagValues, where: Where): string {
-  const words = flagWords({ ...flags, new: undefined, merge: undefined });
+  // A session that is named keeps its label.
+  const isNamed = /^ [^-]/.test(chosen);
+  const words = flagWords({
+    ...flags,
+    new: undefined,
+    merge: undefined,
+    ...(isNamed && { label: undefined }),
+  });
   return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
 }
 

@@ -21,8 +21,9 @@ function sessionsIn(connection: Connection, { context, messages }: Invocation): 
   return new Sessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
 
-export async function listSessions(invocation: Invocation): Promise<void> {
-  const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(true));
+/** @param closed whether those that are finished are listed, too */
+export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
+  const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   await invocation.results.print(sessionsView((found ?? []).filter(({ head }) => isNamed(invocation, head))));
 }
 
@@ -61,19 +62,24 @@ function sessionsView(sessions: readonly SessionFacts[]): View {
   };
 }
 
-const fields = ['session', 'mode', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'];
+const fields = [
+  ...['session', 'mode', 'at', 'env', 'store', 'scans', 'pets', 'units', 'unknown', 'state', 'became'],
+  ...['label', 'user'],
+];
 
 function rowOf(session: SessionFacts): Row {
-  const { mode, at, env, store = null, session: id } = session.head;
+  const { mode, at, env, store = null, session: id, label = null, user = null } = session.head;
   const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
   const [state, became] = [stateOf(session), run ?? file ?? into];
-  return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became };
+  return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became, label, user };
 }
 
 const columns: readonly Column[] = [
   { field: 'name', title: 'Session', whole: true },
   { field: 'at', title: 'At' },
+  { field: 'label', title: 'Label', foreign: 'name' },
+  { field: 'user', title: 'By', foreign: 'name' },
   { field: 'mode', title: 'Mode' },
   { field: 'env', title: 'Env', whole: true },
   { field: 'scans', title: 'Scans', align: 'right' },

@@ -111,7 +111,7 @@ async function openChosen(
   const [first, ...others] = chosen;
   if (first === undefined) {
     const { env, store, service, baseUrl } = connection;
-    const head = { mode, env, store, service, baseUrl, session: '', at: 0 };
+    const head = { mode, env, store, service, baseUrl, ...begunBy(run, options), session: '', at: 0 };
     const content = { head, codes: codes ?? noBarCodes, scans: [] };
     return dryRun && !invocation.context.stdin.isTerminal ? new OpenSession(content) : sessions.begin(content);
   }
@@ -125,7 +125,13 @@ async function openChosen(
   }
   if (opened[0] !== undefined && others.length === 0) return opened[0];
   for (const session of opened) session.close();
-  return dryRun ? new OpenSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes);
+  return dryRun ? new OpenSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
+}
+
+/** Returns what a new session says of itself. */
+function begunBy({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
+  const { user } = connection;
+  return { ...(label !== undefined && { label }), ...(user !== undefined && { user }) };
 }
 
 /** Takes a session, once it is known what became of its last run. @throws UsageError if nothing of it is left */

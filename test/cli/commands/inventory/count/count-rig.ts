@@ -24,7 +24,7 @@ export async function sessionIn(shop: Pick<Shop, 'json'>): Promise<string> {
 
 /** The sessions of the shop by their last four characters, the oldest first. */
 export async function sessionsIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
-  const listed: { session: string }[] = await shop.json('inventory count --list --json');
+  const listed: { session: string }[] = await shop.json('inventory count --list --closed --json');
   return listed.map(({ session }) => session.slice(-4)).reverse();
 }
 
@@ -36,6 +36,6 @@ export async function begun(shop: Shop, ...sessions: readonly string[]): Promise
 
 /** The states of all sessions of the shop, in order. */
 export async function statesIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
-  const listed: { state: string }[] = await shop.json('inventory count --list --json');
+  const listed: { state: string }[] = await shop.json('inventory count --list --closed --json');
   return listed.map(({ state }) => state).sort();
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { createKnowledge } from '../../../../../src/cli/completion/knowledge.ts';
 import { errorJson, openShop, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
-import { begun, count, person, sessionIn, statesIn } from './count-rig.ts';
+import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
 test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
@@ -15,7 +15,9 @@ test('while a session is unfinished a script is refused, with the command that g
     /is finished: it was applied, by run .*\nHint: petstock history show /,
   );
   expect(await count(shop, '6 x14\n')).toMatchObject({ code: 0, written: [] });
-  const listed: { session: string; state: string; became: null }[] = await shop.json('inventory count --list --json');
+  const listed: { session: string; state: string; became: null }[] = await shop.json(
+    'inventory count --list --closed --json',
+  );
   const alike = listed.find(({ state, became }) => state === 'applied' && became === null);
   const merge = `inventory count --merge ${alike?.session} ${name} --dry-run`;
   expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
@@ -68,14 +70,14 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
 
 test('--list shows the sessions, and --discard gives one up after a question', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\nfoo\n');
-  const listed = await shop.run('inventory count --list --json');
+  const listed = await shop.run('inventory count --list --closed --json');
   expect(listed.requests).toEqual([]);
   expect(JSON.parse(listed.stdout)).toMatchObject([
     { env: 'staging', scans: 2, pets: 1, units: 2, unknown: 1, state: 'open', became: null },
   ]);
   expect((await shop.run(`inventory count --discard ${name}`)).code).toBe(2);
   expect((await shop.run(`inventory count --discard ${name} --yes`)).code).toBe(0);
-  expect((await shop.json('inventory count --list --json'))[0].state).toBe('discarded');
+  expect((await shop.json('inventory count --list --closed --json'))[0].state).toBe('discarded');
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
@@ -95,7 +97,9 @@ test('with others unfinished that is said, and no begins another', async ({ shop
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
-  expect(other.stderr).toContain('2 other sessions are not finished: petstock inventory count --list\n');
+  expect(other.stderr).toMatch(
+    /2 other sessions are not finished: \w{4}, \w{4}\. To see all: petstock\s+inventory count --list\n/,
+  );
   expect(other.written).toEqual(['1 {"quantity":1}']);
 });
 
@@ -130,4 +134,27 @@ test.for([
   const removed = await shop.run(`inventory count --discard ${name} --yes`);
   expect(removed).toMatchObject({ code: 0, stderr: `Session ${name} is removed.\n` });
   expect((await shop.run('state check')).code).toBe(0);
+});
+
+test('closed sessions are listed when they are asked for, and each with its label and who began it', async ({
+  shop,
+}) => {
+  await count(shop, '4 x2\n', '--yes --label aisle-3 --max-changes 0');
+  await count(shop, '5 x9\n', '--yes --new');
+  const open = { label: 'aisle-3', user: expect.stringMatching(/./), state: 'open' };
+  expect(await shop.json('inventory count --list --json')).toMatchObject([open]);
+  const all = await shop.json('inventory count --list --closed --json');
+  expect(all).toMatchObject([{ label: null, state: 'applied' }, open]);
+  await shop.refused('inventory count --closed --yes', { stdin: '4\n' });
+});
+
+test('a label goes on with the session of that label, and begins one where there is none', async ({ shop }) => {
+  await count(shop, '4 x2\n', '--yes --label one --max-changes 0');
+  const [one] = await sessionsIn(shop);
+  const two = await count(shop, '5 x2\ndone\n', '--label two', person);
+  expect(two.stderr).toContain(`Another session is not finished: ${one} "one". To see all:`);
+  expect(two.written).toEqual(['5 {"quantity":2}']);
+  const prompts = { ...person.prompts, text: async () => '' };
+  expect((await count(shop, '4\ndone\n', '--label one', { ...person, prompts })).written).toEqual(['4 {"quantity":3}']);
+  await shop.refused(`inventory count ${one} --label three --yes`);
 });
