@@ -54,7 +54,7 @@ test('config set and unset say what is set, where, and which variable hides it',
 });
 
 test.for([
-  ['codes', 'package.json', resolve('package.json')],
+  ['codes', 'test/settings/codes.csv', resolve('test/settings/codes.csv')],
   ['ca-file', 'test/support/certificates/authority.pem', resolve('test/support/certificates/authority.pem')],
   ['state-url', `${database}my%20ca.pem&sslkey=/k.pem`, `${database}${resolve('my%20ca.pem')}&sslkey=/k.pem`],
 ] as const)('config set %s %s stores an absolute path', async ([name, value, stored], { config }) => {

@@ -226,14 +226,14 @@ it('a wait for a process of another start of the machine ends with Ctrl-C', asyn
 });
 
 it.each([
-  [99, 'later version', 'npm install'],
-  [2, 'never released', 'mv '],
+  [99, 'use that version', undefined],
+  [2, 'never released', expect.stringContaining('mv ')],
 ])('a file of another version is left alone if this one can’t read it: %i', async (version, message, hint) => {
   const folder = newFolder();
   const file = await closed(folder);
   await stateSql(folder, `PRAGMA user_version = ${version}`);
   const before = readFileSync(file);
-  const said = { ...failure(message), hint: expect.stringContaining(hint) };
+  const said = { ...failure(message), hint };
   await expect(openState(opening(folder).options)).rejects.toMatchObject(said);
   expect(readFileSync(file)).toEqual(before);
   expect(damaged(folder)).toEqual([]);

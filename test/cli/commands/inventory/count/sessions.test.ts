@@ -98,7 +98,7 @@ test('with others unfinished that is said, and no begins another', async ({ shop
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
   expect(other.stderr).toMatch(
-    /2 other sessions are not finished: \w{4}, \w{4}\. To see all: petstock\s+inventory count --list\n/,
+    /2 other sessions are not finished: \w{4}, \w{4}\. To see all:\s+petstock\s+inventory count --list\n/,
   );
   expect(other.written).toEqual(['1 {"quantity":1}']);
 });
