@@ -3,6 +3,7 @@ import { define } from '../define.ts';
 import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({
+  hasPage: true,
   operands: { '[session]': 'an unfinished session to go on with' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
@@ -29,12 +30,21 @@ export const defineCount = define({
     ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
     ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
     ['petstock inventory count --label "aisle 3"', 'one of several sessions, by name'],
+    ['petstock inventory count --sheet > sheet.html', 'a sheet to print, and to count by hand'],
     ['petstock inventory count --list', 'which sessions are open?'],
     ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
     ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
   ],
   action: async (invocation, flags, session?: string) => {
-    const { list = false, closed = false, discard } = flags;
+    const { list = false, closed = false, discard, sheet = false } = flags;
+    if (sheet) {
+      if (session !== undefined || list || discard !== undefined) throw new UsageError('--sheet is used alone');
+      const { printSheet } = await import('./count/sheet.ts');
+      return printSheet(invocation);
+    }
+    if (invocation.results.format === 'html') {
+      throw new UsageError('-o html is for the sheet', { hint: 'petstock inventory count --sheet -o html' });
+    }
     if (list || discard !== undefined) {
       if (session !== undefined || (list && discard !== undefined)) {
         throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });

@@ -28,6 +28,7 @@ export const countOptions = optionRows(
   ['--ref <text>', 'a number or name of your own, for the history'],
   ['--list', 'list the open sessions of this machine; sends nothing'],
   ['--closed', 'with --list: those that are finished, too'],
+  ['--sheet', 'print a blank sheet of all pets, by name, with their codes and a box; takes a request'],
   fieldsOption,
   ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
   ...bulkOptions,

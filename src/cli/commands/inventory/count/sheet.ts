@@ -1,0 +1,54 @@
+import { noBarCodes } from '../../../../inventory/bar-codes.ts';
+import { itemsOf } from '../../../../inventory/item-columns.ts';
+import type { UnreadableItem } from '../../../../inventory/items.ts';
+import { nameColumn } from '../../../../output/columns.ts';
+import { localMinute } from '../../../../output/time.ts';
+import type { Column, Row } from '../../../../output/view.ts';
+import { whereName } from '../../../../shared/where.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+
+const columns: readonly Column[] = [
+  nameColumn,
+  { field: 'petId', title: 'Pet', align: 'right' },
+  { field: 'codes', title: 'Codes' },
+  { field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' },
+];
+
+/** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
+export async function printSheet(invocation: Invocation): Promise<void> {
+  const { results, messages, globals, context, where, config } = invocation;
+  const { client } = await invocation.service.connectToRead();
+  const { pets, names } = (await invocation.shopCodes()) ?? noBarCodes;
+  const codes = new Map<bigint, string[]>();
+  for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
+  const petIds = new Set<bigint>();
+  const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
+  for await (const items of itemsOf(client.scanInventory({ onUnreadable }))) {
+    for (const { petId } of items) petIds.add(petId);
+  }
+  const rows = [...petIds].sort(byNameIn(names)).map((petId): Row => {
+    return { name: names.get(petId) ?? null, petId, codes: codes.get(petId)?.join(', ') ?? null, counted: null };
+  });
+  const facts = [`Printed ${localMinute(context.clock.now())}. Counted by: ______________________`];
+  const view = {
+    shape: 'list' as const,
+    columns,
+    rows: [rows],
+    page: { title: `Stock-take of ${whereName(where)}`, facts },
+  };
+  const isChosen = globals.json === true || (globals.output ?? config.settings.output) !== undefined;
+  const isPage = !isChosen && !context.stdout.isTerminal;
+  await results.print(view, isPage ? { format: 'html' } : {});
+  if (!isChosen && !isPage) await messages.note('To print it: petstock inventory count --sheet -o html > sheet.html');
+}
+
+/** Pets without a name come last, by their ids. */
+function byNameIn(names: ReadonlyMap<bigint, string>) {
+  return (one: bigint, other: bigint): number => {
+    const [first, second] = [names.get(one), names.get(other)];
+    if (first === undefined || second === undefined) {
+      return first === second ? Number(one > other) - Number(one < other) : first === undefined ? 1 : -1;
+    }
+    return first.localeCompare(second) || Number(one > other) - Number(one < other);
+  };
+}

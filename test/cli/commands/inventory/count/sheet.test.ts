@@ -1,0 +1,29 @@
+import { expect } from 'vitest';
+import { changeFile, openShop, test } from '../../../../support/shop.ts';
+
+test('--sheet is a page with all pets by name, their codes and a box, and no session begins', async () => {
+  const shop = await openShop({ pets: 6 });
+  const codes = changeFile(shop, 'code,petId,name\n004,2,Zebra <finch>\n55,2,\n,3,ant\n', 'codes.csv');
+  await shop.exits(['config', 'set', 'codes', codes], 0);
+  const { stdout, requests } = await shop.exits('inventory count --sheet', 0);
+  expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  expect(stdout).toMatch(/^<!doctype html>/);
+  expect(stdout).toContain('<h1>Stock-take of staging</h1>');
+  const rows = [...stdout.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell);
+  const box = '[__________]';
+  expect(rows.slice(0, 12)).toEqual([
+    ...['ant', '3', '', box],
+    ...['Zebra &lt;finch&gt;', '2', '004, 55', box],
+    ...['', '1', '', box],
+  ]);
+  expect((await shop.run('inventory count --list --closed -o csv')).stdout.split('\n')).toHaveLength(2);
+  const table = await shop.run('inventory count --sheet', { terminal: 80 });
+  expect(table.stderr).toContain('--sheet -o html > sheet.html');
+  expect((await shop.run('inventory count --sheet -o tsv')).stdout).toMatch(/^ant\t3\t\t\n/);
+});
+
+test('-o html is for the sheet alone, and --sheet for itself', async ({ shop }) => {
+  expect(await shop.refused('inventory count -o html --yes', { stdin: '4\n' })).toContain('--sheet -o html');
+  await shop.refused('inventory count --list -o html');
+  await shop.refused('inventory count --list --sheet');
+});
