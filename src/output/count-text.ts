@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Counted, CountStep } from '../inventory/count/tally.ts';
 import { counted, grouped } from '../inventory/items.ts';
-import { isPlainName, plainName, singleLine } from '../shared/sanitize.ts';
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
-import { bar, barred, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
+import { barred, foreignName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export interface CountSum {
   readonly units: number;
@@ -97,9 +97,9 @@ function eventText(
     case 'counted': {
       const { step, code } = event;
       const result = `: ${grouped(step.after)}${changeText(step)}`;
-      const [name, pet] = [nameOf(step.what), petText(step.what, names)];
-      if (pet !== name) return withCode(pet, result, width);
-      return code === name ? name + result : withCode(code, ` = ${name}${result}`, width);
+      const id = nameOf(step.what);
+      if (petName(step.what, names) !== undefined) return petLine(step.what, result, names, width);
+      return code === id ? id + result : withCode(code, ` = ${id}${result}`, width);
     }
     case 'unknown': {
       if (event.units === 0) return withCode(event.code, ': dropped', width);
@@ -110,7 +110,7 @@ function eventText(
       return paint.red(withCode(event.code, fits ? long : units, width));
     }
     case 'takenBack':
-      return withCode(petText(event.step.what, names), `: ${grouped(event.step.before)} (taken back)`, width);
+      return petLine(event.step.what, `: ${grouped(event.step.before)} (taken back)`, names, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
     case 'notTaught':
@@ -162,10 +162,17 @@ export function nameOf(what: Counted): string {
   return typeof what === 'bigint' ? `${what}` : singleLine(what);
 }
 
-/** `42 Rex` */
-export function petText(what: Counted, names: PetNames): string {
-  const name = typeof what === 'bigint' ? names.get(what) : undefined;
-  return name === undefined ? nameOf(what) : `${nameOf(what)} ${plainName(name)}`;
+function petName(what: Counted, names: PetNames): string | undefined {
+  return typeof what === 'bigint' ? names.get(what) : undefined;
+}
+
+/** `42 Rex: 5`; a name that could be taken for our words stands last: `42: 5  │ Food: dry`. What is too long of a name is cut. */
+export function petLine(what: Counted, rest: string, names: PetNames, width: number): string {
+  const id = nameOf(what);
+  const name = petName(what, names);
+  if (name === undefined) return withCode(id, rest, width);
+  if (isPlainName(name)) return withCode(`${id} ${name}`, rest, width);
+  return truncate(`${id}${rest}  ${foreignName(name)}`, width);
 }
 
 function changeText({ before, after }: CountStep): string {
@@ -176,6 +183,5 @@ function changeText({ before, after }: CountStep): string {
 
 /** A code may be anything, and long: it is cut if it has to be, and what follows it never. What is more than a name has a bar in front. */
 function withCode(code: string, rest: string, width: number): string {
-  const shown = isPlainName(code) ? code : bar + singleLine(code);
-  return truncate(shown, Math.max(4, width - visibleWidth(rest))) + rest;
+  return truncate(foreignName(code), Math.max(4, width - visibleWidth(rest))) + rest;
 }

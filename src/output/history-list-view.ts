@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { plainName } from '../shared/sanitize.ts';
 import { whereName } from '../shared/where.ts';
 import { resultWord } from './change-rows.ts';
+import { nameColumn } from './columns.ts';
 import { isoTime, shortTime } from './time.ts';
 import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
@@ -32,7 +32,7 @@ export function historyListView(runs: () => AsyncIterable<RunRecord>, options: H
     rows: batchesOf(complete, toListRow),
     document: { head: undefined, rows: batchesOf(complete, runJson) },
     table: ({ width = Number.POSITIVE_INFINITY }) => ({
-      columns: options.isShared ? [...tableColumns, byColumn, reasonColumn] : [...tableColumns, reasonColumn],
+      columns: [...tableColumns, ...(options.isShared ? [byColumn] : []), reasonColumn, nameColumn],
       rows: tableRows(runs, options, width < roomForPets),
     }),
     ...(options.page && { page: options.page }),
@@ -88,7 +88,7 @@ async function* tableRows(
   for await (const facts of runs()) {
     const { run, at, env, store, command, user, host, reason = null } = facts;
     const row = facts.changes === 1 ? await firstRow(run) : undefined;
-    const change = row === undefined ? petsText(facts, isNarrow) : changeText(row, names);
+    const change = row === undefined ? petsText(facts, isNarrow) : changeText(row);
     const shown = { at: shortTime(at, now), change, command: command.replace(/^inventory /, '') };
     yield [
       {
@@ -98,17 +98,16 @@ async function* tableRows(
         env: whereName({ store, env }),
         by: user === undefined ? host : `${user}@${host}`,
         reason,
+        name: (row && names?.get(row.petId)) ?? null,
       },
     ];
   }
 }
 
-/** `22: 2 → 3`; with a name `22: 2 → 3 Rex`, since the end is cut first */
-function changeText({ petId, before, after, result, quantity }: RecordedRow, names: PetNames | undefined): string {
-  const name = names?.get(petId);
+/** `22: 2 → 3` */
+function changeText({ petId, before, after, result, quantity }: RecordedRow): string {
   const written = result === 'differs' && quantity !== undefined ? quantity : after;
-  const pet = name === undefined ? '' : ` ${plainName(name)}`;
-  return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}${pet}`;
+  return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
 }
 
 /** `4, 5, 8 and 17 more: 120 units`; `20 pets: 120 units`. Units are of what was written, so of a whole run alone. */

@@ -2,11 +2,11 @@ import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
-import { plainName, singleLine } from '../shared/sanitize.ts';
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { type Where, whereName } from '../shared/where.ts';
 import { countsSentence, faultText, resultCell } from './change-rows.ts';
 import type { Paint } from './terminal.ts';
-import { padStart, truncate, visibleWidth, wrap } from './text-width.ts';
+import { foreignName, padStart, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export interface PreviewOptions {
   readonly paint: Paint;
@@ -45,8 +45,8 @@ export function previewLines(
   // One row has nothing to count.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
-  const units = unitsText(totals);
-  const facts = [...counts, ...(isAsked || totals.changes === 0 ? [] : [units])].flatMap((line) => wrap(line, width));
+  const units = isAsked ? '' : unitsText(totals).trimEnd();
+  const facts = [...counts, ...(units === '' ? [] : [units])].flatMap((line) => wrap(line, width));
   const cost = estimate === undefined ? [] : wrap(`${singleLine(estimate)}.`, width);
   return [...lines, ...facts, ...zero, ...cost];
 }
@@ -54,7 +54,7 @@ export function previewLines(
 function withName(line: string, row: BulkRow | undefined, names: PetNames | undefined, width: number): string {
   const name = row && names?.get(row.petId);
   const room = width - visibleWidth(line) - 2;
-  return name === undefined || room < 4 ? line : `${line}  ${truncate(plainName(name), room)}`;
+  return name === undefined || room < 4 ? line : `${line}  ${truncate(foreignName(name), room)}`;
 }
 
 /** Returns some rows, in the order of the plan: first of all those that deserve a look, but with room for ordinary ones. */
@@ -142,14 +142,29 @@ export interface Intention {
   readonly facts?: readonly string[] | undefined;
 }
 
-/** Returns the question about a plan, with all that is at stake in it: the store, how many changes and units, what is unusual. */
-export function planQuestion(rows: readonly BulkRow[], where: Where, intention: Intention, names?: PetNames): string {
+export interface PlanQuestion {
+  /** With all that is at stake in it: the store, how many changes and units, what is unusual. */
+  readonly question: string;
+  /** A name that can't stand in the question, since it could be taken for our words. */
+  readonly words: readonly string[];
+}
+
+/** Returns the question about a plan. */
+export function planQuestion(
+  rows: readonly BulkRow[],
+  where: Where,
+  intention: Intention,
+  names?: PetNames,
+): PlanQuestion {
   const planned = rows.filter(({ result }) => result === 'planned');
   const [only] = planned;
   const facts = (intention.facts ?? []).map((fact) => `, ${fact}`).join('');
   if (planned.length === 1 && only !== undefined && intention.earlier === undefined) {
     const ask = intention.verb === 'Write' ? 'Write it?' : 'Take it back?';
-    return `${onePet(only, where, names?.get(only.petId))}${facts}. ${zeroText(planned)}${ask}`;
+    const name = names?.get(only.petId) ?? '';
+    const isPlain = isPlainName(name);
+    const question = `${onePet(only, where, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
+    return { question, words: isPlain ? [] : [name] };
   }
   const place = whereName(where);
   const changes = counted(planned.length, 'change');
@@ -157,17 +172,19 @@ export function planQuestion(rows: readonly BulkRow[], where: Where, intention: 
     intention.earlier !== undefined
       ? `Add ${changes} to ${place} a SECOND time? ${intention.earlier}.`
       : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${place}${facts}?`;
-  return `${what} ${unitsText(planTotals(planned))} ${zeroText(planned)}`.trimEnd();
+  return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words: [] };
 }
 
+/** `Units: 8 added, 3 removed. `: only what there is. */
 function unitsText({ added, removed }: PlanTotals): string {
-  return `Units: ${grouped(added)} added, ${grouped(removed)} removed.`;
+  const some = (units: bigint, verb: string) => (units === 0n ? [] : [`${grouped(units)} ${verb}`]);
+  const parts = [...some(added, 'added'), ...some(removed, 'removed')];
+  return parts.length === 0 ? '' : `Units: ${parts.join(', ')}. `;
 }
 
-/** `Pet 4 Rex in staging: 39 → 12 (-27)` */
-export function onePet({ petId, before, after }: BulkRow, where: Where, name?: string): string {
-  const pet = name === undefined ? `${petId}` : `${petId} ${plainName(name)}`;
-  const place = `Pet ${pet} in ${whereName(where)}`;
+/** `Pet 4 Rex in staging: 39 → 12 (-27)` @param name that is plain */
+export function onePet({ petId, before, after }: BulkRow, where: Where, name = ''): string {
+  const place = `Pet ${`${petId} ${name}`.trimEnd()} in ${whereName(where)}`;
   if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;
   const change = BigInt(after) - BigInt(before);
   return `${place}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;

@@ -1,3 +1,5 @@
+import { isPlainName, singleLine } from '../shared/sanitize.ts';
+
 /** One column a character, and none that joins another: ASCII, Latin letters, dashes, quotes, … and lines. Most text by far. */
 const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u25fc]*$/;
 /** Matches what `Paint` adds. */
@@ -95,6 +97,11 @@ export function wrap(text: string, room: number, widthOf = graphemeWidth): strin
 
 /** Stands before words that are not ours. */
 export const bar = '│ ';
+
+/** Returns a name that is not ours for the end of a line, whole: a bar stands before one that could be taken for our words. */
+export function foreignName(name: string): string {
+  return isPlainName(name) ? name : bar + singleLine(name);
+}
 
 /**
  * Returns words that are not ours, with a bar in front of each line that they are wrapped to: none of them can look like a

@@ -1,10 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
-import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { stockRemark } from './inventory-view.ts';
 import type { Paint } from './terminal.ts';
-import { bar, truncate, visibleWidth } from './text-width.ts';
+import { foreignName, truncate, visibleWidth } from './text-width.ts';
 import { isoTime, localTime } from './time.ts';
 import { plainColumns, type Row, type View } from './view.ts';
 
@@ -66,8 +65,7 @@ export function seenChangesLines(
     ];
     for (const text of [...statusWords(change), names?.get(petId)]) {
       if (text === undefined) continue;
-      const word = isPlainName(text) ? text : bar + singleLine(text);
-      parts.push(truncate(word, Math.max(8, width - visibleWidth(parts.join('  ')) - 2)));
+      parts.push(truncate(foreignName(text), Math.max(8, width - visibleWidth(parts.join('  ')) - 2)));
     }
     return parts.join('  ');
   });

@@ -81,7 +81,7 @@ describe('a store of its own', () => {
       asked.push(question);
       return 'production';
     };
-    const file = changeFile(shop, 'petId,quantity\n4,1\n');
+    const file = changeFile(shop, 'petId,quantity\n4,1\n5,2\n');
     expect(await shop.run(`inventory apply ${file} ${where}`, { terminal: 80, prompts: { text } })).toMatchObject({
       code: 2,
     });

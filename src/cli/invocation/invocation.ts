@@ -105,7 +105,7 @@ export async function openInvocation(
   const paint = () => paintFor(stdout);
   const results = new Results({ context, globals, format, messages, place: whereName(where), paint });
   if (results.wantsJson) context.onSecondInterrupt?.(lastWords);
-  const questions = new Questions(context, globals, () => messages.clear());
+  const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
   const base = { context, globals, command, configFile, messages, questions };

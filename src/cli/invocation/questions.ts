@@ -1,10 +1,13 @@
 import { UsageError } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';
+import type { Messages } from './messages.ts';
 
 export interface Question {
   /** `Write 3 changes to staging?` */
   readonly question: string;
+  /** Words that are not ours, above the question: each line has a bar in front. */
+  readonly words?: readonly string[];
   /** The word that has to be typed instead of a yes. */
   readonly typed?: string | undefined;
   /** stdin holds the file, so the question can't be answered there. */
@@ -20,8 +23,7 @@ export class Questions {
   constructor(
     private readonly context: Context,
     private readonly globals: GlobalOptions,
-    /** Takes away what is drawn on the last line of the terminal. */
-    private readonly clear: () => Promise<void>,
+    private readonly messages: Pick<Messages, 'clear' | 'quote'>,
   ) {}
 
   /** Reports whether a person will be asked: there is a terminal, whose stdin holds no file, and no `--yes`. */
@@ -39,14 +41,14 @@ export class Questions {
 
   /** Asks for a word, which is no agreement. */
   async text(question: string): Promise<string> {
-    await this.clear();
+    await this.messages.clear();
     return this.context.prompts.text(question);
   }
 
   /** Asks for something that can as well be left. Unasked it is agreed to with `--yes` alone. */
   async agrees(question: string): Promise<boolean> {
     if (this.globals.yes || !this.willAsk()) return this.globals.yes === true;
-    await this.clear();
+    await this.messages.clear();
     return this.context.prompts.confirm(question);
   }
 
@@ -55,19 +57,20 @@ export class Questions {
     const question = typeof asked === 'string' ? { question: asked } : asked;
     this.requireAnswer(question);
     if (this.globals.yes) return;
-    await this.clear();
+    await this.messages.clear();
+    for (const words of question.words ?? []) await this.messages.quote(words, { always: true });
     if (await isAgreed(this.context.prompts, question)) return;
     const { undone = 'Nothing was written' } = question;
     throw new UsageError(`Not confirmed; ${undone.charAt(0).toLowerCase()}${undone.slice(1)}`);
   }
 }
 
-/** Asks once more for a name that was mistyped. Nothing typed is a no. */
+/** Asks once more for a name that was mistyped; its case does not matter. Nothing typed is a no. */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
+  const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();
   const first = (await prompts.text(`${question} Type ${typed} to go on`)).trim();
-  if (first === typed || first === '') return first === typed;
+  if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
   const shown = JSON.stringify(first.slice(0, 40));
-  const again = await prompts.text(`${shown} is not ${typed}. Type ${typed} to go on, or press Enter to stop`);
-  return again.trim() === typed;
+  return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to go on, or press Enter to stop`));
 }

@@ -113,9 +113,10 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
     },
     agree: async (rows) => {
       const question = planQuestion(rows, where, job.intention, job.names);
-      const typed = where.env === 'production' ? whereName(where) : undefined;
+      const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
+      const typed = where.env === 'production' && !isOne ? whereName(where) : undefined;
       const undone = job.resumed && { undone: 'Nothing more was written' };
-      await questions.confirm({ question, typed, stdinIsTaken, look: job.look, ...undone });
+      await questions.confirm({ ...question, typed, stdinIsTaken, look: job.look, ...undone });
     },
     begun: async (run = '', count) => {
       await job.onBegun?.(run);

@@ -47,7 +47,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const asked: string[] = [];
   const text = async (question: string) => words[asked.push(question) - 1] ?? '';
-  const file = changeFile(shop, `petId,quantity\n4,${quantity}\n`, `${quantity}.csv`);
+  const file = changeFile(shop, `petId,quantity\n4,${quantity}\n5,${quantity}\n`, `${quantity}.csv`);
   const command = ['inventory', 'apply', file, '-e', 'production'];
   const result = await shop.exits(command, code, [], { env, terminal: 80, prompts: { text } });
   return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
@@ -55,15 +55,31 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
 
 test('a mistyped name is asked for once more', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
-    'Pet 4 in production: 39 → 12 (-27). Write it? Type production to go on',
+    'Write 2 changes to production? Units: 11 added, 27 removed. Type production to go on',
     '"prodution" is not production. Type production to go on, or press Enter to stop',
   ]);
-  const { asked } = await applyTyping(shop, 13, 2, 'no\x9b2J\u202e', 'nope');
-  expect(asked.at(-1)).toMatch(/^"no" is not production/);
+  const { asked } = await applyTyping(shop, 13, 2, 'no!\x9b2J\u202e', 'nope');
+  expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('only the name itself writes to production', async ({ shop }) => {
-  for (const word of ['y', 'yes', 'Production', 'productio', 'production!', 'staging', 'north/production', ''])
+test('only the name itself writes several pets to production, in any case; n and no stop at once', async ({ shop }) => {
+  for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
+  for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);
   expect((await stockOf(shop)).get('4')).toBe(39);
+  expect((await applyTyping(shop, 12, 0, ' Production ')).written).toHaveLength(2);
+});
+
+test('one pet is a yes or a no in production too, also to take it back', async ({ shop }) => {
+  const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+  const { asked, prompts } = confirming(true);
+  const file = changeFile(shop, 'petId,quantity\n4,12\n');
+  for (const command of [`inventory apply ${file}`, 'undo --last'])
+    await shop.exits(`${command} -e production`, 0, [], { env, terminal: 80, prompts });
+  expect(asked).toEqual([
+    'Pet 4 in production: 39 → 12 (-27). Write it?',
+    expect.stringMatching(
+      /^Pet 4 in production: 12 → 39 \(\+27\), as before inventory apply, run \w{4}\. Take it back\?$/,
+    ),
+  ]);
 });

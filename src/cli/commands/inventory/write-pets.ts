@@ -134,7 +134,11 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
   const [first = '', second, third] = operands;
   if (!operands.some((operand) => operand.includes('='))) {
     if (second === undefined) {
-      throw new UsageError(`Missing required argument "${verb === 'set' ? 'quantity' : 'delta'}"`, { hint });
+      const missing = {
+        set: 'The quantity is missing: how many are there',
+        adjust: 'The change is missing: how many came in (+5), or went out (-5)',
+      };
+      throw new UsageError(missing[verb], { hint });
     }
     if (third === undefined) return [{ petId: petIdOf(first), value: required(parse(second)) }];
     throw new UsageError(`To ${verb} several pets, write a pet and its ${nouns[verb]} as one word: ${several}`, {

@@ -124,5 +124,26 @@ test('a preview, its question, and the history show names', async () => {
   );
   await apply('petId,quantity\n4,5\n');
   expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write it?');
-  expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4: 38 → 5 Rex /);
+  expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4: 38 → 5 .* Rex\n/);
 });
+
+test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 2 kg', 'Wasser–Futter 🐟 ½', '‹x›: 猫砂'])(
+  'shows the name %s whole in a plan, a question, a count, the history and watch',
+  async (name, { shop }) => {
+    const codes = changeFile(shop, `code,petId,name\n55,5,"${name.replaceAll('"', '""')}"\n`, 'codes.csv');
+    await shop.run(['config', 'set', 'codes', codes]);
+    const { asked, prompts } = confirming(true);
+    const terminal = { terminal: 120, prompts, env: { NO_COLOR: '1' } };
+    const plan = await shop.run('inventory set 4=1 5=2 --dry-run', terminal);
+    const question = await shop.run('undo --last', { ...terminal, ...(await shop.run('inventory adjust 5 +1')) });
+    const counted = await shop.run('inventory count --new', { ...terminal, stdin: '55\n55\ndone\n' });
+    const history = await shop.run('history list', terminal);
+    const watched = await shop.run('inventory watch --now --for 1', terminal);
+    for (const { stdout, stderr } of [plan, question, counted, history, watched]) {
+      const lines = [...asked, ...`${stdout}\n${stderr}`.split('\n')].filter((line) => line.includes(name));
+      expect(lines, `${stdout}\n${stderr}`).not.toEqual([]);
+      // What could be taken for our words stands last, behind a bar.
+      for (const line of lines) if (name.includes(':')) expect(line.split('│ ').at(-1)).toBe(name);
+    }
+  },
+);

@@ -4,7 +4,7 @@ import { shortOf } from '../../../../counts/sessions.ts';
 import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
-import { petText, unknownLines, unknownRows } from '../../../../output/count-text.ts';
+import { petLine, unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
@@ -105,11 +105,13 @@ function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bi
 
 async function showChanged({ messages }: Invocation, counting: Counting, changed: ReadonlyMap<bigint, number>) {
   const { names } = counting.session.codes;
-  const lines = Array.from(changed, ([petId, now]) => {
-    const stock = `${grouped(counting.seenOf(petId) ?? 0)} → ${grouped(now)}`;
-    return `${petText(petId, names)}: ${stock} while you counted: count ${changed.size === 1 ? 'it' : 'them'} again`;
-  });
-  await messages.show((paint, width) => lines.map((line) => paint.yellow(truncate(line, width))), { always: true });
+  const again = `while you counted: count ${changed.size === 1 ? 'it' : 'them'} again`;
+  const lineOf = (petId: bigint, now: number, width: number) =>
+    petLine(petId, `: ${grouped(counting.seenOf(petId) ?? 0)} → ${grouped(now)} ${again}`, names, width);
+  await messages.show(
+    (paint, width) => Array.from(changed, ([petId, now]) => paint.yellow(truncate(lineOf(petId, now, width), width))),
+    { always: true },
+  );
 }
 
 async function writeToFile(

@@ -23,7 +23,7 @@ export interface CountScreen {
 
 /**
  * - A person at a terminal sees what came of each line, and below it the sum, behind which the next one is typed.
- * - Where that can't be drawn (`TERM=dumb`, stderr is no terminal) the sum is in each line.
+ * - Where that can't be drawn (`TERM=dumb`, stderr is no terminal) the sum is the line after it.
  * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
@@ -31,9 +31,13 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
   const draws = drawsLive(context) && globals.quiet !== true;
   if (!context.stdin.isTerminal) return pipeScreen(invocation, sum, show, draws ? createLiveLine(context) : undefined);
   if (draws) return promptScreen(invocation, sum, show);
-  const isPlain = ({ kind }: CountEvent) => kind === 'sum' || kind === 'help' || kind === 'word';
-  const tail = (event: CountEvent) => (isPlain(event) ? '' : `. Sum: ${sumText(sum(), show.mode)}`);
-  return { show: (events) => showEvents(invocation, events, sum(), show, tail) };
+  return {
+    show: async (events) => {
+      await showEvents(invocation, events, sum(), show);
+      const isScan = ({ kind }: CountEvent) => !['sum', 'help', 'word'].includes(kind);
+      if (events.some(isScan)) await invocation.messages.note(`Sum: ${sumText(sum(), show.mode)}`);
+    },
+  };
 }
 
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
@@ -94,15 +98,12 @@ async function showEvents(
   events: readonly CountEvent[],
   sum: CountSum,
   show: CountShow,
-  tail: (event: CountEvent) => string = () => '',
 ): Promise<void> {
   const { stderr } = context;
   const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
   if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
   for (const event of events) {
-    const linesOf = (paint: Paint, width: number) => {
-      return eventLines(event, { ...show, sum, paint, width }).map((line) => line + tail(event));
-    };
+    const linesOf = (paint: Paint, width: number) => eventLines(event, { ...show, sum, paint, width });
     await messages.show(linesOf, { always: isUnknown(event) });
   }
 }
