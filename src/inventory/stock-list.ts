@@ -32,6 +32,14 @@ export class StockList {
     for (let at = 0; at < this.size; at += 1) yield this.#items.petIdAt(this.#indexAt(at));
   }
 
+  /** The id with the most digits; 0 if there is none. */
+  get longestId(): bigint {
+    const [first = 0n, last = 0n] = [0, this.size - 1].map((at) =>
+      this.size === 0 ? undefined : this.#items.petIdAt(this.#indexAt(at)),
+    );
+    return `${first}`.length > `${last}`.length ? first : last;
+  }
+
   /** Returns a pet that is in the list twice; undefined if there is none. */
   repeated(): bigint | undefined {
     for (let at = 1; at < this.size; at += 1) {

@@ -56,7 +56,8 @@ export function measure(
 }
 
 /**
- * Fits columns into a width. Wide text is cut, then columns that yield are cut and left out one by one; then all text is
+ * Fits columns into a width. Wide text is cut, then columns that yield are cut and left out one by one, the last rather left out than
+ * cut to a few letters; then all text is
  * cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
  * enough, lines are longer than the width.
  */
@@ -83,22 +84,23 @@ function total(lanes: readonly Lane[], gap: number): number {
 /** Text of more columns than this is cut before any column is left out. */
 const wideText = 30;
 
+/** Text that is cut to fewer columns than this says nothing. */
+const leastText = 10;
+
 /** The steps of giving way: how wide columns may be by how soon they yield. */
 function* steps(lanes: readonly Lane[], width: number) {
   const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
   for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
   for (const level of levels) {
-    for (let cap = width; cap >= narrowest; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
+    for (let cap = width; cap >= (level > 1 ? leastText : narrowest); cap -= 1)
+      yield { caps: caps.set(level, cap), gap: 2 };
     caps.set(level, 0);
   }
   for (let cap = Math.max(narrowest, Math.min(width, caps.get(0) ?? width)); cap >= narrowest; cap -= 1) {
     for (const gap of [2, 1]) yield { caps: caps.set(0, cap), gap };
   }
 }
-
-/** Text that is cut to fewer columns than this says nothing. */
-const leastText = 10;
 
 /** Whether lines are too long, or some text is cut so short, that a line for each value is easier to read. */
 export function isCramped({ lanes, overflows }: Layout): boolean {
@@ -111,21 +113,34 @@ export function isCramped({ lanes, overflows }: Layout): boolean {
 /** The room for rows after the measured ones: an id has at most 20 characters, the others are a guess. */
 const reserve = { id: 20, number: 10, text: 12 };
 
-/** The layout for more rows than were measured: columns are wider if there is room for that. */
+/** The layout for more rows than were measured: columns are wider if there is room for that, unless those are typical of all. */
 export function layOutLong(
   columns: readonly Column[],
   measured: readonly (readonly TableCell[])[],
   header: boolean,
   width: number | undefined,
+  areTypical: boolean,
 ): Layout {
   const lanes = measure(columns, measured, header, width);
+  if (areTypical) return withLastWide(layOut(lanes, width), width);
   const generous = lanes.map((lane, index): Lane => {
     const kind = measured[0]?.[index]?.kind ?? 'text';
     const widest = Math.max(lane.widest, reserve[kind]);
     return { ...lane, widest, width: widest, whole: lane.right || kind !== 'text' ? widest : lane.whole };
   });
   const layout = layOut(generous, width);
-  return layout.fits ? layout : layOut(lanes, width);
+  return withLastWide(layout.fits ? layout : layOut(lanes, width), width);
+}
+
+/** Gives the rest of the line to the last column: a later row may have a longer text. */
+function withLastWide(layout: Layout, width: number | undefined): Layout {
+  const last = layout.lanes.findLastIndex((lane) => lane.width !== undefined);
+  const rest = (width ?? 0) - total(layout.lanes, layout.gap);
+  if (rest <= 0) return layout;
+  return {
+    ...layout,
+    lanes: layout.lanes.map((lane, at) => (at === last ? { ...lane, width: (lane.width ?? 0) + rest } : lane)),
+  };
 }
 
 /** The titles in bold, as the first of the lines that `lineWriter` makes. */
@@ -136,7 +151,7 @@ export function headerLine(layout: Layout, paint: Paint): string {
 
 /** Makes lines at fixed widths, each with its line end. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
-  const last = layout.lanes.length - 1;
+  const last = layout.lanes.findLastIndex(({ width }) => width !== undefined);
   const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
   return (cells) => {
     let line = '';

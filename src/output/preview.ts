@@ -5,8 +5,11 @@ import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { type Where, whereName } from '../shared/where.ts';
 import { countsSentence, faultText, resultCell } from './change-rows.ts';
+import { nameColumn } from './columns.ts';
+import { tableLines } from './table.ts';
 import type { Paint } from './terminal.ts';
-import { foreignName, padStart, truncate, visibleWidth, wrap } from './text-width.ts';
+import { wrap } from './text-width.ts';
+import type { Row, Scalar, View } from './view.ts';
 
 export interface PreviewOptions {
   readonly paint: Paint;
@@ -28,16 +31,17 @@ const mostNotable = 10;
  * and failures with their reason; then how many, units, rows that go to 0 and below, requests and time. Rows that need no change are
  * only counted, and of a single row there is nothing to count. Of a long plan some rows are shown, in their order, first of all some that deserve a look.
  *
- * Where a line is wider than the terminal its reason is cut; numbers never are.
+ * A reason that has no room goes under its row; numbers are never cut.
  */
-export function previewLines(
+export async function previewLines(
   rows: readonly BulkRow[],
   { paint, width, estimate, isAsked, names }: PreviewOptions,
-): string[] {
+): Promise<string[]> {
   const changing = rows.filter((row) => !isIdle(row));
   const shown = chosen(changing);
   const rest = changing.length - shown.length;
-  const lines = rowLines(shown, paint, width).map((line, index) => withName(line, shown[index], names, width));
+  const room = Number.isFinite(width) ? width : undefined;
+  const lines = await tableLines(planView(shown, names, width), { header: false, width: room, paint });
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
   const zeros = isAsked ? [] : zeroLine(totals);
@@ -51,12 +55,6 @@ export function previewLines(
   return [...lines, ...facts, ...zero, ...cost];
 }
 
-function withName(line: string, row: BulkRow | undefined, names: PetNames | undefined, width: number): string {
-  const name = row && names?.get(row.petId);
-  const room = width - visibleWidth(line) - 2;
-  return name === undefined || room < 4 ? line : `${line}  ${truncate(foreignName(name), room)}`;
-}
-
 /** Returns some rows, in the order of the plan: first of all those that deserve a look, but with room for ordinary ones. */
 function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
@@ -68,61 +66,59 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   return rows.filter((row) => picked.has(row));
 }
 
-/** Columns aligned over these rows, with less space between them if the terminal is narrow. */
-function rowLines(rows: readonly BulkRow[], paint: Paint, width: number): string[] {
-  const lines = linesWith(rows, paint, width, grouped);
-  return lines.every((line) => visibleWidth(line) <= width) ? lines : linesWith(rows, paint, width, String);
+/** In columns of a terminal. */
+const narrow = 60;
+
+/** The rows as a table without titles: pet, stock before and after, what becomes of it and why, and the name. */
+function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
+  const widest = (side: 'before' | 'after') => Math.max(0, ...rows.map((row) => stockText(row[side]).length));
+  const [before, after] = [widest('before'), widest('after')];
+  return {
+    shape: 'list',
+    columns: [
+      // With the gap three spaces behind an id, as the contract has it, if there is room.
+      { field: 'petId', title: '', align: 'right', cell: (petId) => (width < narrow ? `${petId}` : `${petId} `) },
+      { field: 'stock', title: '', whole: true, cell: stockCell },
+      { field: 'change', title: '', whole: true, cell: changeCell },
+      { field: 'fault', title: '', foreign: 'name', under: true },
+      nameColumn,
+    ],
+    rows: [
+      rows.map((row) => ({
+        ...{ petId: row.petId, result: row.result, zero: isToZero(row) },
+        stock: `${stockText(row.before).padStart(before)} → ${stockText(row.after).padStart(after)}`,
+        change: row.result === 'planned' ? differenceText(row) : row.result,
+        fault: row.result === 'planned' ? null : (faultText(row) ?? null),
+        name: names?.get(row.petId) ?? null,
+      })),
+    ],
+  };
 }
 
-/** @param numberText groups its digits, or not if the terminal is too narrow for that */
-function linesWith(rows: readonly BulkRow[], paint: Paint, width: number, numberText: NumberText): string[] {
-  const cells = rows.map((row) => ({
-    row,
-    id: `${row.petId}`,
-    before: stockText(row.before, numberText),
-    after: stockText(row.after, numberText),
-    remark: remarkOf(row, paint, numberText),
-  }));
-  const idWidth = widest(cells.map(({ id }) => id));
-  const beforeWidth = widest(cells.map(({ before }) => before));
-  const afterWidth = widest(cells.map(({ after }) => after));
-  const changeWidth = widest(cells.filter(({ row }) => row.result === 'planned').map(({ remark }) => remark));
-  const numbersWidth = idWidth + beforeWidth + arrow.length + afterWidth;
-  const [gap, remarkGap] = numbersWidth + changeWidth + 5 <= width ? ['   ', '  '] : [' ', ' '];
-  const room = width - numbersWidth - gap.length - remarkGap.length;
-  return cells.map(({ row, id, before, after, remark }) => {
-    const stock = `${padStart(before, beforeWidth)}${arrow}${padStart(stockPaint(row, after, paint), afterWidth)}`;
-    const shown = row.result === 'planned' ? remark : truncate(remark, Math.max(0, room));
-    return `${padStart(id, idWidth)}${gap}${stock}${remarkGap}${shown}`.trimEnd();
-  });
+function stockText(stock: number | undefined): string {
+  return stock === undefined ? '?' : grouped(stock);
 }
 
-const arrow = ' → ';
-
-function widest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, visibleWidth(text)), 0);
+function isToZero({ result, after }: BulkRow): boolean {
+  return result === 'planned' && after !== undefined && after <= 0;
 }
 
-type NumberText = (value: number | bigint) => string;
-
-function stockText(stock: number | undefined, numberText: NumberText): string {
-  return stock === undefined ? '?' : numberText(stock);
+/** A stock that becomes 0, or less, is marked. */
+function stockCell(stock: Scalar, { zero }: Row, paint: Paint): string {
+  return zero === true ? `${stock}`.replace(/\S+$/, (after) => paint.bold(paint.yellow(after))) : `${stock}`;
 }
 
-function stockPaint({ result, after }: BulkRow, text: string, paint: Paint): string {
-  return result === 'planned' && after !== undefined && after <= 0 ? paint.bold(paint.yellow(text)) : text;
-}
-
-/** Returns the text after the stock: by how much it changes, or why it does not. */
-function remarkOf(row: BulkRow, paint: Paint, numberText: NumberText): string {
-  const { result, before, after } = row;
-  if (result !== 'planned') {
-    const fault = faultText(row);
-    return `${resultCell(result, {}, paint)}${fault === undefined ? '' : `: ${singleLine(fault)}`}`;
-  }
+/** `(+5)`; nothing if it is not known what the stock was */
+function differenceText({ before, after }: BulkRow): string {
   if (before === undefined || after === undefined) return '';
   const difference = BigInt(after) - BigInt(before);
-  return difference > 0n ? paint.green(`(+${numberText(difference)})`) : paint.red(`(${numberText(difference)})`);
+  return `(${difference > 0n ? '+' : ''}${grouped(difference)})`;
+}
+
+function changeCell(change: Scalar, row: Row, paint: Paint): string {
+  if (row.result !== 'planned') return resultCell(change, row, paint);
+  const text = `${change}`;
+  return text === '' ? '' : text.startsWith('(+') ? paint.green(text) : paint.red(text);
 }
 
 /** `2 pets go to 0. 1 pet goes below 0.` */

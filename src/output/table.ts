@@ -1,13 +1,13 @@
-import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
-import { type CellOptions, shortened, type TableCell, tableCells } from './table-cells.ts';
-import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
+import { factLines, recordLines, recordWriter, uncutCells } from './records.ts';
+import { type CellOptions, type TableCell, tableCells } from './table-cells.ts';
+import { barred } from './text-width.ts';
 import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
 type TableOptions = RenderOptions & CellOptions;
 
-/** Up to so many rows cli-table3 draws the table; its time is quadratic, so a longer one is streamed at fixed widths. */
-const drawnRows = 200;
+/** A longer table is written at widths that its first rows have measured; cli-table3 would take quadratic time. */
+const measuredRows = 200;
 
 /**
  * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
@@ -23,6 +23,13 @@ export async function* table(whole: View, given: RenderOptions): AsyncIterable<s
   } else yield* rowTable(view, options);
 }
 
+/** Returns the lines of a table that is a part of something else. */
+export async function tableLines(view: View, options: RenderOptions): Promise<string[]> {
+  let text = '';
+  for await (const piece of table(view, options)) text += piece;
+  return text.split('\n').slice(0, -1);
+}
+
 function withCleanTitles(view: View, { redact }: RenderOptions): View {
   if (redact === undefined) return view;
   return { ...view, columns: view.columns.map((column) => ({ ...column, title: redact(column.title) })) };
@@ -35,85 +42,111 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
   }
 }
 
+/**
+ * Decides who draws: cli-table3 a table that is whole and fits, at most `measuredRows` long; any other is written row by row, in the form that
+ * has room for it.
+ */
 async function* rowTable(view: View, options: TableOptions): AsyncGenerator<string> {
-  const { header = true, paint } = options;
-  let waiting: readonly Row[] = [];
-  let line: ((row: Row) => string) | undefined;
+  let first: readonly Row[] = [];
+  let form: Form | undefined;
   for await (const batch of view.rows) {
-    if (line === undefined) {
-      waiting = [...waiting, ...batch];
-      if (waiting.length <= drawnRows) continue;
-      const { columns, isWordy } = view;
-      const first = waiting.slice(0, drawnRows).map((row) => tableCells(columns, row, options));
-      const layout = layOutLong(columns, first, header, options.width);
-      const showsRecords = header && isWordy && isCramped(layout);
-      const write = lineWriter(layout);
-      line = showsRecords ? recordWriter(columns, options) : (row) => write(tableCells(columns, row, options));
-      if (header && !showsRecords) yield headerLine(layout, paint);
+    if (form !== undefined) {
+      yield* chunksOf([batch], form.line);
+      continue;
     }
-    yield* chunksOf([waiting.length === 0 ? batch : waiting], line);
-    waiting = [];
+    first = [...first, ...batch];
+    if (first.length <= measuredRows) continue;
+    form = longForm(view, first.slice(0, measuredRows), options);
+    if (form.head !== '') yield form.head;
+    yield* chunksOf([first], form.line);
   }
-  if (waiting.length > 0) yield await wholeTable(view, waiting, options);
+  if (form === undefined && first.length > 0) yield await wholeTable(view, first, options);
 }
 
 /** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
 const widestDrawn = 2000;
 
-/** Draws what fits by cli-table3; lays out the rest in lanes, or as records. */
 async function wholeTable(view: View, rows: readonly Row[], options: TableOptions): Promise<string> {
-  const { shape, isWordy = false, isFacts = false } = view;
-  const { paint, width, header = true } = options;
-  const columns = view.columns.filter(
-    ({ yields, field }) => yields === undefined || rows.some((row) => (row[field] ?? '') !== ''),
-  );
+  const { width, header = true } = options;
+  const columns = view.columns.filter((column) => hasUse(column, rows));
   const cells = rows.map((row) => tableCells(columns, row, options));
   const layout = layOut(measure(columns, cells, header, width), width);
   const isNarrow = layout.lanes.reduce((sum, { width: own = 0 }) => sum + own, 0) <= widestDrawn;
   if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
-  if (!layout.fits) {
-    const [first] = rows;
-    if (header && shape === 'one' && first) return recordLines(columns, uncutCells(columns, first, options), options);
-    if (isFacts)
-      return factLines(
-        rows.map((row) => uncutCells(columns, row, options)),
-        options,
-      );
-    const under = (width ?? 0) < roomForLines ? undefined : columns.find((column) => column.under);
-    const upper = under && withTextUnder(columns, under, rows, options);
-    if (upper !== undefined) return upper;
-    if (header && isWordy && isCramped(layout)) return rows.map(recordWriter(columns, options)).join('');
-  }
-  return (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+  const { head, line } =
+    (layout.fits ? undefined : roomyForm(view, columns, rows, options)) ?? formOf(view, columns, layout, options);
+  return head + rows.map(line).join('');
 }
 
-/** Returns the cells of a row for whoever wraps them, and puts bars in front of their lines. */
-function uncutCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
-  return tableCells(columns, row, { ...options, width: undefined, bars: false });
+function hasUse({ field, yields, varies }: Column, [first, ...others]: readonly Row[]): boolean {
+  const isFilled = (row: Row | undefined) => (row?.[field] ?? '') !== '';
+  if (varies && others.every((row) => row[field] === first?.[field])) return false;
+  return yields === undefined || isFilled(first) || others.some(isFilled);
+}
+
+/** The text above the rows of a table, and that of each row. */
+interface Form {
+  readonly head: string;
+  line(row: Row): string;
+}
+
+/**
+ * Returns the form of a table whose later rows are not known.
+ * @param first those that its columns are measured by
+ * @param areTypical later rows need no more room
+ */
+export function longForm(view: View, first: readonly Row[], given: RenderOptions, areTypical = false): Form {
+  const options = { ...given, bars: true };
+  const { header = true, width } = options;
+  const cells = first.map((row) => tableCells(view.columns, row, options));
+  return formOf(view, view.columns, layOutLong(view.columns, cells, header, width, areTypical), options);
+}
+
+/** Returns lines with the titles above them, or records if the text in lines would be cut to a few letters. */
+function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: TableOptions): Form {
+  const { header = true, paint } = options;
+  if (header && isWordy && isCramped(layout)) return { head: '', line: recordWriter(columns, options) };
+  const write = lineWriter(layout);
+  return { head: header ? headerLine(layout, paint) : '', line: (row) => write(tableCells(columns, row, options)) };
 }
 
 /** On a terminal that is narrower than this, a line for each value is easier to read than text under a row. */
 const roomForLines = 60;
 
-/** Returns a table with the text of one column in lines under its row; undefined if the other columns do not fit either. */
-function withTextUnder(
+/** Returns the form of a table that does not fit, but whose text has room elsewhere; undefined: it is cut. */
+function roomyForm(
+  { shape, isFacts, ...view }: View,
   columns: readonly Column[],
-  under: Column,
   rows: readonly Row[],
   options: TableOptions,
-): string | undefined {
-  const { paint, width = Number.POSITIVE_INFINITY, header = true } = options;
+): Form | undefined {
+  const { width = 0, header = true } = options;
+  if (header && shape === 'one') {
+    return { head: '', line: (row) => recordLines(columns, uncutCells(columns, row, options), options) };
+  }
+  if (isFacts)
+    return {
+      head: factLines(
+        rows.map((row) => uncutCells(columns, row, options)),
+        options,
+      ),
+      line: () => '',
+    };
+  const under = width < roomForLines ? undefined : columns.find((column) => column.under);
+  if (under === undefined) return undefined;
   const others = columns.filter((column) => column !== under);
   const cells = rows.map((row) => tableCells(others, row, options));
   const layout = layOut(measure(others, cells, header, width), width);
   if (isCramped(layout)) return undefined;
-  const write = lineWriter(layout);
-  const lines = rows.map((row, index) => {
-    const [cell] = uncutCells([under], row, options);
-    const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
-    return write(cells[index] ?? []) + text.map((line) => `  ${line}\n`).join('');
-  });
-  return (header ? headerLine(layout, paint) : '') + lines.join('');
+  const { head, line } = formOf({ ...view, shape }, others, layout, options);
+  return { head, line: (row) => line(row) + linesUnder(under, row, options, width) };
+}
+
+/** Returns the text of one column in lines under its row. */
+function linesUnder(column: Column, row: Row, options: TableOptions, width: number): string {
+  const [cell] = uncutCells([column], row, options);
+  const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
+  return text.map((line) => `  ${line}\n`).join('');
 }
 
 /** Draws a whole table with cli-table3. @param header undefined: no header */
@@ -141,54 +174,3 @@ const noBorders = {
   ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
   ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ' },
 };
-
-const recordGap = 2;
-
-/**
- * One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not.
- * A remark follows the value before it.
- */
-function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
-  const { width = 80, paint } = options;
-  const titles = columns.map(({ title }) => shortened(singleLine(title), Math.max(10, width >> 1)));
-  const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
-  const room = Math.max(10, width - indent);
-  const remark = (index: number) => (columns[index]?.remark ? `  ${cells[index]?.text ?? ''}` : '');
-  return titles
-    .flatMap((title, index) => {
-      if (columns[index]?.remark) return [];
-      const { text, kind } = cells[index] ?? { text: '', kind: 'text' };
-      const isFixed = kind !== 'text' || text.includes('\x1b');
-      const lines = isFixed ? [text + remark(index + 1)] : fieldLines(text, room, columns[index]?.foreign);
-      return `${padEnd(paint.bold(title), indent)}${lines.join(`\n${blanks(indent)}`)}`.trimEnd().concat('\n');
-    })
-    .join('');
-}
-
-function fieldLines(text: string, room: number, foreign: Column['foreign']): string[] {
-  const lines = wrap(text, room);
-  if (foreign === undefined || (foreign === 'name' && lines.length === 1 && isPlainName(text))) return lines;
-  return barred(text, room);
-}
-
-/** Makes records of the rows of a list: of each only the fields that it has, with a blank line between two. */
-function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
-  let before = '';
-  return (row) => {
-    const cells = uncutCells(columns, row, options);
-    const isFilled = (_: unknown, index: number): boolean => (cells[index]?.text ?? '') !== '';
-    const record = before + recordLines(columns.filter(isFilled), cells.filter(isFilled), options);
-    before = '\n';
-    return record;
-  };
-}
-
-/** `name  value (remark)`, wrapped under the value. */
-function factLines(rows: readonly (readonly TableCell[])[], options: CellOptions): string {
-  const titles = rows.map(([name]) => ({ field: 'name', title: name?.text ?? '' }));
-  const values = rows.map(([, value, remark]): TableCell => {
-    const parts = [value?.text ?? '', remark === undefined || remark.text === '' ? '' : `(${remark.text})`];
-    return { text: parts.filter((part) => part !== '').join(' '), kind: 'text' };
-  });
-  return recordLines(titles, values, options);
-}

@@ -1,11 +1,12 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
+import { countColumn, nameColumn, numberColumn } from './columns.ts';
 import { stockRemark } from './inventory-view.ts';
+import { longForm } from './table.ts';
 import type { Paint } from './terminal.ts';
-import { foreignName, truncate, visibleWidth } from './text-width.ts';
 import { isoTime, localTime } from './time.ts';
-import { plainColumns, type Row, type View } from './view.ts';
+import { type Column, plainColumns, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
 /** Changes that one look has found, and when: milliseconds since the Unix epoch. */
 export interface SeenFacts {
@@ -13,6 +14,8 @@ export interface SeenFacts {
   readonly changes: readonly Difference[];
   /** They are no changes: the pets that were there at first. */
   readonly isPresent: boolean;
+  /** The longest id that was there at first. */
+  readonly longestId: bigint;
 }
 
 /**
@@ -41,49 +44,69 @@ function toRow(at: number, { petId, change, left, right }: Difference, isPresent
 
 const fields = ['at', 'petId', 'before', 'after', 'status', 'change', 'statusBefore'];
 
-/** Stands above the lines for a person. */
-export const watchHeading = 'Time      Pet  Stock';
+const columns: readonly Column[] = [
+  { field: 'at', title: 'Time', whole: true, cell: (at, _row, paint) => paint.dim(`${at}`) },
+  { ...numberColumn('petId', 'Pet ID'), cell: (petId, _row, paint) => paint.bold(`${petId}`) },
+  countColumn('before', 'Before'),
+  countColumn('after', 'After'),
+  { field: 'difference', title: 'Change', whole: true, cell: differenceCell },
+  { field: 'remark', title: '', remark: true, whole: true },
+  { field: 'status', title: 'Status', foreign: 'name', yields: 2 },
+  nameColumn,
+];
 
-/**
- * Returns the same for a person, a line each: `14:02:11  4  39 → 3  (-36)  low  available  Rex`. What is more than a name has a
- * bar in front of it, and is cut at the end of the line.
- */
+/** Where the lines for a person stand: the same columns in all looks. */
+export interface SeenLines {
+  readonly head: string;
+  of(facts: SeenFacts): string;
+}
+
+/** Makes lines of what is seen for a person: `14:02:11  4  39  3  -36  low  available  Rex`. @param petId the longest that there is */
 export function seenChangesLines(
-  { at, changes, isPresent }: SeenFacts,
+  petId: bigint,
   names: PetNames | undefined,
-  { lowStock, width, paint }: { readonly lowStock: number; readonly width: number; readonly paint: Paint },
-): string[] {
-  const time = paint.dim(localTime(at));
-  return changes.map((change) => {
-    const { petId, right } = change;
-    const remark = right === undefined ? '' : stockRemark(right, lowStock, paint);
-    const parts = [
-      time,
-      paint.bold(`${petId}`),
-      ...stockWords(change, isPresent, paint),
-      ...(remark === '' ? [] : [remark]),
-    ];
-    for (const text of [...statusWords(change), names?.get(petId)]) {
-      if (text === undefined) continue;
-      parts.push(truncate(foreignName(text), Math.max(8, width - visibleWidth(parts.join('  ')) - 2)));
-    }
-    return parts.join('  ');
+  { lowStock, ...options }: Omit<RenderOptions, 'header'> & { readonly lowStock: number },
+): SeenLines {
+  const shown = names === undefined ? columns.filter((column) => column !== nameColumn) : columns;
+  const likely = {
+    before: 99_999,
+    after: 99_999,
+    remark: 'out of stock',
+    status: 'available',
+    name: 'Lady, the T-Rex',
+  };
+  const typical = { ...likely, at: localTime(0), petId };
+  const { head, line } = longForm(
+    { shape: 'list', columns: shown, rows: [] },
+    [typical],
+    { ...options, header: true },
+    true,
+  );
+  const rowOf = (change: Difference, at: number, isPresent: boolean): Row => ({
+    ...{ at: localTime(at), petId: change.petId, difference: isPresent ? null : differenceText(change) },
+    ...{ before: change.left?.quantity ?? null, after: change.right?.quantity ?? null, status: statusText(change) },
+    remark: change.right === undefined ? null : stockRemark(change.right, lowStock, options.paint),
+    name: names?.get(change.petId) ?? null,
   });
+  return {
+    head,
+    of: ({ at, changes, isPresent }) => changes.map((change) => line(rowOf(change, at, isPresent))).join(''),
+  };
 }
 
-function stockWords({ change, left, right }: Difference, isPresent: boolean, paint: Paint): string[] {
-  if (right === undefined) return [left === undefined ? '' : grouped(left.quantity), paint.red(change)];
-  if (isPresent) return [grouped(right.quantity)];
-  const word = change === 'added' ? [paint.green(change)] : [];
-  const by = left === undefined ? 0n : BigInt(right.quantity) - BigInt(left.quantity);
-  if (left === undefined || by === 0n) return [grouped(right.quantity), ...word];
-  const difference = by > 0n ? paint.green(`(+${grouped(by)})`) : paint.red(`(${grouped(by)})`);
-  return [`${grouped(left.quantity)} → ${grouped(right.quantity)}`, difference, ...word];
+/** `+5`; of a pet that came or went, and of one whose status alone has changed, the word for it */
+function differenceText({ change, left, right }: Difference): string {
+  if (left === undefined || right === undefined) return change;
+  const by = BigInt(right.quantity) - BigInt(left.quantity);
+  return by === 0n ? '' : `${by > 0n ? '+' : ''}${grouped(by)}`;
 }
 
-function statusWords({ left, right }: Difference): string[] {
+function differenceCell(value: Scalar, _row: Row, paint: Paint): string {
+  const text = `${value ?? ''}`;
+  return text === '' ? '' : text.startsWith('+') || text === 'added' ? paint.green(text) : paint.red(text);
+}
+
+function statusText({ left, right }: Difference): string {
   const status = (right ?? left)?.status ?? '';
-  return left === undefined || right === undefined || left.status === status
-    ? [status]
-    : [`${left.status} → ${status}`];
+  return left === undefined || right === undefined || left.status === status ? status : `${left.status} → ${status}`;
 }

@@ -44,9 +44,12 @@ export class Messages {
   }
 
   /** Shows lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width if nothing is to be wrapped */
-  async show(lines: (paint: Paint, width: number) => readonly string[], { always } = { always: false }): Promise<void> {
+  async show(
+    lines: (paint: Paint, width: number) => readonly string[] | Promise<readonly string[]>,
+    { always } = { always: false },
+  ): Promise<void> {
     if (this.options.quiet && !always) return;
-    for (const line of lines(await this.options.paint(), this.#width)) await this.#print(line);
+    for (const line of await lines(await this.options.paint(), this.#width)) await this.#print(line);
   }
 
   async debug(line: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Paint } from '../../output/terminal.ts';
 import { barred } from '../../output/text-width.ts';
-import type { Format, Renderer, View } from '../../output/view.ts';
+import type { Format, Renderer, RenderOptions, View } from '../../output/view.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
@@ -51,10 +51,11 @@ export class Results {
     if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
-  /** Writes lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width off a terminal */
-  async show(lines: (paint: Paint, width: number) => readonly string[]): Promise<void> {
-    const width = this.#width ?? Number.POSITIVE_INFINITY;
-    await this.#write(`${lines(await this.options.paint(), width).join('\n')}\n`);
+  /** Writes lines that may be painted; what they repeat must be harmless already. */
+  async show(textOf: (options: Omit<RenderOptions, 'header'>) => string): Promise<void> {
+    const { stdout } = this.options.context;
+    const redact = stdout.isTerminal ? stdout.redact : undefined;
+    await this.#write(textOf({ width: this.#width, paint: await this.options.paint(), redact }));
   }
 
   /** Writes the service's words, whatever they are: for a person at a terminal with a bar in front of each line. */

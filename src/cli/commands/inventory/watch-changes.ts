@@ -53,7 +53,7 @@ export async function* watchChanges(invocation: Invocation, options: WatchOption
       const changes = batch.filter(counts);
       if (changes.length === 0) continue;
       found ||= !isPresent;
-      yield { at, changes, isPresent };
+      yield { at, changes, isPresent, longestId: watch.longestId };
     }
     if ((options.first && found) || !(await watch.pause())) return;
   }
@@ -74,6 +74,7 @@ class Watch {
   readonly #pace: Pace;
   readonly #end: number;
   readonly #known = new KnownStock();
+  longestId = 0n;
   /** Looks that were answered. */
   #looks = 0;
   #unreadable: ReadonlySet<bigint> = new Set();
@@ -115,6 +116,7 @@ class Watch {
   async #begin({ list, unreadable }: Look): Promise<void> {
     const { messages, where } = this.invocation;
     const { petIds = [], interval } = this.options;
+    this.longestId = list.longestId;
     const present = new Set(this.options.petIds && list.petIds());
     const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
     if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);

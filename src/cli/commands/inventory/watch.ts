@@ -1,7 +1,6 @@
 import { parsePetId, parsePetStatus } from '../../../inventory/items.ts';
-import type { Paint } from '../../../output/terminal.ts';
 import type { Format } from '../../../output/view.ts';
-import { seenChangesLines, seenChangesView, watchHeading } from '../../../output/watch-view.ts';
+import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
@@ -71,14 +70,16 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
   const names = await invocation.petNames();
   const lowStock = lowStockOf(invocation);
   let [changes, isFirst] = [0, true];
+  let lines: SeenLines | undefined;
   try {
     for await (const facts of watchChanges(invocation, options)) {
       if (!facts.isPresent) changes += facts.changes.length;
       // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
       if (format === 'table') {
-        const heading = isFirst ? [watchHeading] : [];
-        const lines = (paint: Paint, width: number) => seenChangesLines(facts, names, { lowStock, width, paint });
-        await results.show((paint, width) => [...heading.map(paint.dim), ...lines(paint, width)]);
+        await results.show((options) => {
+          lines ??= seenChangesLines(facts.longestId, names, { ...options, lowStock });
+          return `${isFirst ? lines.head : ''}${lines.of(facts)}`;
+        });
       } else {
         await results.print(seenChangesView(facts, names), { format, ...(!isFirst && { header: false }) });
       }

@@ -120,7 +120,7 @@ test('a preview, its question, and the history show names', async () => {
   const apply = (rows: string) =>
     shop.run(['inventory', 'apply', changeFile(shop, rows)], { terminal: 80, prompts, env: { NO_COLOR: '1' } });
   expect((await apply('petId,quantity\n4,38\n5,9\n8,1\n')).stderr).toMatch(
-    /4 {3}39 → 38 {2}\(-1\) {2}Rex\n5 {4}1 → {2}9 {2}\(\+8\) {2}Lady, the T-Rex\n8 {3}32 → {2}1 {2}\(-31\)\n/,
+    /4 {3}39 → 38 {2}\(-1\) {3}Rex\n5 {4}1 → {2}9 {2}\(\+8\) {3}Lady, the T-Rex\n8 {3}32 → {2}1 {2}\(-31\)\n/,
   );
   await apply('petId,quantity\n4,5\n');
   expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write it?');
