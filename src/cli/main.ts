@@ -1,3 +1,4 @@
+import { colorChoices, wantsColor } from '../output/terminal.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { ownOptions, type PetstockCommand, runningCommand, sharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
@@ -38,7 +39,11 @@ export async function main(given: Context): Promise<number> {
   const writeOut = (text: string) => {
     help += text;
   };
-  const program = createProgram({ run, width, writeOut });
+  const hasColor = (): boolean => {
+    const flag = colorChoices.find((choice) => choice === sharedOptions(program).color);
+    return wantsColor({ flag, env: context.env, isTerminal: context.stdout.isTerminal });
+  };
+  const program = createProgram({ run, width, writeOut, hasColor });
   try {
     await parse(program, context.argv);
     if (help !== '') {

@@ -1,4 +1,6 @@
-import { type Command, CommanderError } from 'commander';
+import { type Command, CommanderError, Help } from 'commander';
+import { bold } from '../output/terminal.ts';
+import { padEnd } from '../output/text-width.ts';
 import { version } from '../shared/version.ts';
 import { addCommands, PetstockCommand, subcommandTerm } from './commands/command.ts';
 import { commandOutlines, helpOutline } from './commands/index.ts';
@@ -9,12 +11,14 @@ export interface ProgramOptions {
   writeOut(text: string): void;
   /** Characters that fit on a line. */
   readonly width: number;
+  /** Reports whether help is shown in colour. Called once the options are read. */
+  hasColor(): boolean;
   readonly run: Run;
 }
 
 /** The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next. */
-export function createProgram({ writeOut, width, run }: ProgramOptions): PetstockCommand {
-  const program = new PetstockCommand('petstock')
+export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions): PetstockCommand {
+  const program: PetstockCommand = new PetstockCommand('petstock')
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
@@ -23,12 +27,19 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Petstoc
       writeErr: writeOut,
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
+      getOutHasColors: hasColor,
+      getErrHasColors: hasColor,
     })
     .showSuggestionAfterError(false)
-    .configureHelp({ sortSubcommands: false, subcommandTerm })
-    .description('Looks at and adjusts the stock of a pet store from the command line.')
+    .configureHelp({
+      sortSubcommands: false,
+      subcommandTerm,
+      styleTitle: bold,
+      formatHelp(command, help): string {
+        return command === program ? rootHelp(program, help) : Help.prototype.formatHelp.call(help, command, help);
+      },
+    })
+    .description('Manage the stock of a pet store from the command line.')
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
@@ -51,8 +62,7 @@ export function createProgram({ writeOut, width, run }: ProgramOptions): Petstoc
     .option(
       '--max-wait <seconds>',
       'longest total wait for a rate limit (default: 90; a bulk run: any number of minutes)',
-    )
-    .addHelpText('after', firstSteps);
+    );
   addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
   return program;
 }
@@ -66,15 +76,24 @@ export async function parse(program: Command, argv: readonly string[]): Promise<
   }
 }
 
-const firstSteps = `
-First steps:
-  # try it: no key, no address, nothing to install
-  petstock --env sandbox inventory list
-  # where your store's service is, and its API key, which is not shown
-  petstock config set-url 'https://<your-store>/v1'
-  petstock config set-key
-  petstock inventory list
-  petstock inventory set 4 12
-
-Global options go before or after the command.
-Help topics: petstock help exit-codes | environment | output | files | options`;
+/** The help of the program fits on one screen: its commands by groups. Its options are a topic of their own. */
+function rootHelp(program: Command, help: Help): string {
+  const commands = program.commands.filter((command) => command.helpGroup() !== '');
+  const termWidth = Math.max(...commands.map((command) => command.name().length));
+  const groups = help.groupItems(commands, commands, (command) => command.helpGroup());
+  const lines = [...groups].flatMap(([title, members]) => [
+    help.styleTitle(`${title}:`),
+    ...members.map((command) => `  ${padEnd(command.name(), termWidth)}  ${command.summary()}`),
+  ]);
+  return `${[
+    program.description(),
+    '',
+    `${help.styleTitle('Usage:')} petstock <command> [options]`,
+    '',
+    ...lines,
+    '',
+    'Try it, without a key or an address:  petstock --env sandbox inventory list',
+    'Options:  -e/--env, -s/--store, -o/--output, --json, -y/--yes, -q/--quiet, -V',
+    'More:  petstock <command> --help,  petstock help options|output|exit-codes|files',
+  ].join('\n')}\n`;
+}

@@ -24,6 +24,12 @@ const mostRows = 9;
 export function liveWidth(columns = 80): number {
   return Math.max(1, columns - 3);
 }
+
+/** Makes a heading of help bold. Written here, since loading chalk for it would slow every start of help. */
+export function bold(text: string): string {
+  return `\x1b[1m${text}\x1b[22m`;
+}
+
 /** Rings, and shows nothing. Harmless if it is all that is written. */
 export const bell = '\x07';
 

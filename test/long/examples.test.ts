@@ -54,7 +54,7 @@ async function examplesHome(): Promise<Home> {
     'body.json': '{"quantity":3}',
     'key.txt': `${key}\n`,
     'scans.txt': '4\n5 x3\n',
-    'codes.csv': 'code,petId\n4006381333931,4\n',
+    'codes.csv': 'code,petId\n5012345678900,4\n',
     'url.txt': 'postgresql://petstock:secret@db.example/petstock?sslmode=verify-full\n',
   };
   const kept = join(home.folder, 'files');
@@ -118,7 +118,8 @@ function script(lines: readonly string[]): string {
     new_session() { echo "4 x$((RANDOM + 1))" | petstock inventory count --new --max-changes 0 -q > /dev/null 2>&1
       petstock inventory count --list -o tsv -q | head -1 | cut -f1; }
     latest() { petstock history list --limit 1 -o tsv -q | cut -f1; }
-    PETSTOCK_ENV=sandbox petstock inventory adjust 4 +1 -q > /dev/null`;
+    PETSTOCK_ENV=sandbox petstock inventory adjust 4 +1 -q > /dev/null
+    petstock config set codes ../files/codes.csv -q > /dev/null`;
   const runs = lines.map((line, index) => {
     const shown = line
       .replaceAll('<your-store>', 'shop.example')

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { commandPath } from '../../src/cli/commands/command.ts';
 import { runProgram } from './program.ts';
+import { allCommands } from './reference/reference.ts';
 
 /** The command lines of a document: those of its `sh` blocks, after `$ ` in its `console` blocks, and in its tables. */
 export function examplesOfDocument(file: string): string[] {
@@ -13,12 +15,13 @@ export function examplesOfDocument(file: string): string[] {
 }
 
 /** The examples under the help of every command. */
-export async function examplesOfHelp(words: readonly string[] = []): Promise<string[]> {
-  const { stdout } = await runProgram(['help', ...words]);
-  const own = /\n(?:Examples|First steps):\n([\s\S]*)$/.exec(stdout)?.[1] ?? '';
-  const lines = own.split('\n').filter((line) => /^ {2}petstock /.test(line));
-  const commands = /\nCommands:\n([\s\S]*?)\n(?:\n|$)/.exec(stdout)?.[1] ?? '';
-  const names = [...commands.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
-  const children = names.filter((name) => name !== 'help').map((name) => examplesOfHelp([...words, name]));
-  return [...lines.map((line) => line.trim()), ...(await Promise.all(children)).flat()];
+export async function examplesOfHelp(): Promise<string[]> {
+  const [, ...commands] = await allCommands();
+  const helps = await Promise.all(
+    commands.map((command) => runProgram([...commandPath(command).split(' ').slice(1), '--help'])),
+  );
+  return helps.flatMap(({ stdout }) => {
+    const [, examples = ''] = stdout.split('\nExamples:\n');
+    return [...examples.matchAll(/^ {2}(petstock .*)$/gm)].map(([, line = '']) => line);
+  });
 }

@@ -13,6 +13,8 @@ export interface VerbOutline {
   readonly usage: string;
   readonly summary: string;
   load(): Promise<Define>;
+  /** Its heading in the help of the program. */
+  readonly group?: string | undefined;
 }
 
 export interface NounOutline {
@@ -23,6 +25,7 @@ export interface NounOutline {
   /** Of all of its commands. */
   readonly facts?: CommandFacts;
   readonly commands: readonly Outline[];
+  readonly group?: string | undefined;
 }
 
 export type Outline = VerbOutline | NounOutline;
@@ -151,7 +154,10 @@ export function commandPath(command: Command): string {
 export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run): void {
   parent.outlines = added;
   for (const outline of added) {
-    const command = parent.command(outlineName(outline)).summary(outline.summary);
+    const command = parent
+      .command(outlineName(outline))
+      .summary(outline.summary)
+      .helpGroup(outline.group ?? '');
     command.outline = outline;
     command.define = async () => {
       if ('load' in outline) (await outline.load())(command, run);

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { bold } from '../../output/terminal.ts';
 import type { Action, CommandFacts, Run } from '../invocation/invocation.ts';
 
 /** Adds to a command what only its own help and its run need. */
@@ -69,7 +70,7 @@ export function define<const Rows extends readonly OptionRow[] = []>(definition:
 
 export function examplesText(lines: readonly Example[]): string {
   const shown = lines.map(([command, does]) => (does === undefined ? `  ${command}` : `  # ${does}\n  ${command}`));
-  return ['', 'Examples:', ...shown].join('\n');
+  return ['', bold('Examples:'), ...shown].join('\n');
 }
 
 /** Commander's parser for an option that may be given several times. */

@@ -3,14 +3,18 @@ import type { Outline, VerbOutline } from './command.ts';
 import type { Define } from './define.ts';
 import type { HelpOptions } from './help.ts';
 
+/** A heading in the help of the program. */
+type Group = 'Stock' | 'Service and setup' | 'Tools';
+
 /** Returns the outline of a command. @param file imports the one that has its definition under `name` */
 function verb<Name extends string>(
   usage: string,
   summary: string,
   file: () => Promise<Readonly<Record<Name, Define>>>,
   name: Name,
+  group?: Group,
 ): VerbOutline {
-  return { usage, summary, load: async () => (await file())[name] };
+  return { usage, summary, group, load: async () => (await file())[name] };
 }
 
 const stockList = () => import('./inventory/list.ts');
@@ -45,7 +49,8 @@ const licenses = () => import('./licenses.ts');
 export const commandOutlines: readonly Outline[] = [
   {
     usage: 'inventory',
-    summary: 'look at and change stock levels',
+    summary: 'list, get, set, adjust, apply, export, count, codes, diff, watch',
+    group: 'Stock',
     description: 'Looks at and changes the stock levels of the pets in the store.',
     commands: [
       verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
@@ -68,9 +73,11 @@ export const commandOutlines: readonly Outline[] = [
       verb('watch', 'show changes of the stock as they happen', watch, 'defineWatch'),
     ],
   },
+  verb('undo [run]', 'undo a run', undo, 'defineUndo', 'Stock'),
   {
     usage: 'history',
-    summary: 'what this machine has changed',
+    summary: 'list, show, export and prune past runs',
+    group: 'Stock',
     description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
     commands: [
       verb('list', 'list the runs, the latest first', historyShow, 'defineHistoryList'),
@@ -79,12 +86,12 @@ export const commandOutlines: readonly Outline[] = [
       verb('prune', 'remove old runs', prune, 'defineHistoryPrune'),
     ],
   },
-  verb('undo [run]', 'take back what a run has written', undo, 'defineUndo'),
-  verb('limits', 'show what is left of the rate limit, without a request', limits, 'defineLimits'),
-  verb('status', 'check the environment, its address and its key', status, 'defineStatus'),
+  verb('limits', 'show or clear the known rate limits', limits, 'defineLimits', 'Service and setup'),
+  verb('status', 'check the environment, its address and its key', status, 'defineStatus', 'Service and setup'),
   {
     usage: 'state',
-    summary: 'what petstock keeps on this machine',
+    summary: 'show or check what petstock keeps on this machine',
+    group: 'Service and setup',
     description:
       'What petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
     facts: { needsConfig: false },
@@ -97,7 +104,8 @@ export const commandOutlines: readonly Outline[] = [
   },
   {
     usage: 'config',
-    summary: 'keys, URLs and settings of this machine',
+    summary: 'store keys, addresses and settings',
+    group: 'Service and setup',
     description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
     facts: { takesKeys: true },
     examples: [
@@ -118,20 +126,23 @@ export const commandOutlines: readonly Outline[] = [
   },
   {
     usage: 'pets',
-    summary: 'look at pet records (deprecated by the service)',
+    summary: 'show a pet record (deprecated by the service)',
+    group: 'Stock',
     description: 'Looks at pet records. The service has deprecated this operation.',
     commands: [verb('get <petId>', 'show the record of one pet', payloads, 'definePetsGet')],
   },
   {
     usage: 'orders',
-    summary: 'look at store orders',
+    summary: 'list store orders',
+    group: 'Stock',
     description: 'Looks at store orders.',
     commands: [verb('list', 'list the store orders', payloads, 'defineOrdersList')],
   },
-  verb('api <method> <path>', 'send any request, with the key and within the rate limit', api, 'defineApi'),
+  verb('api <method> <path>', 'send any request, within the rate limit', api, 'defineApi', 'Service and setup'),
   {
     usage: 'sandbox',
-    summary: 'the embedded service, to try things and to test against',
+    summary: 'serve and manage the built-in practice service',
+    group: 'Tools',
     description: 'The embedded service: a real one, on this machine alone. `--env sandbox` starts it for one command.',
     facts: { needsConfig: false, takesKeys: true },
     commands: [
@@ -159,8 +170,8 @@ export const commandOutlines: readonly Outline[] = [
       verb('openapi', 'print the contract of the service as an OpenAPI document', sandboxInfo, 'defineOpenApi'),
     ],
   },
-  verb('completion <shell>', 'print a script that completes commands at TAB', completion, 'defineCompletion'),
-  verb('licenses', 'show the licences of petstock and of what goes with it', licenses, 'defineLicenses'),
+  verb('completion <shell>', 'print a shell completion script', completion, 'defineCompletion', 'Tools'),
+  verb('licenses', 'show licenses', licenses, 'defineLicenses', 'Tools'),
 ];
 
 export function helpOutline(options: HelpOptions): VerbOutline {

@@ -84,16 +84,37 @@ test('each command shows the same help in each way to ask for it, whatever the w
         ['help', ...words],
         ['--color', 'never', ...words, '--help'],
       ];
-      const texts = await Promise.all(lines.map((line) => shop.run(line, { terminal: width })));
+      const texts = await Promise.all(lines.map((line) => shop.run(line, { terminal: width, env: { NO_COLOR: '1' } })));
       const [first] = texts;
       const example = new RegExp(`Commands:|Examples:[^]*petstock ${path}`);
       if (!['', 'help', 'licenses'].includes(path)) expect(first?.stdout).toMatch(example);
-      expect(first?.stdout).toMatch(new RegExp(`^Usage: petstock( ${path})?( |\n)`));
+      expect(first?.stdout).toMatch(new RegExp(`^Usage: petstock ${path === '' ? '<command>' : path}( |\n)`, 'm'));
       for (const { code, stdout, stderr } of texts)
         expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: first?.stdout, stderr: '' });
       const prose = first?.stdout.split('\n').filter((line) => !/^ {2,}(petstock|source|#)/.test(line)) ?? [];
       expect(prose.filter((line) => line.length > width)).toEqual([]);
     }
+  }
+});
+
+test('the help of the program names every command, on one screen of 24 lines', async ({ shop }) => {
+  const { stdout } = await shop.run('--help', { terminal: 80 });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(24);
+  const named = lines.flatMap((line) => /^ {2}([a-z]+) {2}/.exec(line)?.[1] ?? []);
+  expect(named.toSorted()).toEqual(commandOutlines.map(({ usage }) => usage.replace(/ .*/, '')).toSorted());
+});
+
+test('help has bold headings on a terminal, unless colour is off', async ({ shop }) => {
+  for (const words of ['--help', 'help inventory list', 'inventory list --help']) {
+    const bold = await shop.run(words, { terminal: 80, env: { TERM: 'xterm' } });
+    expect(bold.stdout).toContain('\x1b[1mUsage:\x1b[22m petstock');
+    for (const [line, options] of [
+      [words, {}],
+      [`--color never ${words}`, { terminal: 80, env: { TERM: 'xterm' } }],
+      [words, { terminal: 80, env: { NO_COLOR: '1' } }],
+    ] as const)
+      expect((await shop.run(line, options)).stdout).toBe(bold.stdout.replaceAll(/\x1b\[\d+m/g, ''));
   }
 });
 

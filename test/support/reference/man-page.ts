@@ -11,7 +11,7 @@ const widest = 78;
  * @param date of the manual, of which the day is shown
  */
 export async function manPage(date: Date): Promise<string> {
-  const { description, globalOptions, commands, topics, examples } = await reference();
+  const { description, globalOptions, commands, topics } = await reference();
   const section = (title: string, parts: readonly HelpPart[]) => [`.SH ${title}`, ...parts.flatMap(partLines)];
   const lines = [
     `.TH PETSTOCK 1 ${date.toISOString().slice(0, 10)} "petstock ${version}" "petstock"`,
@@ -23,7 +23,6 @@ export async function manPage(date: Date): Promise<string> {
     ...commands.flatMap(({ title, parts }) => [`.SS ${escaped(title)}`, ...parts.flatMap(partLines)]),
     // Manuals have a name of their own for it.
     ...topics.flatMap(({ name, parts }) => section(name === 'exit-codes' ? 'EXIT STATUS' : name.toUpperCase(), parts)),
-    ...section('EXAMPLES', examples),
   ];
   // What stands first below a heading is no new paragraph.
   return `${lines.join('\n')}\n`.replace(/^(\.S[HS] .*\n)\.PP\n/gm, '$1');

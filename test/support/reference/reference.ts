@@ -20,7 +20,6 @@ export async function reference() {
     topics: Object.entries<readonly HelpPart[]>(topics).map(([name, [title, ...parts]]) => {
       return { name, title: String(title), depth: 2, parts };
     }),
-    examples: notesOf(program),
   };
 }
 
@@ -29,7 +28,7 @@ export async function allCommands(): Promise<readonly [program: Command, ...Comm
   const run = () => async () => {
     throw new Error('no command is run to describe it');
   };
-  return withBelow(createProgram({ writeOut: () => {}, width: Number.MAX_SAFE_INTEGER, run }));
+  return withBelow(createProgram({ writeOut: () => {}, width: Number.MAX_SAFE_INTEGER, hasColor: () => false, run }));
 }
 
 async function withBelow(command: Command): Promise<readonly [Command, ...Command[]]> {
@@ -60,7 +59,7 @@ function notesOf(command: Command): readonly HelpPart[] {
   const shown: string[] = [];
   command.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
   const notes = textParts(shown.join('').slice(command.helpInformation().length).trim());
-  return notes.filter((part) => typeof part !== 'string' || !/^(Global options|Help topics)\b/.test(part));
+  return notes.filter((part) => typeof part !== 'string' || !/^Global options\b/.test(part));
 }
 
 /** Cuts a text of help where its lines are blank, or begin or end to be indented, into paragraphs and lines that stay as they are. */
