@@ -8,10 +8,10 @@ import { isoTime, shortTime } from './time.ts';
 import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
-  firstRow(run: string): Promise<RecordedRow | undefined>;
-  /** Returns all pets of a run; absent: the first 20 that its record has. */
-  allPets?(run: string): Promise<readonly bigint[]>;
-  /** Several people and machines have written the runs: a table says who. */
+  rows(run: string): AsyncIterable<RecordedRow>;
+  /** JSON, CSV and TSV have all pets of a run; default: the first 20. */
+  readonly hasAllPets?: boolean;
+  /** Several machines have written the runs: a table says which. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
   /** Milliseconds since the Unix epoch. */
@@ -24,25 +24,23 @@ export interface HistoryListOptions {
  * absent; CSV and TSV have the same, flat.
  */
 export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
-  const complete = () => withAllPets(runs(), options);
+  const complete = () => (options.hasAllPets ? withAllPets(runs(), options) : runs());
   return {
     shape: 'list',
     isWordy: true,
     columns: plainColumns(runFields),
     rows: batchesOf(complete, toListRow),
     document: { head: undefined, rows: batchesOf(complete, runJson) },
-    table: ({ width = Number.POSITIVE_INFINITY }) => ({
-      columns: [...tableColumns, ...(options.isShared ? [byColumn] : []), reasonColumn, nameColumn],
-      rows: tableRows(runs, options, width < roomForPets),
-    }),
+    table: { columns: tableColumns, rows: tableRows(runs, options) },
     ...(options.page && { page: options.page }),
   };
 }
 
-async function* withAllPets(runs: AsyncIterable<RunRecord>, { allPets }: HistoryListOptions) {
+async function* withAllPets(runs: AsyncIterable<RunRecord>, { rows }: HistoryListOptions) {
   for await (const run of runs) {
-    const isWhole = allPets === undefined || run.changes <= run.pets.length;
-    yield isWhole ? run : { ...run, pets: await allPets(run.run) };
+    const pets: bigint[] = [];
+    if (run.changes > run.pets.length) for await (const { petId } of rows(run.run)) pets.push(petId);
+    yield pets.length === 0 ? run : { ...run, pets };
   }
 }
 
@@ -61,10 +59,7 @@ export const runFields = [
 
 /** Of a run id: every command takes so many of its last characters. */
 const shownOfRun = 4;
-/** In columns of a terminal: below that a run of several pets is not told by their ids. */
-const roomForPets = 76;
 
-/** In the order of importance: the last are cut first. */
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
@@ -75,50 +70,57 @@ const tableColumns: readonly Column[] = [
     cell: (value, row, paint) => (row.whole === true ? `${value}` : paint.yellow(`${value}`)),
   },
   { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
-  { field: 'env', title: 'Env', foreign: 'name' },
+  { field: 'env', title: 'Env', foreign: 'name', varies: true },
+  { field: 'by', title: 'By', foreign: 'name', yields: 2 },
+  { field: 'ref', title: 'Ref', foreign: 'name', yields: 3 },
+  { field: 'reason', title: 'Reason', foreign: 'words', yields: 4 },
+  nameColumn,
 ];
-const byColumn: Column = { field: 'by', title: 'By', foreign: 'name', yields: 2 };
-const reasonColumn: Column = { field: 'reason', title: 'Reason', foreign: 'words', yields: 3 };
 
 async function* tableRows(
   runs: () => AsyncIterable<RunRecord>,
-  { firstRow, now, names }: HistoryListOptions,
-  isNarrow: boolean,
+  { rows, now, names, isShared }: HistoryListOptions,
 ): AsyncGenerator<readonly Row[]> {
   for await (const facts of runs()) {
     const { run, at, env, store, command, user, host, reason = null } = facts;
-    const row = facts.changes === 1 ? await firstRow(run) : undefined;
-    const change = row === undefined ? petsText(facts, isNarrow) : changeText(row);
-    const shown = { at: shortTime(at, now), change, command: command.replace(/^inventory /, '') };
-    yield [
-      {
-        ...shown,
-        ...resultOf(facts),
-        run: run.slice(-shownOfRun),
-        env: whereName({ store, env }),
-        by: user === undefined ? host : `${user}@${host}`,
-        reason,
-        name: (row && names?.get(row.petId)) ?? null,
-      },
-    ];
+    const shown = { at: shortTime(at, now), command: command.replace(/^inventory /, ''), reason };
+    const by = user === undefined ? host : isShared ? `${user}@${host}` : user;
+    const place = { run: run.slice(-shownOfRun), env: whereName({ store, env }), by };
+    yield [{ ...shown, ...place, ...resultOf(facts), ...(await changeOf(facts, rows, names)) }];
   }
 }
 
-/** `22: 2 → 3` */
-function changeText({ petId, before, after, result, quantity }: RecordedRow): string {
-  const written = result === 'differs' && quantity !== undefined ? quantity : after;
-  return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
+/** A run of more rows is told by its units: all of its rows would have to be read. */
+const mostRead = 1000;
+
+/** Returns what a run has changed, with the reference that all of its rows have: of one pet before and after, of several what came and what went. */
+async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
+  const pets = counted(run.changes, 'pet');
+  if (run.changes > mostRead) {
+    return { change: writtenRows(run) === run.changes ? `${pets}: ${unitsText(run)}` : pets, ref: null, name: null };
+  }
+  let [first, added, removed]: [RecordedRow | undefined, bigint, bigint] = [undefined, 0n, 0n];
+  const refs = new Set<string | undefined>();
+  for await (const row of rowsOf(run.run)) {
+    first ??= row;
+    refs.add(row.ref);
+    if (row.before === undefined || !['applied', 'differs'].includes(row.result)) continue;
+    const by = BigInt(row.quantity ?? row.after) - BigInt(row.before);
+    if (by > 0n) added += by;
+    else removed -= by;
+  }
+  const [ref] = refs.size === 1 ? refs : [];
+  if (first !== undefined && run.changes === 1) {
+    return { change: onePetText(first), ref: ref ?? null, name: names?.get(first.petId) ?? null };
+  }
+  const moved = [...(added > 0n ? [`+${grouped(added)}`] : []), ...(removed > 0n ? [`\u2212${grouped(removed)}`] : [])];
+  return { change: moved.length === 0 ? pets : `${pets}: ${moved.join(' ')}`, ref: ref ?? null, name: null };
 }
 
-/** `4, 5, 8 and 17 more: 120 units`; `20 pets: 120 units`. Units are of what was written, so of a whole run alone. */
-function petsText(facts: RunRecord, isNarrow: boolean): string {
-  const { pets, changes } = facts;
-  const units = writtenRows(facts) === changes && changes > 0 ? `: ${unitsText(facts)}` : '';
-  if (isNarrow) return `${counted(changes, 'pet')}${units}`;
-  // A run of four names all of them rather than `1 more`.
-  const shown = pets.slice(0, changes <= 4 ? 4 : 3);
-  const rest = changes - shown.length;
-  return `${shown.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}${units}`;
+/** `22: 2 → 3` */
+function onePetText({ petId, before, after, result, quantity }: RecordedRow): string {
+  const written = result === 'differs' && quantity !== undefined ? quantity : after;
+  return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
 }
 
 export function unitsText({ units }: Pick<RunRecord, 'units'>): string {

@@ -1,15 +1,15 @@
 import { describe, expect, it, test } from 'vitest';
 import type { RecordedRow, RunRecord } from '../../src/inventory/run-records.ts';
-import { type HistoryListOptions, historyListView } from '../../src/output/history-list-view.ts';
+import { historyListView } from '../../src/output/history-list-view.ts';
 import type { Format } from '../../src/output/view.ts';
 import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { type RenderTestOptions, render, visible } from './render.ts';
 
 const only = rowOf(1, { petId: 22n, before: 2, after: 3 });
-type ListOptions = RenderTestOptions & Partial<HistoryListOptions> & { readonly row?: RecordedRow };
+type ListOptions = RenderTestOptions & { readonly isShared?: boolean; readonly rows?: readonly RecordedRow[] };
 
-function list(format: Format, runs: readonly RunRecord[], { row = only, isShared, ...options }: ListOptions = {}) {
-  const given = { firstRow: async () => row, now: Date.parse('2026-01-16T12:00:00Z'), ...(isShared && { isShared }) };
+function list(format: Format, runs: readonly RunRecord[], { rows = [only], isShared, ...options }: ListOptions = {}) {
+  const given = { rows: () => streamed(rows), now: Date.parse('2026-01-16T12:00:00Z'), ...(isShared && { isShared }) };
   return render(
     format,
     historyListView(() => streamed(runs), given),
@@ -39,19 +39,24 @@ describe('the list of runs', () => {
   it('says in a table which change it was', async () => {
     const four = { changes: 4, units: 10n, pets: [1n, 2n, 3n, 4n], counts: { applied: 4 } };
     const few = runOf({ command: 'inventory adjust', ...four });
-    expect(await list('table', [largeRun, few, runOf()], { width: 160 })).toMatchInlineSnapshot(`
-      "At            Change                                            Command  Result                                            Run   Env               Reason
-      15 Jan 07:00  4, 9007199254740993, 9223372036854775807 and 1,…  apply    1,195 taken back, 2 unknown, 1 differs, 2 faile…  k3x9  north/production  │ stock-take
-      14 Jan 09:00  1, 2, 3, 4: 10 units                              adjust   4 applied                                         0001  staging
-      14 Jan 09:00  22: 2 → 3                                         set      applied                                           0001  staging
+    const rows = [
+      only,
+      rowOf(2, { petId: 5n, before: 9, after: 8, quantity: 8 }),
+      rowOf(3, { before: 0, quantity: 12 }),
+    ];
+    expect(await list('table', [largeRun, few, runOf()], { width: 160, rows })).toMatchInlineSnapshot(`
+      "At            Change          Command  Result                                                                       Run   Env               By      Reason
+      15 Jan 07:00  1,203 pets      apply    1,195 taken back, 2 unknown, 1 differs, 2 failed, 3 conflicts, 1,195 of 1,…  k3x9  north/production  anna    │ stock-take
+      14 Jan 09:00  4 pets: +22 −1  adjust   4 applied                                                                    0001  staging           till-1
+      14 Jan 09:00  22: 2 → 3       set      applied                                                                      0001  staging           till-1
       "
     `);
     const others = [{ ...few, user: 'anna', reason: 'delivery N-881' }, runOf({ store: 'north', env: 'production' })];
     const some = [largeRun, ...others];
-    expect(await list('table', some, { width: 60, isShared: true })).toMatchInlineSnapshot(`
+    expect(await list('table', some, { width: 60, isShared: true, rows })).toMatchInlineSnapshot(`
       "At           Change        Result        Run  Env
       15 Jan 07:00 1,203 pets    1,195 taken … k3x9 north/produc…
-      14 Jan 09:00 4 pets: 10 u… 4 applied     0001 staging
+      14 Jan 09:00 4 pets: +22 … 4 applied     0001 staging
       14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
       "
     `);
@@ -77,7 +82,7 @@ describe('the list of runs', () => {
 
   it('does not know what the stock was before a plain set', async () => {
     const row = rowOf(1, { petId: 22n, before: undefined, after: 3 });
-    expect(await list('table', [runOf({ reason: 'sold' })], { row })).toMatch(/22: \? → 3 +set .* sold$/m);
+    expect(await list('table', [runOf({ reason: 'sold' })], { rows: [row] })).toMatch(/22: \? → 3 +set .* sold$/m);
   });
 
   it('reads no further than is wanted', async () => {
@@ -88,7 +93,7 @@ describe('the list of runs', () => {
         yield runOf();
       }
     }
-    const view = historyListView(endless, { firstRow: async () => only, now: 0 });
+    const view = historyListView(endless, { rows: () => streamed([only]), now: 0 });
     for await (const _lines of view.document?.rows ?? []) break;
     expect(read).toBeLessThanOrEqual(1000);
   });

@@ -21,6 +21,24 @@ test('a run of the year 10000 is named as any other', async ({ shop }) => {
 });
 
 describe('history list', () => {
+  test('has a line for each run: what came and what went, who, and the reference; Env where it differs', async () => {
+    const shop = await openShop();
+    const env = { NO_COLOR: '1', USER: 'kim' };
+    await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
+    const lines = async (width = 100) =>
+      linesOf((await shop.run('history list', { terminal: width, env })).stdout).map((line) =>
+        line.trim().split(/ {2,}/),
+      );
+    expect(await lines()).toEqual([
+      ['At', 'Change', 'Command', 'Result', 'Run', 'By', 'Ref'],
+      [expect.anything(), '3 pets: +13 −1', 'adjust', '3 applied', expect.stringMatching(/^\w{4}$/), 'kim', 'D-1009'],
+    ]);
+    expect((await lines(60))[1]).toEqual(expect.arrayContaining(['3 pets: +13 −1', 'kim']));
+    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+    await shop.exits('inventory adjust 4 +1 -e production', 0, [], { env: { ...env, ...production } });
+    expect((await lines())[0]).toContain('Env');
+  });
+
   test('has every run, the latest first, and shows each row with its outcome; nothing is sent', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [

@@ -1,10 +1,4 @@
-import {
-  type RecordedResult,
-  type RecordedRow,
-  type RunFilter,
-  type RunRecord,
-  runStates,
-} from '../../../inventory/run-records.ts';
+import { type RecordedResult, type RunFilter, type RunRecord, runStates } from '../../../inventory/run-records.ts';
 import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
@@ -61,8 +55,10 @@ export const defineHistoryList = define({
       const now = context.clock.now();
       const view = historyListView(runs, {
         now,
-        firstRow: (id) => firstRow(history, id),
-        ...(showsAll && history !== undefined && { allPets: (id: string) => petsOf(history, id) }),
+        rows: async function* (id) {
+          if (history !== undefined) yield* history.rows(id);
+        },
+        hasAllPets: showsAll,
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation),
         page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
@@ -118,17 +114,6 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
     }
   }
   return { runs, seen };
-}
-
-async function firstRow(history: History | undefined, run: string): Promise<RecordedRow | undefined> {
-  for await (const row of history?.rows(run) ?? []) return row;
-  return undefined;
-}
-
-async function petsOf(history: History, run: string): Promise<readonly bigint[]> {
-  const pets: bigint[] = [];
-  for await (const { petId } of history.rows(run)) pets.push(petId);
-  return pets;
 }
 
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
