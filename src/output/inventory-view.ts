@@ -46,7 +46,9 @@ export function inventoryListView(
   batches: ItemBatches,
   { lowStock, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
 ): View {
-  const known = inventoryColumns(lowStock);
+  const own = inventoryColumns(lowStock);
+  // A narrow terminal does rather without the status than without the names.
+  const known = names === undefined ? own : { ...own, status: { ...own.status, yields: 2 } };
   const short = { ...known.quantity, title: 'Qty' };
   const hasNames = names !== undefined && fields.includes('name');
   const named = (item: InventoryItem) =>
@@ -98,8 +100,10 @@ export function inventoryItemView(item: InventoryItem, { lowStock, names, before
     // A person is told how to undo it, with the end of the run's id.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
-      const place = columns.findIndex(({ field }) => field === 'quantity');
-      return { columns: before === undefined ? columns : columns.toSpliced(place, 0, beforeColumn) };
+      if (before === undefined) return { columns };
+      const withBefore = (column: Column) =>
+        column.field === 'quantity' ? [beforeColumn, { ...column, title: 'After' }] : [column];
+      return { columns: columns.flatMap(withBefore) };
     },
   };
 }

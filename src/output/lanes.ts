@@ -56,10 +56,9 @@ export function measure(
 }
 
 /**
- * Fits columns into a width. Wide text is cut, then columns that yield are cut and left out one by one, the last rather left out than
- * cut to a few letters; then all text is
- * cut, the widest before the others, and the gaps are narrowed. Numbers are never cut: if even that is not
- * enough, lines are longer than the width.
+ * Fits columns into a width. Wide text is cut, then that of columns that yield, to ten columns; if that is not enough one of them after the
+ * other is left out, and the last cut to a few letters before. Then all text is cut, the widest before the others, and the gaps are
+ * narrowed. Numbers are never cut: if even that is not enough, lines are longer than the width.
  */
 export function layOut(lanes: readonly Lane[], width = Number.POSITIVE_INFINITY): Layout {
   const fits = total(lanes, 2) <= width;
@@ -92,11 +91,14 @@ function* steps(lanes: readonly Lane[], width: number) {
   const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
   for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
-  for (const level of levels) {
-    for (let cap = width; cap >= (level > 1 ? leastText : narrowest); cap -= 1)
-      yield { caps: caps.set(level, cap), gap: 2 };
-    caps.set(level, 0);
+  for (let left = levels; left.length > 0; left = left.slice(1)) {
+    for (const level of levels) caps.set(level, left.includes(level) ? width : 0);
+    const least = left.length === 1 ? narrowest : leastText;
+    for (const level of left) {
+      for (let cap = width; cap >= least; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
+    }
   }
+  for (const level of levels) caps.set(level, 0);
   for (let cap = Math.max(narrowest, Math.min(width, caps.get(0) ?? width)); cap >= narrowest; cap -= 1) {
     for (const gap of [2, 1]) yield { caps: caps.set(0, cap), gap };
   }

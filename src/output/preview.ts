@@ -71,13 +71,15 @@ const narrow = 60;
 
 /** The rows as a table without titles: pet, stock before and after, what becomes of it and why, and the name. */
 function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
+  const isNarrow = width < narrow;
+  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : numberText(stock, isNarrow));
   const widest = (side: 'before' | 'after') => Math.max(0, ...rows.map((row) => stockText(row[side]).length));
   const [before, after] = [widest('before'), widest('after')];
   return {
     shape: 'list',
     columns: [
       // With the gap three spaces behind an id, as the contract has it, if there is room.
-      { field: 'petId', title: '', align: 'right', cell: (petId) => (width < narrow ? `${petId}` : `${petId} `) },
+      { field: 'petId', title: '', align: 'right', cell: (petId) => (isNarrow ? `${petId}` : `${petId} `) },
       { field: 'stock', title: '', whole: true, cell: stockCell },
       { field: 'change', title: '', whole: true, cell: changeCell },
       { field: 'fault', title: '', foreign: 'name', under: true },
@@ -87,7 +89,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
       rows.map((row) => ({
         ...{ petId: row.petId, result: row.result, zero: isToZero(row) },
         stock: `${stockText(row.before).padStart(before)} → ${stockText(row.after).padStart(after)}`,
-        change: row.result === 'planned' ? differenceText(row) : row.result,
+        change: row.result === 'planned' ? differenceText(row, isNarrow) : row.result,
         fault: row.result === 'planned' ? null : (faultText(row) ?? null),
         name: names?.get(row.petId) ?? null,
       })),
@@ -95,8 +97,9 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   };
 }
 
-function stockText(stock: number | undefined): string {
-  return stock === undefined ? '?' : grouped(stock);
+/** Digits are grouped if there is room. */
+function numberText(number: number | bigint, isNarrow: boolean): string {
+  return isNarrow ? `${number}` : grouped(number);
 }
 
 function isToZero({ result, after }: BulkRow): boolean {
@@ -109,10 +112,10 @@ function stockCell(stock: Scalar, { zero }: Row, paint: Paint): string {
 }
 
 /** `(+5)`; nothing if it is not known what the stock was */
-function differenceText({ before, after }: BulkRow): string {
+function differenceText({ before, after }: BulkRow, isNarrow: boolean): string {
   if (before === undefined || after === undefined) return '';
   const difference = BigInt(after) - BigInt(before);
-  return `(${difference > 0n ? '+' : ''}${grouped(difference)})`;
+  return `(${difference > 0n ? '+' : ''}${numberText(difference, isNarrow)})`;
 }
 
 function changeCell(change: Scalar, row: Row, paint: Paint): string {

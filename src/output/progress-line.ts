@@ -71,8 +71,8 @@ export function awaited({ waitReason }: Pick<ProgressFacts, 'waitReason'>): stri
 function timePart(facts: ProgressFacts, long: boolean, paint: Paint): string[] {
   const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
-    const wait = formatDuration(waiting / 1000);
-    return [paint.yellow(long ? `… waiting for ${awaited(facts)}: ${wait}` : `waiting ${wait}`)];
+    const wait = waiting > 0 ? formatDuration(waiting / 1000) : '';
+    return [paint.yellow(long ? `… waiting for ${awaited(facts)}${wait && `: ${wait}`}` : `waiting ${wait}`.trimEnd())];
   }
   if (left === undefined || done >= total) return [];
   const time = roughDuration(left);

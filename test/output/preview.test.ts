@@ -97,5 +97,5 @@ test('has reasons cut, and less space, on a narrow terminal', async () => {
     1 unchanged, 1 failed, 2 conflicts."
   `);
   expect((await lines([bulkRow(42n, 7, 12)], { width: 15 }))[0]).toBe('42 7 → 12 (+5)');
-  expect((await lines([bulkRow(42n, 7000, 12)], { width: 21 }))[0]).toBe('42 7,000 → 12 (-6,988)');
+  expect((await lines([bulkRow(42n, 7000, 12)], { width: 21 }))[0]).toBe('42 7000 → 12 (-6988)');
 });

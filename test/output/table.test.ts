@@ -82,14 +82,14 @@ describe('a table', () => {
     const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
     const view = inventoryItemView(item, { lowStock: 5, before: 2 });
     expect(await table(view, { width: 100 })).toMatchInlineSnapshot(`
-      "             Pet ID  Before  Quantity  Status
-      9223372036854775807       2         0  reserved for a patient customer
+      "             Pet ID  Before  After  Status
+      9223372036854775807       2      0  reserved for a patient customer
       "
     `);
     expect(await table(view, { width: 40 })).toMatchInlineSnapshot(`
       "Pet ID  9223372036854775807
       Before  2
-      Qty     0
+      After   0
       Status  reserved for a patient customer
       "
     `);

@@ -172,7 +172,7 @@ export class Messages {
 }
 
 function waitText(ms: number, reason: WaitReason, now: number): string {
-  const wait = formatDuration(Math.ceil(ms / 1000));
+  const wait = ms > 0 ? ` in ${formatDuration(Math.ceil(ms / 1000))} (${localTime(now + ms, now)})` : '';
   const why = reason === 'refused' ? 'Rate limited' : 'The service is unavailable';
-  return `${why}: continuing in ${wait} (${localTime(now + ms, now)}). Ctrl-C stops; nothing is lost.`;
+  return `${why}: continuing${wait}. Ctrl-C stops; nothing is lost.`;
 }

@@ -1,5 +1,5 @@
 import type { BulkRow } from '../../inventory/change.ts';
-import { type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
+import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { RunEnd } from '../../runs/execute.ts';
 import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
@@ -47,9 +47,12 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   } else await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
-  if (isWritten && !isUndoable) {
+  const hasAnswer = row?.result === 'applied' || row?.result === 'unchanged';
+  if (hasAnswer && row.before !== undefined && row.before === row.after) {
+    await invocation.messages.note(`Nothing changed: the stock was ${grouped(row.before)} already.`);
+  } else if (isWritten && !isUndoable && row.result !== 'unknown') {
     await invocation.messages.note("Not known what it was before: this can't be taken back.");
-  } else if (isWritten && row.before !== row.after && invocation.context.stderr.isTerminal && end.report.run !== null) {
+  } else if (isWritten && invocation.context.stderr.isTerminal && end.report.run !== null) {
     await noteUndoOf(invocation, end.report.run);
   }
   if (error !== undefined) throw error;

@@ -100,18 +100,29 @@ test('names are shown where there is one, in every format, and by set', async ()
   );
 });
 
-test('a narrow list cuts names before the mark of a stock, and set and apply report them at a terminal', async () => {
+test('a narrow list does without the status and cuts names, before the mark of a stock, and set and apply report them at a terminal', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
   await shop.run('inventory set 5 0');
   const list = await shop.run('inventory list --pet 5,9223372036854775807', terminal);
-  expect(list.stdout).toMatch(/ 5 +0 {2}out of stock {2}available {2}L.*…\n/);
+  expect(list.stdout).toMatch(/ 5 +0 {2}out of stock {2}Lady Chat.*…\n/);
   const set = await shop.run('inventory set 5=3 7=8 --yes', terminal);
   expect(set.stdout).toMatch(/Result +Name\n +1 +5 +0 +3 +applied +Lady .*\n +2 +7 +5 +8 +applied\n/);
   const file = changeFile(shop, 'petId,delta\n5,1\n4,1\n', 'delivery.csv');
   expect((await shop.run(`inventory apply ${file} --yes`, terminal)).stdout).toMatch(/applied +Lady/);
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
+});
+
+test('a narrow list does without the status rather than without names, whatever the ids', async () => {
+  const shop = await namedShop();
+  changeFile(shop, 'code,petId,name\n55,9223372036854775807,"Lady, the T-Rex"\n', 'codes.csv');
+  for (const terminal of [40, 45, 50]) {
+    const { stdout } = await shop.run('inventory list', { terminal, env: { NO_COLOR: '1' } });
+    expect(stdout).toMatch(/^ *Pet ID +(Qty|Quantity) +Name\n/);
+    expect(stdout).toMatch(/\n9223372036854775807 .* Lady/);
+    expect(stdout).not.toContain('Status');
+  }
 });
 
 test('a preview, its question, and the history show names', async () => {

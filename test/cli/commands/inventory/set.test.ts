@@ -53,6 +53,22 @@ test.for([
   expect(result.stderr).toContain(told);
 });
 
+const person = { terminal: 80, env: { NO_COLOR: '1' } };
+
+test('at a terminal shows the stock Before and After, and says if nothing changed', async ({ shop }) => {
+  const { stdout, stderr } = await shop.run('inventory set 4 12', person);
+  expect(stdout).toBe('Pet ID  Before  After  Status\n     4      39     12  available\n');
+  expect(stderr).not.toContain('Nothing changed');
+  for (const command of ['set 4 12', 'adjust 4 0', 'set 4 12 --expect 12'])
+    await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was 12 already.\n', person);
+});
+
+test('of unknown outcome says nothing about taking it back', async () => {
+  const shop = await openShop({ faults: ['PATCH /inventory/4:status=500', 'GET /inventory:status=500'] });
+  const { stderr } = await shop.exits('inventory set 4 12 --retries 0', 8);
+  expect(stderr).not.toContain('Not known what it was before');
+});
+
 describe('the history', () => {
   test('has the intent and the outcome, with reason and ref, and never the key', async ({ shop }) => {
     const words = 'inventory set 9007199254740993 3 --expect 0 --ref D-1 --reason'.split(' ');
