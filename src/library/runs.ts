@@ -75,7 +75,7 @@ export function undoRun(text: string): RunCall {
   return async (site, options) => {
     const run = await requireRun(site, text);
     if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
-    return execute(site, await planUndo(site, run, await requireUndoable(site.state.history, run)), options);
+    return execute(site, await planUndo(site, run, await requireUndoable(site.state, run)), options);
   };
 }
 

@@ -147,6 +147,7 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const progression = await writeRows(rowWrites(rows, numbers), {
     ...engineOptions(site, plan, options, audience),
     log,
+    writesSince: (sent) => site.state.petWrites.after({ service: site.service, run: log.run }, sent),
   });
   const { stoppedBy } = progression;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
@@ -193,7 +194,7 @@ function engineOptions(
   plan: RunPlan,
   { concurrency, failFast, guards }: RunOptions,
   audience: RunAudience,
-): Omit<WriteOptions, 'log'> {
+): Omit<WriteOptions, 'log' | 'writesSince'> {
   const { rows, single } = plan;
   const seen = audience.seen && ((item: InventoryItem) => audience.seen?.(item));
   const updateInventory: WriteOptions['client']['updateInventory'] = async (...args) => {

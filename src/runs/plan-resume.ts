@@ -15,13 +15,13 @@ import { StockReader } from './stock-reader.ts';
  */
 export async function planResume(site: RunSite, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
   const stock = await readStock(site, run.run);
-  const { history } = site.state;
+  const { history, petWrites } = site.state;
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
   const outcomes: Outcome[] = [];
   for await (const recorded of history.pages(run.run)) {
     const open = recorded.filter(isUnanswered);
-    const answers = await history.writesAfter(run, open);
+    const answers = await petWrites.after(run, open);
     const later = new Map(open.map((row, index) => [row, answers[index]]));
     for (const row of recorded) {
       const resumed = resumeRow(row, { stock: stock.quantities, laterWrites: later.get(row) ?? [] });

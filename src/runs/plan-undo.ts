@@ -3,13 +3,13 @@ import { absenceText } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
-import type { History } from '../state/stored-history.ts';
+import type { State } from '../state/state.ts';
 import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
 
-type UndoHistory = Pick<History, 'pages' | 'lastKnownQuantities' | 'writesAfter'>;
+type Recorded = Pick<State, 'history' | 'petWrites'>;
 
 /** For the history. */
 export interface UndoNote {
@@ -27,11 +27,11 @@ export interface Undoable {
   readonly isIdle: boolean;
 }
 
-export async function undoable(history: UndoHistory, run: RunRecord): Promise<Undoable> {
+export async function undoable(state: Recorded, run: RunRecord): Promise<Undoable> {
   const petIds = new PetIdSet();
   let [isBlind, isIdle] = [false, true];
-  for await (const rows of undoableRows(history, run)) {
-    const targets = await targetsOf(history, run, rows);
+  for await (const rows of undoableRows(state, run)) {
+    const targets = await targetsOf(state, run, rows);
     for (const [index, { petId, after, quantity = after, result }] of rows.entries()) {
       const target = targets[index];
       if (target === undefined) isBlind = true;
@@ -51,8 +51,8 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoab
 }
 
 /** The same. @throws UsageError if there is nothing to take back */
-export async function requireUndoable(history: UndoHistory, run: RunRecord): Promise<Undoable> {
-  const found = await undoable(history, run);
+export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
+  const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;
   throw new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, {
     hint: `petstock history show ${run.run}`,
@@ -70,14 +70,14 @@ export async function planUndo(
   { petIds }: Undoable,
   note: UndoNote = {},
 ): Promise<RunPlan> {
-  const { history } = site.state;
+  const { state } = site;
   const toBefore = `undo of ${run.run}`;
   const toLastKnown = `${toBefore}, to the last stock in the history`;
   const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
   const planned: BulkRow[] = [];
-  for await (const rows of undoableRows(history, run)) {
-    const later = await history.writesAfter(run, rows);
-    const targets = await targetsOf(history, run, rows);
+  for await (const rows of undoableRows(state, run)) {
+    const later = await state.petWrites.after(run, rows);
+    const targets = await targetsOf(state, run, rows);
     for (const [index, recorded] of rows.entries()) {
       const target = targets[index];
       if (target === undefined) continue;
@@ -90,7 +90,7 @@ export async function planUndo(
 }
 
 /** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */
-async function* undoableRows(history: UndoHistory, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
+async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
   for await (const rows of history.pages(run, ['applied', 'differs', 'unknown'])) {
     yield rows.filter(({ undoneBy }) => undoneBy === undefined);
   }
@@ -98,13 +98,13 @@ async function* undoableRows(history: UndoHistory, { run }: RunRecord): AsyncGen
 
 /** Returns the stock before each row; of a plain set, the one that the history knew then. */
 async function targetsOf(
-  history: UndoHistory,
+  { petWrites }: Recorded,
   { service }: RunRecord,
   rows: readonly RecordedRow[],
 ): Promise<readonly (number | undefined)[]> {
   const unread = rows.filter(({ before }) => before === undefined);
   const asked = unread.map(({ petId, sequence }) => ({ petId, before: sequence }));
-  const known = await history.lastKnownQuantities(service, asked);
+  const known = await petWrites.lastKnown(service, asked);
   const remembered = new Map(unread.map((row, index) => [row, known[index]]));
   return rows.map((row) => row.before ?? remembered.get(row));
 }

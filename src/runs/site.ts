@@ -7,7 +7,7 @@ import type { WriteOptions } from '../writes/row-write.ts';
 export interface RunSite
   extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
-  readonly state: Pick<State, 'pets' | 'history' | 'presence'>;
+  readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;
   readonly where: Where;
   readonly baseUrl: string;
   /** The service itself, by `serviceOf`. */

@@ -5,8 +5,6 @@ import { name, number, type Row, statement, text } from './statements.ts';
 import type { Store } from './store.ts';
 import { possibleResults } from './tables.ts';
 
-type Asking = Pick<Store, 'ask'>;
-
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;
 
 /** The row itself by its key, and what other runs have written of its pet. That is looked up by the pet: a run may have very many rows. */
@@ -18,33 +16,58 @@ const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, writt
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
-/**
- * Returns what other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
- * were taken back, and the undos that did it, are left out: together they changed nothing. The database may be far away, so
- * many rows are one question.
- */
-export async function writesAfter(
-  store: Asking,
-  { service, run }: Pick<RunRecord, 'service' | 'run'>,
-  rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
-): Promise<PetWrite[][]> {
-  const answers = await store.ask(
-    ...rows.flatMap(({ row, petId }) => [
-      statement(ownSql, run, row),
-      statement(laterSql, petId, service, run, row, run),
-      statement(prunedSql, petId, service),
-    ]),
-  );
-  return rows.map((_row, index) => {
-    const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
-    const sequence = number(own?.sequence) ?? 0;
-    // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
-    // was only planned had none: a write that was on its way then may have come after its stock was read.
-    const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
-    const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
-    const isPruned = (number(pruned?.sequence) ?? 0) > sequence;
-    return [...(isPruned ? [prunedWrite] : []), ...withoutUndone(counting.map(writtenRowIn))];
-  });
+/** The writes of pets by all runs. The database may be far away, so many rows are one question. */
+export class PetWrites {
+  readonly #store: Pick<Store, 'ask'>;
+
+  constructor(store: Pick<Store, 'ask'>) {
+    this.#store = store;
+  }
+
+  /**
+   * Returns what other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
+   * were taken back, and the undos that did it, are left out: together they changed nothing.
+   */
+  async after(
+    { service, run }: Pick<RunRecord, 'service' | 'run'>,
+    rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
+  ): Promise<PetWrite[][]> {
+    const answers = await this.#store.ask(
+      ...rows.flatMap(({ row, petId }) => [
+        statement(ownSql, run, row),
+        statement(laterSql, petId, service, run, row, run),
+        statement(prunedSql, petId, service),
+      ]),
+    );
+    return rows.map((_row, index) => {
+      const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
+      const sequence = number(own?.sequence) ?? 0;
+      // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
+      // was only planned had none: a write that was on its way then may have come after its stock was read.
+      const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
+      const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
+      const isPruned = (number(pruned?.sequence) ?? 0) > sequence;
+      return [...(isPruned ? [prunedWrite] : []), ...withoutUndone(counting.map(writtenRowIn))];
+    });
+  }
+
+  /**
+   * Returns the stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
+   * unknown.
+   */
+  async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
+    const answers = await this.#store.ask(
+      ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
+      ...pets.map(({ petId, before = longAfter }) => statement(lastSql, petId, service, before)),
+      ...pets.map(({ petId }) => statement(prunedSql, petId, service)),
+    );
+    return pets.map((_pet, index) => {
+      const [settledLater, last, pruned] = [0, 1, 2].map((part) => answers[part * pets.length + index]?.[0]);
+      // Written before, and looked at only since: it is not known what came between. Neither is it of a write that was removed.
+      const isBlind = (number(pruned?.sequence) ?? 0) > (number(last?.touched) ?? 0);
+      return settledLater !== undefined || isBlind ? undefined : quantityIn(last);
+    });
+  }
 }
 
 /** A write whose row was removed from the history. */
@@ -110,28 +133,6 @@ const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND
 const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.rows WHERE ${ofPet} AND touched < ?
   AND (result IN (${possibleResults}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL)
   AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT 1`;
-
-/**
- * Returns the stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
- * unknown. One question, as above.
- */
-export async function lastKnownQuantities(
-  store: Asking,
-  service: string,
-  pets: readonly PetBefore[],
-): Promise<(number | undefined)[]> {
-  const answers = await store.ask(
-    ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
-    ...pets.map(({ petId, before = longAfter }) => statement(lastSql, petId, service, before)),
-    ...pets.map(({ petId }) => statement(prunedSql, petId, service)),
-  );
-  return pets.map((_pet, index) => {
-    const [settledLater, last, pruned] = [0, 1, 2].map((part) => answers[part * pets.length + index]?.[0]);
-    // Written before, and looked at only since: it is not known what came between. Neither is it of a write that was removed.
-    const isBlind = (number(pruned?.sequence) ?? 0) > (number(last?.touched) ?? 0);
-    return settledLater !== undefined || isBlind ? undefined : quantityIn(last);
-  });
-}
 
 const longAfter = Number.MAX_SAFE_INTEGER;
 

@@ -1,6 +1,7 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions } from './processes-present.ts';
 import { number, type Row } from './statements.ts';
 import type { Store } from './store.ts';
@@ -52,6 +53,7 @@ export interface StateEngine {
 export class State {
   readonly limits: LimitsStore;
   readonly pets: Pets;
+  readonly petWrites: PetWrites;
   readonly history: History;
   readonly presence: Presence;
   /** In the place of a shared state that can't be reached: others use the same keys, and it does not know of them. */
@@ -71,6 +73,7 @@ export class State {
     this.presence = new Presence(store, options);
     const context = { store, presence: this.presence, folder: options.folder, clock, random, interrupted, warn };
     this.pets = new Pets(context);
+    this.petWrites = new PetWrites(store);
     this.history = new History(context, processes.self.host);
   }
 

@@ -1,5 +1,4 @@
 import type {
-  PetWrite,
   PlannedRow,
   RecordedResult,
   RecordedRow,
@@ -15,7 +14,6 @@ import { removableRuns } from './decide.ts';
 import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
-import { lastKnownQuantities, type PetBefore, writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { returnUnsent } from './return-unsent.ts';
@@ -225,19 +223,6 @@ export class History {
         if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
       }
     }
-  }
-
-  /** Returns what other runs have written of pets since: see `writesAfter`. */
-  async writesAfter(
-    run: Pick<RunRecord, 'service' | 'run'>,
-    rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
-  ): Promise<readonly (readonly PetWrite[])[]> {
-    return writesAfter(this.#context.store, run, rows);
-  }
-
-  /** Returns the stock of pets as this state last knew it: see `lastKnownQuantities`. */
-  async lastKnownQuantities(service: string, pets: readonly PetBefore[]): Promise<readonly (number | undefined)[]> {
-    return lastKnownQuantities(this.#context.store, service, pets);
   }
 
   /** Returns the runs of a change file with this content at a service, the newest first. */

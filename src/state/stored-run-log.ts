@@ -1,4 +1,3 @@
-import type { PetWrite } from '../inventory/run-records.ts';
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { beginning, type NewRun } from './begin-run.ts';
@@ -6,7 +5,6 @@ import type { Mark } from './decide.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
-import { writesAfter } from './pet-writes.ts';
 import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
 import { statement } from './statements.ts';
@@ -113,11 +111,6 @@ export class RunLog {
     for (const { row } of outcomes) this.#outstanding.delete(row);
     if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();
     else this.#writeInTime();
-  }
-
-  /** Returns what other runs have written of the pets of rows since their intents, as `writesAfter`: this process may have been stopped for long. */
-  async writesSince(rows: readonly Pick<Intent, 'row' | 'petId'>[]): Promise<readonly (readonly PetWrite[])[]> {
-    return writesAfter(this.#context.store, { service: this.#key.service, run: this.run }, rows);
   }
 
   /**

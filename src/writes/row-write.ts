@@ -2,11 +2,12 @@ import type { Client, ReadOptions } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { Quantities } from '../inventory/items.ts';
 import type { PetIds } from '../inventory/pet-id-set.ts';
-import type { PlannedRow } from '../inventory/run-records.ts';
+import type { PlannedRow, RecordedRow } from '../inventory/run-records.ts';
 import type { Governor, Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import type { Mark } from '../state/decide.ts';
+import type { PetWrites } from '../state/pet-writes.ts';
 import type { Presence } from '../state/processes-present.ts';
 import type { Place } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
@@ -87,7 +88,9 @@ export interface Progression {
 export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly governor: Pick<Governor, 'admitSeveral'>;
-  readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle' | 'writesSince'>;
+  readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
+  /** Returns what other runs have written of the pets of rows since their intents: this process may have been stopped for long. */
+  writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'isCurrent'>;
   readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<Stock>;
   readonly clock: Clock;

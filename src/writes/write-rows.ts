@@ -128,7 +128,7 @@ async function lookAtUnknown(options: WriteOptions, outcomes: Outcomes, isLast: 
   const writes = [...outcomes.unknown.values()].map(({ write }) => write);
   const stock = await options.readStock(new Set(writes.map(({ petId }) => petId)));
   const { settleUnknown } = await import('./settle-unknown.ts');
-  return settleUnknown(outcomes, stock, await options.log.writesSince(writes), { now, isLast });
+  return settleUnknown(outcomes, stock, await options.writesSince(writes), { now, isLast });
 }
 
 /** How long rows have waited for the commands that are writing their pets, by their numbers, in milliseconds. The limit is not waited for at a pet. */

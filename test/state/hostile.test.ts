@@ -45,7 +45,7 @@ async function work(state: State): Promise<void> {
   await log.settle([{ row: 2, petId: 2n, result: 'applied', quantity: 8 }]);
   await log.end();
   await place.leave();
-  expect(await state.history.writesAfter({ service, run: 'none' }, [{ row: 1, petId: 1n }])).toHaveLength(1);
+  expect(await state.petWrites.after({ service, run: 'none' }, [{ row: 1, petId: 1n }])).toHaveLength(1);
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { lastKnownQuantities, writesAfter } from '../../src/state/pet-writes.ts';
+import { PetWrites } from '../../src/state/pet-writes.ts';
 import { Connection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
@@ -50,8 +50,9 @@ describe('no query reads a whole table', () => {
     const connection = await recording();
     const store = new SqliteStore(connection, createStateClock(), () => false);
     connection.queries.length = 0;
-    await writesAfter(store, { service, run: '20260115T120020Z-k3x9' }, [{ row: 1, petId: 1n }]);
-    await lastKnownQuantities(store, service, [{ petId: 1n }]);
+    const petWrites = new PetWrites(store);
+    await petWrites.after({ service, run: '20260115T120020Z-k3x9' }, [{ row: 1, petId: 1n }]);
+    await petWrites.lastKnown(service, [{ petId: 1n }]);
     const ofRows = connection.queries.filter((sql) => sql.includes('FROM rows'));
     expect(ofRows).toHaveLength(4);
     for (const sql of ofRows) {

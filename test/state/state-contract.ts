@@ -35,8 +35,8 @@ const granted = [{ kind: 'granted' }];
 const busy = (run: string | undefined, until?: number) => ({ run, until });
 const busyWith = (run: string, until?: number) => [{ kind: 'busy', run, until }];
 
-const lastKnown = async ({ history }: State, petId: bigint): Promise<number | undefined> =>
-  (await history.lastKnownQuantities(service, [{ petId }]))[0];
+const lastKnown = async ({ petWrites }: State, petId: bigint): Promise<number | undefined> =>
+  (await petWrites.lastKnown(service, [{ petId }]))[0];
 
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
   (await limits.look?.(scope)) ?? limits.peek(scope);
@@ -541,7 +541,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
         const position = { row: 1, petId: 7n };
         const writesAfter = (rows: readonly (typeof position)[], at = service) =>
-          ours.history.writesAfter({ service: at, run }, rows);
+          ours.petWrites.after({ service: at, run }, rows);
         expect(await writesAfter([position])).toEqual([[]]);
         const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
         await write(theirs, 7n, { result: 'failed' });
@@ -561,10 +561,10 @@ export function testState(name: string, newStore: () => Driver): void {
           { row: 1, petId: 7n },
           { row: 2, petId: largest },
         ];
-        expect(await log.writesSince([seven])).toEqual([[]]);
+        expect(await ours.petWrites.after({ service, run: log.run }, [seven])).toEqual([[]]);
         const later = await write(theirs, 7n, { quantity: 9 });
         const written = { run: later.run, command: 'inventory apply', result: 'applied', quantity: 9, before: 5 };
-        expect(await log.writesSince([other, seven])).toEqual([[], [written]]);
+        expect(await ours.petWrites.after({ service, run: log.run }, [other, seven])).toEqual([[], [written]]);
         await log.end();
       });
 
@@ -604,8 +604,8 @@ export function testState(name: string, newStore: () => Driver): void {
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 8 }));
         await write(ours, largest, { quantity: 5 });
         const pets = [{ petId: largest }, { petId: 6n }, { petId: 7n, before: row?.sequence }, { petId: 7n }];
-        expect(await ours.history.lastKnownQuantities(service, pets)).toEqual([5, undefined, 3, 8]);
-        expect(await ours.history.lastKnownQuantities(elsewhere, pets)).toEqual(pets.map(() => undefined));
+        expect(await ours.petWrites.lastKnown(service, pets)).toEqual([5, undefined, 3, 8]);
+        expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
       it('knows no stock before a run if one that was sent earlier has had its outcome later', async () => {
@@ -613,7 +613,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
         const knownBefore = async () =>
-          (await ours.history.lastKnownQuantities(service, [{ petId: 7n, before: row?.sequence }]))[0];
+          (await ours.petWrites.lastKnown(service, [{ petId: 7n, before: row?.sequence }]))[0];
         expect(await knownBefore()).toBeUndefined();
         await settled(lost, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await knownBefore()).toBeUndefined();

@@ -105,8 +105,8 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
         return intents.map(() => ({ kind: 'granted' }));
       },
       settle: (settled) => void outcomes.push(...settled),
-      writesSince: async (unsettled) => unsettled.map(() => []),
     },
+    writesSince: async (unsettled) => unsettled.map(() => []),
     stock: { mark: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
     readStock: async (petIds) => {
       clock.advance(1);

@@ -12,14 +12,7 @@ import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
-import {
-  openRunAccess,
-  type RunAccess,
-  requireRun,
-  requireSamePlace,
-  requireSameService,
-  withWayOn,
-} from '../runs/run-access.ts';
+import { type RunAccess, requireRun, requireSamePlace, requireSameService, withWayOn } from '../runs/run-access.ts';
 import { define } from './define.ts';
 import { bulkOptions, flagWords, parseBulkFlags } from './option-values.ts';
 
@@ -104,10 +97,10 @@ async function findLast(invocation: Invocation, state: State | undefined) {
 }
 
 /** Returns why `undo --last` passes over a run, a clause that begins with a verb; undefined if it is the one. */
-async function whyPassed({ history }: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
+async function whyPassed(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
   if (service !== undefined && run.service !== service) return `was made at ${run.baseUrl}`;
   if (run.state === 'running') return undefined;
-  const found = await undoable(history, run);
+  const found = await undoable(state, run);
   return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
 }
 
@@ -127,7 +120,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   const command = `petstock undo ${shellWord(run.run)}${options.words}`;
   requireSamePlace(run, invocation.where, command);
   await withWayOn(`${command} ${whereOptions(run)}`, async () => {
-    const access = await openRunAccess(invocation);
+    const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
     await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
   });
@@ -136,7 +129,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
   const { invocation, connection } = access;
   const look = `petstock undo ${run.run}${options.words} ${whereOptions(run)} --dry-run`;
-  const found = await requireUndoable(connection.state.history, run);
+  const found = await requireUndoable(connection.state, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
   const plan = await planUndo(connection, run, found, options);

@@ -6,14 +6,7 @@ import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import {
-  openRunAccess,
-  type RunAccess,
-  requireRun,
-  requireSamePlace,
-  requireSameService,
-  withWayOn,
-} from './run-access.ts';
+import { type RunAccess, requireRun, requireSamePlace, requireSameService, withWayOn } from './run-access.ts';
 
 /**
  * Resumes a run.
@@ -38,7 +31,7 @@ export async function resumeRun(
   await withWayOn(
     `${command} ${whereOptions(run)}`,
     async () => {
-      const access = await openRunAccess(invocation);
+      const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
       await service.announce();
       const error: unknown = await goOn(access, run, { look, onBegun }, options).catch((reason: unknown) => reason);

@@ -2,18 +2,13 @@ import type { RunRecord } from '../../inventory/run-records.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
-import type { Connection, ConnectionUse } from '../invocation/connect.ts';
+import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 
 export interface RunAccess {
   readonly invocation: Invocation;
   readonly connection: Connection;
-}
-
-/** Returns the access of a bulk run, unless `use` says otherwise. */
-export async function openRunAccess(invocation: Invocation, use: ConnectionUse = { bulk: true, writes: true }) {
-  return { invocation, connection: await invocation.service.connect(use) };
 }
 
 /**

@@ -6,7 +6,7 @@ import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { whereName, whereOptions } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { noteUndoOf, openRunAccess, type RunAccess } from './run-access.ts';
+import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
   /** Reads the stock first; a delta does in any case. */
@@ -25,7 +25,7 @@ const largeJump = 1000;
 /** Writes one pet as a run of its own, and shows what the service answered. */
 export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
   await invocation.service.beginWrite(undefined);
-  const access = await openRunAccess(invocation, { writes: true });
+  const access = { invocation, connection: await invocation.service.connect({ writes: true }) };
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
@@ -89,7 +89,7 @@ function singleAudience(access: RunAccess): SingleAudience {
 /** Returns the stock that the history knows, which a plain set does not read. */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
   const { state, service } = connection;
-  const [known] = await state.history.lastKnownQuantities(service, [{ petId }]);
+  const [known] = await state.petWrites.lastKnown(service, [{ petId }]);
   return known;
 }
 

@@ -5,6 +5,7 @@ import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { whereOptions } from '../../../shared/where.ts';
+import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
@@ -150,16 +151,16 @@ export const defineHistoryShow = define({
       const options = { names: await shownNames(invocation), now: context.clock.now() };
       await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
       if (isPage) return;
-      for (const hint of historyRunHints(record, await isBlind(history, record))) await messages.note(hint);
+      for (const hint of historyRunHints(record, await isBlind(state, record))) await messages.note(hint);
     });
   },
 });
 
 /** Reports whether it is not known what to go back to. A run of several pets has read their stock. */
-async function isBlind(history: History, run: RunRecord): Promise<boolean> {
+async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
   const { undoable } = await import('../../../runs/plan-undo.ts');
-  return (await undoable(history, run)).isBlind;
+  return (await undoable(state, run)).isBlind;
 }
 
 /** Only a table and a page have names. */

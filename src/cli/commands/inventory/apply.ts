@@ -11,7 +11,7 @@ import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
+import { withWayOn } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import {
   type BulkFlags,
@@ -145,7 +145,7 @@ async function planFile(
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
-  const access = await openRunAccess(invocation);
+  const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];

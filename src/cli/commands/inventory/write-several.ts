@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { openRunAccess, withWayOn } from '../../runs/run-access.ts';
+import { withWayOn } from '../../runs/run-access.ts';
 import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
@@ -29,7 +29,7 @@ export async function writeSeveral(
   const look = `${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await withWayOn(command, async () => {
-    const access = await openRunAccess(invocation);
+    const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
     await invocation.service.announce();
     const petIds = changes.map(({ petId }) => petId);
     const stock = await new StockReader(access.connection).readSettled(new Set(petIds));

@@ -18,7 +18,7 @@ import {
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { openRunAccess, type RunAccess } from '../../../runs/run-access.ts';
+import type { RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
 import { openFailedOut } from '../failed-out.ts';
 import { chooseSessions, requireOpen } from './choose-session.ts';
@@ -42,7 +42,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
   await withSessions(invocation, async (sessions) => {
     const chosen = await chooseSessions(invocation, sessions, options);
-    const run = await openRunAccess(invocation);
+    const run = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
     requireSameService(run, chosen, options);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.service.announce();
