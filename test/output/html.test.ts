@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { inventoryListView, stockPage } from '../../src/output/inventory-view.ts';
-import { test } from '../support/shop.ts';
+import { changeFile, test } from '../support/shop.ts';
 import { render } from './render.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
@@ -31,6 +31,34 @@ test('text is escaped, and nothing is run or loaded', async () => {
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
   expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\(|@import|\son\w+=/);
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
+});
+
+test('the heading of a page has what was left out, and the days of a history', async ({ shop }) => {
+  const codes = changeFile(shop, 'code,petId,name\n55,5,Rabbit\n', 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  for (const [command, heading] of [
+    ['inventory list', 'Stock of staging'],
+    [
+      'inventory list --low --name rab --status available,sold',
+      'Stock of staging: low; status available,sold; name with &quot;rab&quot;',
+    ],
+    [
+      'inventory list --pet 4,5 --min-quantity 2 --max-quantity 9 --limit 3',
+      'Stock of staging: pets 4, 5; 2 or more; 9 or less; at most 3 pets',
+    ],
+    ['inventory list --pet 1,2,3,4,5,6,7,8,9,10,11', 'Stock of staging: 11 chosen pets'],
+    ['history list', 'History from the first run until now'],
+    ['history list --since 2d -e staging', 'History of staging from 2026-01-13 07:00 until now'],
+    [
+      'history list --since 2026-01-01 --until 2026-01-14 --pet 4',
+      'History from 2026-01-01 00:00 to 2026-01-14 23:59: of pet 4',
+    ],
+    [
+      'history list --user kim --mine --ref D-1 --state done --limit 5',
+      'History from the first run until now: with the reference D-1; by kim; my own; done; the latest 5',
+    ],
+  ])
+    expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
 });
 
 test('three commands have pages; another refuses before anything is sent', async ({ shop }) => {

@@ -62,7 +62,10 @@ export const defineHistoryList = define({
         hasAllPets: showsAll,
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation),
-        page: { title: `History${chosenPlaceText(invocation)}`, facts: [`Printed ${localMinute(now)}`] },
+        page: {
+          title: `History${chosenPlaceText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
+          facts: [`Printed ${localMinute(now)}`],
+        },
       });
       await results.print(view);
       const open = seen.incomplete;
@@ -78,6 +81,25 @@ export const defineHistoryList = define({
     });
   },
 });
+
+/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; without a beginning or an end these are the first and the latest run. */
+function daysText({ since, until }: RunFilter): string {
+  const from = since === undefined ? '' : ` from ${localMinute(since)}`;
+  return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
+}
+
+/** Returns which runs are left, for the heading of a page: `: of pet 4; by kim`. */
+function onlyText({ pet, ref, user, mine, state }: ListOptions, limit: number | undefined): string {
+  const only = [
+    ...(pet === undefined ? [] : [`of pet ${pet}`]),
+    ...(ref === undefined ? [] : [`with the reference ${ref}`]),
+    ...(user === undefined ? [] : [`by ${user}`]),
+    ...(mine ? ['my own'] : []),
+    ...(state === undefined ? [] : [state]),
+    ...(limit === undefined ? [] : [`the latest ${limit}`]),
+  ];
+  return only.length === 0 ? '' : `: ${only.join('; ')}`;
+}
 
 function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
   const now = invocation.context.clock.now();

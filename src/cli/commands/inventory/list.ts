@@ -60,13 +60,35 @@ export const defineList = define({
     } else {
       const { fields } = selection;
       const viewOptions = { ...(await stockViewOptions(invocation)), fields };
-      const page = stockPage(whereName(invocation.where), viewOptions.lowStock, invocation.context.clock.now());
+      const page = stockPage(
+        whereName(invocation.where) + onlyText(options),
+        viewOptions.lowStock,
+        invocation.context.clock.now(),
+      );
       const view = inventoryColumnsView(arrange(found, selection), { ...viewOptions, page });
       await invocation.results.print(view);
     }
     requireWhole(invocation, unreadable, [...missing], (item) => criteria.every((each) => mayMeet(each, item)));
   },
 });
+
+/** In a heading: all of a hundred ids would fill the page. */
+const mostNamed = 10;
+
+/** Returns what is left of the stock for the heading of a page: `: low; name with "rabbit"`. */
+function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, limit }: ListOptions): string {
+  const pets = pet.flatMap((list) => list.split(','));
+  const only = [
+    ...(low ? ['low'] : []),
+    ...(status.length > 0 ? [`status ${status.join(', ')}`] : []),
+    ...(name === undefined ? [] : [`name with "${name}"`]),
+    ...(pets.length > mostNamed ? [`${pets.length} chosen pets`] : pets.length > 0 ? [`pets ${pets.join(', ')}`] : []),
+    ...(minQuantity === undefined ? [] : [`${minQuantity} or more`]),
+    ...(maxQuantity === undefined ? [] : [`${maxQuantity} or less`]),
+    ...(limit === undefined ? [] : [`at most ${limit} pets`]),
+  ];
+  return only.length === 0 ? '' : `: ${only.join('; ')}`;
+}
 
 /** Returns a filter for pets with `text` in their name, in any case. @throws UsageError if the shop has no names */
 async function nameCriteria(invocation: Invocation, text: string): Promise<FilterCriteria> {
