@@ -1,6 +1,7 @@
+import { JsonNumber } from '../shared/json.ts';
+
 /** Where JSON.stringify would change nothing but add quotes. */
 const plain = /^[ !#-[\]-~]*$/;
-const losslessNumber = Symbol.for('lossless-json.LosslessNumber');
 /** Legal in JSON as they are, but not harmless on a terminal: written as escapes, which mean the same. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
@@ -18,7 +19,7 @@ function jsonNumber(value: number | bigint): string {
 }
 
 /**
- * Compact JSON in which no digit is lost: bigint and lossless-json's numbers are written as their digits, a Map as an
+ * Compact JSON in which no digit is lost: bigint and JsonNumber are written as their digits, a Map as an
  * object in its own order. Otherwise as JSON.stringify: undefined is left out of objects and is null in arrays.
  * @param stringIds for readers that keep 53 bits of a number: what is called `petId`, or stands in a list called `pets`, is a string
  */
@@ -40,7 +41,7 @@ export function exactJson(value: unknown, stringIds = false): string {
 
 function objectJson(value: object, stringIds: boolean): string {
   if (Array.isArray(value)) return `[${value.map((one) => exactJson(one, stringIds)).join(',')}]`;
-  if (isLosslessNumber(value)) return value.value;
+  if (value instanceof JsonNumber) return value.value;
   if ('toJSON' in value && typeof value.toJSON === 'function') return exactJson(value.toJSON());
   const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
   const members: string[] = [];
@@ -62,9 +63,4 @@ export function memberJson(name: string, value: unknown, stringIds: boolean): st
 function idJson(value: unknown): string {
   const text = exactJson(value, true);
   return /^[-\d]/.test(text) ? `"${text}"` : text;
-}
-
-/** Recognised by its symbol, so that the library need not be loaded; no data has it, since no text has symbols for keys. */
-function isLosslessNumber(value: object): value is { readonly value: string } {
-  return losslessNumber in value;
 }

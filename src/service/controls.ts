@@ -1,3 +1,4 @@
+import { type JsonObject, parseJson, toInteger } from '../shared/json.ts';
 import { DAY_MS, windowAt } from './limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, Store } from './store/store.ts';
@@ -80,11 +81,12 @@ export class Controls {
 
   /** Returns the whole stock, with what keys have used. */
   async snapshot(): Promise<Snapshot> {
-    const { parse } = await import('lossless-json');
     const items: StockItem[] = [];
     for await (const page of this.store.inventory()) {
-      const read = parse(`[${page}]`, null, BigInt) as readonly InventoryItem[];
-      for (const item of read) items.push((await this.store.find(item.petId)) ?? item);
+      for (const { petId } of parseJson(`[${page}]`) as readonly JsonObject[]) {
+        const item = await this.store.find(toInteger(petId) ?? 0n);
+        if (item !== null) items.push(item);
+      }
     }
     return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
   }

@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** The mark of numbers of lossless-json, as renderers know them. No data has it, since no text has symbols for names. */
-const mark = Symbol.for('lossless-json.LosslessNumber');
-
 /** A JSON number with every digit that it came with. */
 export class JsonNumber {
   /** @param value its text, as in the JSON */
   constructor(readonly value: string) {}
-
-  get [mark](): true {
-    return true;
-  }
 }
 
 /** A parsed JSON value whose numbers keep every digit. */
@@ -19,8 +12,14 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** More values, or different names, make no sense in one answer: each takes fifty times its bytes, and a name more. */
-const most = { values: 1_000_000, names: 50_000 };
+/** How much there may be in a text, such as of a stranger: each value takes fifty times its bytes, and a name more. */
+interface JsonBounds {
+  readonly values: number;
+  readonly names: number;
+}
+
+/** More makes no sense in one answer. */
+const mostOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {
   constructor(
@@ -38,9 +37,9 @@ export class TooManyValues extends Error {}
  * forty times the bytes of a long text.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, most = mostOfAnswer): Json {
   try {
-    return new Reader(text).whole();
+    return new Reader(text, most).whole();
   } catch (error) {
     // Nesting deep enough to overflow the stack is no answer either.
     throw error instanceof RangeError ? new SyntaxError(error.message) : error;
@@ -63,7 +62,10 @@ class Reader {
   /** All names so far. Objects without a common one take far more memory than their text. */
   readonly #names = new Set<string>();
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly most: JsonBounds,
+  ) {}
 
   whole(): Json {
     this.#skipSpace();
@@ -75,7 +77,7 @@ class Reader {
   /** With the white space after it. */
   #value(): Json {
     this.#values += 1;
-    if (this.#values > most.values) throw new TooManyValues('has more than a million values');
+    if (this.#values > this.most.values) throw new TooManyValues('has more than a million values');
     const first = this.text[this.#at];
     const value =
       first === '"' ? this.#string() : first === '{' ? this.#object() : first === '[' ? this.#array() : this.#scalar();
@@ -89,7 +91,7 @@ class Reader {
       const nameAt = this.#at;
       if (this.text[nameAt] !== '"') throw this.#unexpected();
       const name = this.#string();
-      if (this.#names.add(name).size > most.names) throw new TooManyValues('has more than 50,000 names');
+      if (this.#names.add(name).size > this.most.names) throw new TooManyValues('has more than 50,000 names');
       this.#skipSpace();
       this.#take(':');
       const value = this.#value();

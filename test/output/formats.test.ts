@@ -4,6 +4,7 @@ import { payloadView } from '../../src/cli/commands/payloads.ts';
 import { exactJson } from '../../src/output/exact-json.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
 import type { Format, Row, Scalar, View } from '../../src/output/view.ts';
+import { JsonNumber, parseJson } from '../../src/shared/json.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { largeStock, rowLists } from './fixtures.ts';
 import { itemsView, type RenderTestOptions, render, renderPieces, rowsView } from './render.ts';
@@ -12,10 +13,10 @@ const list = itemsView(largeStock.slice(0, 1), [], largeStock.slice(1));
 const empty = itemsView([], []);
 const one = inventoryItemView({ petId: 9007199254740993n, quantity: 0, status: 'sold' }, { lowStock: 5, before: -2 });
 const lacking = rowsView([{ a: 1, b: null }, { a: true }]);
-const own = { id: new LosslessNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
+const own = { id: new JsonNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
 
 /** Of an operation that nobody has specified. */
-const payload = (json: string): View => payloadView(parse(json)) ?? rowsView();
+const payload = (json: string): View => payloadView(parseJson(json)) ?? rowsView();
 const exact = '{"id":9223372036854775807,"price":1.10,"tags":["a",{"b":1e400}]}';
 const wide = `{"id":9223372036854775807,"text":"${'long '.repeat(20)}"}`;
 
@@ -82,7 +83,7 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
 });
 
 test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('%s has no columns', (json) => {
-  expect(payloadView(parse(json))).toBeUndefined();
+  expect(payloadView(parseJson(json))).toBeUndefined();
 });
 
 test('an id of a payload is not cut by a narrow table', async () => {

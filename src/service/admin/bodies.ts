@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isJsonObject, type Json, type JsonObject, JsonSyntaxError, numberText, parseJson } from '../../shared/json.ts';
 import type { PetChange } from '../controls.ts';
 import { Refusal } from '../http/answer.ts';
 import { collectBody } from '../http/exchange.ts';
@@ -31,23 +32,29 @@ function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefi
       throw refused('The body must be application/json.');
     }
     const text = (await collectBody(request, MAX_BODY_BYTES)).toString();
-    const { parse } = await import('lossless-json');
-    const body = parseShallow(() => parse(text, null, (number) => exactInt64(number) ?? Number(number)));
-    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-    const isKnown = isObject && Object.keys(body).every((name) => names.includes(name));
-    const result = isKnown ? read({ ...body }) : undefined;
+    const body = parseBody(text);
+    const isKnown = isJsonObject(body) && Object.keys(body).every((name) => names.includes(name));
+    const result = isKnown ? read(fieldsOf(body)) : undefined;
     if (result === undefined) throw refused(`The body must be ${shape}.`);
     return result;
   };
 }
 
-/** @throws Refusal for JSON that is nested more deeply than the stack has room for */
-function parseShallow(parse: () => unknown): unknown {
+/** @throws JsonSyntaxError; Refusal for JSON with very many names, or nested more deeply than the stack has room for */
+function parseBody(text: string): Json {
   try {
-    return parse();
+    return parseJson(text);
   } catch (error) {
-    throw error instanceof RangeError ? refused('The body is nested too deeply.') : error;
+    throw error instanceof JsonSyntaxError ? error : refused('The body has too much in it, or is nested too deeply.');
   }
+}
+
+function fieldsOf(body: JsonObject): Fields {
+  const plain = Object.entries(body).map(([name, value]) => {
+    const number = numberText(value);
+    return [name, number === undefined ? value : (exactInt64(number) ?? Number(number))];
+  });
+  return Object.fromEntries(plain);
 }
 
 export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>

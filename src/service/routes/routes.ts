@@ -70,7 +70,7 @@ async function updateInventory({ exchange, service, parameter }: Call) {
   requireJson(exchange);
   const body = await readBody(exchange);
   const petId = parsePetId(parameter);
-  const quantity = await parseQuantity(body, service.bounds);
+  const quantity = parseQuantity(body, service.bounds);
   const item = await service.timed('set', () => service.store.setQuantity(petId, quantity));
   if (item === null) throw petNotFound(petId);
   return itemAnswer(item);

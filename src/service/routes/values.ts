@@ -1,3 +1,4 @@
+import { isJsonObject, type Json, numberText, parseJson } from '../../shared/json.ts';
 import { Refusal } from '../http/answer.ts';
 
 /** Smallest and largest quantity that a stock update may set; null: no bound but int64. */
@@ -46,29 +47,25 @@ export function parsePetId(text: string): bigint {
  * The quantity of an InventoryUpdate, exact. Other fields are ignored.
  * @throws Refusal 400 when the text is not JSON, or `quantity` is missing, not an integer, or out of bounds
  */
-export async function parseQuantity(body: string, bounds: QuantityBounds): Promise<bigint> {
-  const update = await parseJson(body);
-  if (typeof update !== 'object' || update === null || Array.isArray(update) || update instanceof NumberText) {
+export function parseQuantity(body: string, bounds: QuantityBounds): bigint {
+  const update = parseBody(body);
+  if (!isJsonObject(update)) {
     throw new Refusal(400, 'invalid_body', 'The body must be a JSON object with the field quantity.');
   }
-  const field = Object.entries(update).find(([name]) => name === 'quantity');
-  if (field === undefined) throw new Refusal(400, 'missing_quantity', 'The field quantity is required.');
-  const quantity = field[1] instanceof NumberText ? exactInt64(field[1].text) : null;
+  if (!Object.hasOwn(update, 'quantity')) {
+    throw new Refusal(400, 'missing_quantity', 'The field quantity is required.');
+  }
+  const quantity = exactInt64(numberText(update.quantity) ?? '');
   if (quantity === null) throw new Refusal(400, 'invalid_quantity', 'quantity must be an integer of 64 bits.');
   if (bounds.min !== null && quantity < bounds.min) throw outOfBounds(`at least ${bounds.min}`);
   if (bounds.max !== null && quantity > bounds.max) throw outOfBounds(`at most ${bounds.max}`);
   return quantity;
 }
 
-class NumberText {
-  constructor(readonly text: string) {}
-}
-
 /** Refuses what JSON.parse would, and an object that has two different values for one name. */
-async function parseJson(text: string): Promise<unknown> {
-  const { parse } = await import('lossless-json');
+function parseBody(text: string): Json {
   try {
-    return parse(text, null, (number) => new NumberText(number));
+    return parseJson(text);
   } catch {
     throw new Refusal(400, 'invalid_json', 'The body is not valid JSON.');
   }

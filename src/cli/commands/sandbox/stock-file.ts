@@ -3,14 +3,25 @@ import { CsvRecords } from '../../../change-files/csv-records.ts';
 import { BrokenFileError } from '../../../change-files/fault.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
 import { decodeText } from '../../../change-files/text.ts';
+import { exactJson } from '../../../output/exact-json.ts';
 import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  JsonSyntaxError,
+  numberText,
+  parseJson,
+} from '../../../shared/json.ts';
 import type { Context } from '../../context.ts';
 import { readNamedFile } from '../../input-file.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const mostFaults = 20;
 const limit = 2n ** 63n;
+/** A file of somebody's own may have a million pets. */
+const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
 const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
 const noStockJson =
@@ -29,7 +40,7 @@ export async function readStockFile(file: string, context: Context): Promise<Sto
   try {
     let text = '';
     for await (const piece of decodeText(readNamedFile(file, context))) text += piece;
-    if (/^\s*[[{]/.test(text)) orders = await readJson(file, text, collector);
+    if (/^\s*[[{]/.test(text)) orders = readJson(file, text, collector);
     else readDelimited(text, collector);
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
@@ -116,18 +127,17 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   return header;
 }
 
-async function readJson(file: string, text: string, collector: StockCollector): Promise<Stock['orders']> {
-  const { isLosslessNumber, parse, stringify } = await import('lossless-json');
-  const textOf = (value: unknown): string =>
-    isLosslessNumber(value) ? value.toString() : typeof value === 'string' ? value : value === undefined ? '' : '?';
-  const listOf = (content: Readonly<Record<string, unknown>>, name: string): readonly unknown[] => {
+function readJson(file: string, text: string, collector: StockCollector): Stock['orders'] {
+  const textOf = (value: Json | undefined): string =>
+    typeof value === 'string' ? value : (numberText(value) ?? (value === undefined ? '' : '?'));
+  const listOf = (content: JsonObject, name: string): readonly Json[] => {
     if (!Object.hasOwn(content, name)) return [];
     const list = content[name];
     if (Array.isArray(list)) return list;
     collector.fault(name, 'must be an array');
     return [];
   };
-  const content = parsed(file, text, parse);
+  const content = parsed(file, text);
   if (!Object.hasOwn(content, 'inventory')) {
     // Whatever it is, none of it is repeated.
     collector.fault('line 1', noStockJson);
@@ -139,23 +149,23 @@ async function readJson(file: string, text: string, collector: StockCollector): 
   }
   for (const [at, pet] of listOf(content, 'pets').entries()) {
     const { petId, id } = objectOf(pet);
-    collector.addRecord(`pets[${at}]`, textOf(petId ?? id), stringify(pet) ?? '');
+    collector.addRecord(`pets[${at}]`, textOf(petId ?? id), exactJson(pet));
   }
-  return listOf(content, 'orders').map((order) => stringify(order) ?? 'null');
+  return listOf(content, 'orders').map((order) => exactJson(order));
 }
 
 /** @throws UsageError without what the parser says, which may be a secret of the file: `Duplicate key 'psk_…'` */
-function parsed(file: string, text: string, parse: (text: string) => unknown): Readonly<Record<string, unknown>> {
+function parsed(file: string, text: string): JsonObject {
   try {
-    const content = parse(text);
+    const content = parseJson(text, unbounded);
     return Array.isArray(content) ? { inventory: content } : objectOf(content);
   } catch (cause) {
-    const [, at] = /at position (\d+)$/.exec((cause as Error).message) ?? [];
-    const where = at === undefined ? '' : `: line ${text.slice(0, Number(at)).split('\n').length} is wrong`;
+    const isPlaced = cause instanceof JsonSyntaxError;
+    const where = isPlaced ? `: line ${text.slice(0, cause.at).split('\n').length} is wrong` : '';
     throw new UsageError(`${file} is not JSON${where}`);
   }
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+function objectOf(value: Json): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
