@@ -73,8 +73,8 @@ const tableColumns: readonly Column[] = [
   { field: 'env', title: 'Env', foreign: 'name', varies: true },
   { field: 'by', title: 'By', foreign: 'name', yields: 2 },
   { field: 'ref', title: 'Ref', foreign: 'name', yields: 3 },
-  { field: 'reason', title: 'Reason', foreign: 'words', yields: 4 },
-  nameColumn,
+  { field: 'reason', title: 'Reason', foreign: 'words', yields: 5 },
+  { ...nameColumn, yields: 4 },
 ];
 
 async function* tableRows(

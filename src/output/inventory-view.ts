@@ -74,7 +74,7 @@ export function inventoryListView(
 type StockWords = Readonly<Record<'belowZero' | 'none', string>>;
 
 const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
-const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
+export const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
 /** In columns of a terminal: a pet id of 20 digits, a quantity with its words, and a status beside each other. */
 const roomForLongWords = 50;
 

@@ -180,7 +180,7 @@ function cellWriter({ right, width }: Lane, { gap, cuts }: Layout, isLast: boole
   if (width === 0) return ({ text }) => (text === '' ? '' : text + after);
   const known = new Map<string, string>();
   return ({ text, kind }) => {
-    if (kind === 'id' && right) return blanks(width - text.length) + text + after;
+    if (kind === 'id' && right) return padStart(text, width) + after;
     const remembered = known.get(text);
     if (remembered !== undefined) return remembered;
     const cut = cuts && kind === 'text' && !right ? truncate(text, width) : text;

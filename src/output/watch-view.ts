@@ -2,7 +2,7 @@ import type { PetNames } from '../inventory/bar-codes.ts';
 import { grouped } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { countColumn, nameColumn, numberColumn } from './columns.ts';
-import { stockRemark } from './inventory-view.ts';
+import { shortWords, stockRemark } from './inventory-view.ts';
 import { longForm } from './table.ts';
 import type { Paint } from './terminal.ts';
 import { isoTime, localTime } from './time.ts';
@@ -50,8 +50,8 @@ const columns: readonly Column[] = [
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
   { field: 'difference', title: 'Change', whole: true, cell: differenceCell },
-  { field: 'remark', title: '', remark: true, whole: true },
-  { field: 'status', title: 'Status', foreign: 'name', yields: 2 },
+  { field: 'remark', title: '', remark: true, yields: 2 },
+  { field: 'status', title: 'Status', foreign: 'name', yields: 3 },
   nameColumn,
 ];
 
@@ -68,14 +68,10 @@ export function seenChangesLines(
   { lowStock, ...options }: Omit<RenderOptions, 'header'> & { readonly lowStock: number },
 ): SeenLines {
   const shown = names === undefined ? columns.filter((column) => column !== nameColumn) : columns;
-  const likely = {
-    before: 99_999,
-    after: 99_999,
-    remark: 'out of stock',
-    status: 'available',
-    name: 'Lady, the T-Rex',
+  const typical = {
+    ...{ at: localTime(0), petId, before: 9999, after: 9999, difference: '+9,999' },
+    ...{ remark: shortWords.belowZero, status: 'available', name: 'Lady, the T-Rex' },
   };
-  const typical = { ...likely, at: localTime(0), petId };
   const { head, line } = longForm(
     { shape: 'list', columns: shown, rows: [] },
     [typical],
@@ -85,7 +81,7 @@ export function seenChangesLines(
   const rowOf = (change: Difference, at: number, isPresent: boolean): Row => ({
     ...{ at: localTime(at), petId: change.petId, difference: isPresent ? null : differenceText(change) },
     ...{ before: change.left?.quantity ?? null, after: change.right?.quantity ?? null, status: statusText(change) },
-    remark: change.right === undefined ? null : stockRemark(change.right, lowStock, options.paint),
+    remark: change.right === undefined ? null : stockRemark(change.right, lowStock, options.paint, shortWords),
     name: names?.get(change.petId) ?? null,
   });
   return {

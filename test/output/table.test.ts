@@ -181,7 +181,7 @@ const red: Column['cell'] = (value, _row, paint) => (value === '' ? '' : paint.r
 
 property('draws as long tables do', [rows, titles, fc.boolean(), fc.boolean()], async (some, names, header, color) => {
   const columns: Column[] = [
-    { field: 'id', title: names[0], align: 'right' },
+    { field: 'id', title: names[0], align: 'right', cell: red },
     { field: 'name', title: names[1] },
     { field: 'count', title: names[2], align: 'right', cell: red },
     { field: 'remark', title: '', remark: true, cell: red },

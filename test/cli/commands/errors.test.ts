@@ -107,7 +107,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory list --production', '(Did you mean --env production?)'],
   ['inventory list --jsn', '"--jsn" (Did you mean --json?)'],
   ['help exit-code', 'the topics are exit-codes,'],
-  ['inventory set 4', 'The quantity is missing: how many are there.'],
+  ['inventory set 4', 'The quantity is missing: say how many there are.'],
   ['sell', 'Unknown command "sell".'],
   ['orders get', 'Unknown command "get".'],
   ['inventory list --everything', 'Unknown option "--everything".'],

@@ -135,8 +135,8 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
   if (!operands.some((operand) => operand.includes('='))) {
     if (second === undefined) {
       const missing = {
-        set: 'The quantity is missing: how many are there',
-        adjust: 'The change is missing: how many came in (+5), or went out (-5)',
+        set: 'The quantity is missing: say how many there are',
+        adjust: 'The change is missing: say how many came in (+5) or went out (-5)',
       };
       throw new UsageError(missing[verb], { hint });
     }
