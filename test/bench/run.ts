@@ -9,7 +9,7 @@ import { goalTable, type Options, type Report, writeGoals } from './support/repo
 /**
  * `npm run bench -- [<name>] [--quick] [--write] [--runs n] [--pets n] [--seed n] [--nodes 22,24] [--only name,name]`. Each
  * benchmark is a file beside this one that exports `run`; without a name they run one after the other. `all` is those with the
- * tables of `docs/performance.md`, in less than 25 minutes. `--write` puts the goals there. `--quick` takes fewer rounds.
+ * tables of `docs/lab/performance.md`, in less than 25 minutes. `--write` puts the goals there. `--quick` takes fewer rounds.
  */
 const names = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
   .flatMap((file) => /^(?!run\.)([\w-]+)\.ts$/.exec(file)?.[1] ?? [])

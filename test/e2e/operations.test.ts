@@ -8,7 +8,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { programCommand } from '../support/program.ts';
 import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
 
-/** The script of docs/operations.md, in a folder of its own, with `petstock` on the PATH. */
+/** The script of docs/guide/scripts.md, in a folder of its own, with `petstock` on the PATH. */
 async function openNight() {
   const service = await scriptedService({ stock: tenEach(40), limit: { limit: 20, seconds: 1 } });
   const production = { PETSTOCK_URL_PRODUCTION: service.env.PETSTOCK_URL_STAGING };
@@ -19,7 +19,7 @@ async function openNight() {
   const command = programCommand().map((word) => `'${word}'`);
   writeFileSync(join(bin, 'petstock'), `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`);
   chmodSync(join(bin, 'petstock'), 0o755);
-  const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/guide/scripts.md', import.meta.url), 'utf8');
   const script = petstock.file('night.sh', [/```sh\n(#!\/bin\/sh\n[\s\S]*?)```/.exec(document)?.[1] ?? 'exit 99']);
   const { folder, config, state } = petstock.home;
   const night = async () =>

@@ -22,8 +22,8 @@ for (const document of tracked.filter((name) => name.endsWith('.md') && name !==
   const [file] = /petstock[-_]\d+\.\d+\.\d+[\w.-]*\.(?:tgz|deb)/.exec(textOf(document)) ?? [];
   if (file !== undefined) lacking.push(`${document} names ${file}, which another release has not: write <version>`);
 }
-if (textOf('docs/commands.md') !== (await commandsDocument()))
-  lacking.push('docs/commands.md is not what the commands are now: npm run docs');
+if (textOf('docs/reference/commands.md') !== (await commandsDocument()))
+  lacking.push('docs/reference/commands.md is not what the commands are now: npm run docs');
 for (const line of lacking) process.stdout.write(`${line}\n`);
 if (lacking.length > 0) process.exitCode = 1;
 const touched = changedFiles() ?? [];

@@ -14,7 +14,7 @@ export interface Options {
   readonly only: readonly string[] | undefined;
 }
 
-/** What a benchmark has found, for people and for `docs/performance.md`. */
+/** What a benchmark has found, for people and for `docs/lab/performance.md`. */
 export interface Report {
   /** Markdown. */
   readonly text: string;
@@ -96,13 +96,13 @@ export function goalTable(goals: readonly Goal[]): string {
   return table([['what', 'goal', 'measured', 'reached'], ...goals.map(goalCells)]);
 }
 
-/** Writes each goal into the row of `docs/performance.md` that begins with the same words. @throws Error without such a row */
+/** Writes each goal into the row of `docs/lab/performance.md` that begins with the same words. @throws Error without such a row */
 export function writeGoals(goals: readonly Goal[]): void {
-  const file = fileURLToPath(new URL('../../../docs/performance.md', import.meta.url));
+  const file = fileURLToPath(new URL('../../../docs/lab/performance.md', import.meta.url));
   let document = readFileSync(file, 'utf8');
   for (const goal of goals) {
     const row = new RegExp(`^\\| ${goal.what.replaceAll(/[^\w ,]/g, '\\$&')} \\|.*$`, 'm');
-    if (!row.test(document)) throw new Error(`docs/performance.md has no place for ${goal.what}`);
+    if (!row.test(document)) throw new Error(`docs/lab/performance.md has no place for ${goal.what}`);
     document = document.replace(row, () => markdownCells(goalCells(goal)));
   }
   writeFileSync(file, document);

@@ -87,7 +87,7 @@ test('each option that a document, the unit or the manifests name is one, and ha
   expect(valuesOf(unit)).toMatchObject({ adminPort: 4011, drainMs: 5_000 });
   expect(valuesOf({ ...image, ...Object.fromEntries(ofPod) })).toMatchObject({ port: 4010, drainMs: 10_000 });
   expect(container.ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([4010, 4011]);
-  for (const [name] of read('README.md').matchAll(/PETSTOCK_SERVE_\w+/g)) {
+  for (const [name] of read('../guide/hosting.md').matchAll(/PETSTOCK_SERVE_\w+/g)) {
     const warnings: string[] = [];
     try {
       serveValues({}, { [name]: 'true' }, (line) => warnings.push(line));

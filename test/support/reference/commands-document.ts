@@ -1,7 +1,7 @@
 import type { HelpPart } from '../../../src/output/help-text.ts';
 import { reference } from './reference.ts';
 
-/** `docs/commands.md`: every command with its options and examples, as its help has them. */
+/** `docs/reference/commands.md`: every command with its options and examples, as its help has them. */
 export async function commandsDocument(): Promise<string> {
   const { globalOptions, commands, topics } = await reference();
   const global = { title: 'Global options', depth: 2, parts: globalOptions };
