@@ -32,7 +32,7 @@ export class Account {
 
   /** Reports whether nothing is left to write or to find out. */
   get isEmpty(): boolean {
-    return this.tally.pets === 0 && this.tally.unknownUnits === 0 && this.handedOver.size === 0;
+    return this.tally.isEmpty && this.handedOver.size === 0;
   }
 
   /** @returns what has changed; undefined if there was nothing to take back, and of records that are no scans */

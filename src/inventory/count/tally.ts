@@ -22,6 +22,11 @@ export class Tally {
     return this.#steps.length;
   }
 
+  /** Reports whether there is no pet, and no unit of an unknown code. */
+  get isEmpty(): boolean {
+    return this.pets === 0 && this.unknownUnits === 0;
+  }
+
   add(what: Counted, units: number): CountStep {
     return this.set(what, this.unitsOf(what) + units);
   }

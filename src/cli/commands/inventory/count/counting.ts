@@ -1,7 +1,8 @@
 import { type Account, accountOf, boundCodes, codesOf } from '../../../../counts/account.ts';
 import type { OpenSession } from '../../../../counts/open-session.ts';
-import { record, type ScanRecord } from '../../../../counts/session-tables.ts';
+import { record, type ScanRecord, type SessionEnd } from '../../../../counts/session-tables.ts';
 import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';
+import { type BulkRow, isWrong } from '../../../../inventory/change.ts';
 import {
   codeText,
   isHelpWord,
@@ -10,7 +11,6 @@ import {
   petIdOfCode,
   type ScanLine,
 } from '../../../../inventory/count/scan-line.ts';
-import type { Tally } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
@@ -37,27 +37,25 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  get tally(): Tally {
-    return this.#account.tally;
+  /** What was counted so far, and what runs have taken of it: another object once a code was taught. */
+  get account(): Account {
+    return this.#account;
   }
 
-  get isEmpty(): boolean {
-    return this.#account.isEmpty;
+  /** Returns what a run or a file takes of a session: not what a sum is not known of. */
+  takenBy(rows: readonly BulkRow[]): ScanRecord[] {
+    const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
+    return [...boundCodes(this.session, this.#account), ...this.givenOf(taken)];
   }
 
-  /** Reports whether a run has written what was counted of a pet before: what is counted now comes on top. */
-  isWritten(petId: bigint): boolean {
-    return this.#account.written.has(petId);
+  givenOf(rows: readonly BulkRow[]): ScanRecord[] {
+    return rows.map(({ petId: pet }) => record('given', { pet, units: this.#account.tally.unitsOf(pet) }));
   }
 
-  /** Returns the stock that a pet had when its count began, if that is known. */
-  seenOf(petId: bigint): number | undefined {
-    return this.#account.seen.get(petId);
-  }
-
-  /** Returns the codes that stay those of their pets once these are written. */
-  bound(): ScanRecord[] {
-    return boundCodes(this.session, this.#account);
+  /** Notes that rows were written, or need not be, and ends the session if nothing of it is left. */
+  noteWritten(rows: readonly BulkRow[], end: SessionEnd): void {
+    this.note([...this.takenBy(rows), record('run'), record('settled')]);
+    if (this.#account.isEmpty) this.session.end(end);
   }
 
   /** Adds records that are no scans. On disk when it returns. */
@@ -92,7 +90,7 @@ export class Counting {
 
   unknowns(): Map<string, number> {
     const named = (code: string) => missingName([code], petOfCode(this.#codes, code));
-    return new Map(Array.from(this.tally.unknowns(), ([code, units]) => [named(code), units]));
+    return new Map(Array.from(this.account.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
   /** Returns how counted pets are named that the service does not have: `55 (pet 99999, which …)`. */
@@ -138,12 +136,12 @@ export class Counting {
         ? { kind: 'notTaught', why }
         : this.#count({ kind: 'add', code: codeText(text), units: 1, fault: why }, records);
     }
-    const before = this.tally.unitsOf(pet);
+    const before = this.account.tally.unitsOf(pet);
     records.push(record('code', { code: taught, pet }));
     const { codes, scans } = this.session;
     this.#codes = codesOf({ codes, scans: [...scans, ...records] });
     this.#account = accountOf({ codes, scans: [...scans, ...records] }, (each) => this.#petOf(each));
-    return { kind: 'counted', code: taught, step: { what: pet, before, after: this.tally.unitsOf(pet) } };
+    return { kind: 'counted', code: taught, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
   }
 
   #count({ kind, code, units, fault }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {

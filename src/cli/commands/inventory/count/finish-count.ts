@@ -1,27 +1,25 @@
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
-import { record, type ScanRecord } from '../../../../counts/session-tables.ts';
+import { record } from '../../../../counts/session-tables.ts';
 import { shortOf } from '../../../../counts/sessions.ts';
-import { type BulkRow, type Change, isWrong } from '../../../../inventory/change.ts';
+import type { BulkRow } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
-import { planChanges } from '../../../../inventory/plan.ts';
-import { petLine, unknownLines, unknownRows } from '../../../../output/count-text.ts';
-import { plainPaint } from '../../../../output/terminal.ts';
+import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
-import { StockReader } from '../../../../runs/stock-reader.ts';
-import { ConflictError, NotFoundError, PartialError, UsageError } from '../../../../shared/errors.ts';
-import { fileWord, whereName, whereOptions } from '../../../../shared/where.ts';
+import { ConflictError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { fileWord, whereOptions } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { FlagValues } from '../../option-values.ts';
 import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
+import { type CountPlan, planOf, requireKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { hashOf, settle, withLeft } from './settle.ts';
 
-/** Writes a change file. @param deltas whether it has increments, such as of what has come in */
-type WriteFile = (rows: readonly BulkRow[], deltas: boolean) => Promise<void>;
+/** Writes a change file. */
+type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
   /** All pets of the service, when the count began; undefined: not known. */
@@ -44,9 +42,9 @@ export async function finishCount(
   options: FinishOptions,
 ): Promise<ReadonlyMap<bigint, number>> {
   const { invocation } = run;
-  const { tally, session } = counting;
+  const { account, session } = counting;
   // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
-  if (tally.pets === 0 && tally.unknownUnits === 0) {
+  if (account.tally.isEmpty) {
     if (options.beganNow) session.end({ how: 'discarded' });
     throw new UsageError('Nothing was counted, and nothing was written');
   }
@@ -67,7 +65,7 @@ export async function finishCount(
     await invocation.messages.note(`${counted(unscanned, 'pet')} not scanned ${kept} stock.`);
   }
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
-  else await writeToFile(run, counting, plan, { ...options, write: options.writeFile });
+  else await writeToFile(run, counting, plan.rows, options, options.writeFile);
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
     const name = shortOf(session);
@@ -77,12 +75,6 @@ export async function finishCount(
   if (unknowns.size === 0) return changed;
   const left = new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines });
   throw options.dryRun ? left : withLeft(left, run, { session, flags: flagsWithCodes(run, options) });
-}
-
-/** `3 units of 2 unknown codes` */
-function unknownText(unknowns: ReadonlyMap<string, number>): string {
-  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
-  return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
 }
 
 /** Returns the options of the command that goes on with units of unknown codes, once these are in the file. */
@@ -96,7 +88,7 @@ function flagsWithCodes(
 /** Returns the pets that would be written, and whose stock is not what it was when their count began, with that of now. */
 function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
   const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
-    const seen = counting.seenOf(petId);
+    const seen = counting.account.seen.get(petId);
     const isChanged = result === 'planned' && delta === undefined && seen !== undefined && seen !== before;
     return isChanged && before !== undefined ? [[petId, before]] : [];
   });
@@ -107,7 +99,7 @@ async function showChanged({ messages }: Invocation, counting: Counting, changed
   const { names } = counting.session.codes;
   const again = `while you counted: count ${changed.size === 1 ? 'it' : 'them'} again`;
   const lineOf = (petId: bigint, now: number, width: number) =>
-    petLine(petId, `: ${grouped(counting.seenOf(petId) ?? 0)} → ${grouped(now)} ${again}`, names, width);
+    petLine(petId, `: ${grouped(counting.account.seen.get(petId) ?? 0)} → ${grouped(now)} ${again}`, names, width);
   await messages.show(
     (paint, width) => Array.from(changed, ([petId, now]) => paint.yellow(truncate(lineOf(petId, now, width), width))),
     { always: true },
@@ -117,88 +109,19 @@ async function showChanged({ messages }: Invocation, counting: Counting, changed
 async function writeToFile(
   { invocation }: RunAccess,
   counting: Counting,
-  { rows }: CountPlan,
-  { guards, to = '-', write }: FinishOptions & { readonly write: WriteFile },
+  rows: readonly BulkRow[],
+  { guards, to = '-' }: FinishOptions,
+  write: WriteFile,
 ): Promise<void> {
   const { messages, where } = invocation;
   requireWithinGuards(rows, guards);
-  await write(
-    rows,
-    rows.some(({ delta }) => delta !== undefined),
-  );
-  counting.note([...givenOf(counting, rows), record('run'), record('settled')]);
-  if (counting.isEmpty) counting.session.end({ how: 'written', file: to });
+  await write(rows);
+  counting.noteWritten(rows, { how: 'written', file: to });
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
   await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
 }
-
-/** Returns what a run or a file takes of a session: not what a sum is not known of. */
-function givenOf(counting: Counting, rows: readonly BulkRow[]): ScanRecord[] {
-  const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
-  const given = taken.map(({ petId: pet }) => record('given', { pet, units: counting.tally.unitsOf(pet) }));
-  return [...counting.bound(), ...given];
-}
-
-/** Lists what is no pet of the service. Returns lines for an error, if that is not seen or a program reads it. */
-async function showUnknown(
-  { messages, globals, results }: Invocation,
-  unknowns: ReadonlyMap<string, number>,
-  always: boolean,
-): Promise<readonly string[]> {
-  if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
-  const isNamed = results.wantsJson || (globals.quiet === true && !always);
-  return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
-}
-
-/** @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for what may be on the shelf */
-function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
-  if (unknowns.size === 0) return;
-  if (rows.length === 0) {
-    throw new NotFoundError('None of what was scanned is the id of a pet; nothing was written', { lines });
-  }
-  if (!all) return;
-  const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
-  throw new UsageError(
-    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
-      'Name the codes with --codes, or drop each with = <code> 0',
-    { lines },
-  );
-}
-
-/** Returns the sums that were counted beside the stock now, and the units of what is no pet of the service, by what is said of it. */
-async function planOf(run: RunAccess, counting: Counting, options: FinishOptions) {
-  const { invocation } = run;
-  const units = new Map(counting.tally.counts());
-  await invocation.service.announce();
-  const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
-  const stock = await new StockReader(run.connection).readSettled(petIds);
-  const unknowns = counting.unknowns();
-  const { quantities } = stock;
-  const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
-  const there = new Set([...quantities.keys(), ...unusable]);
-  const nameOf = counting.namesOfMissing();
-  for (const [petId, quantity] of units) {
-    if (there.has(petId)) continue;
-    units.delete(petId);
-    const name = nameOf(petId);
-    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
-  }
-  if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
-  const { mode } = counting.session.head;
-  const { reason = { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode], ref } = options;
-  const changes = Array.from(units, ([petId, sum], index): Change => {
-    const isSum = mode === 'count' && !counting.isWritten(petId);
-    const quantity = isSum ? sum : undefined;
-    const delta = isSum ? undefined : mode === 'take' ? -sum : sum;
-    return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
-  });
-  const { rows } = planChanges(changes, quantities, { env: whereName(invocation.where) });
-  return { rows, stock, unknowns };
-}
-
-type CountPlan = Awaited<ReturnType<typeof planOf>>;
 
 async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {
   const { rows, stock, unknowns } = plan;
@@ -215,7 +138,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     mayBegin: async () => {
       if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
       isHandedOver = !dryRun;
-      if (!dryRun) counting.note(givenOf(counting, rows));
+      if (!dryRun) counting.note(counting.takenBy(rows));
       return undefined;
     },
     onBegun: async (id: string) => {
@@ -225,8 +148,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   };
   const keepFailed = async (failed: readonly BulkRow[]) => {
     // In the file from now on, and not in the session again.
-    const units = failed.filter(({ petId }) => counting.tally.unitsOf(petId) > 0);
-    const given = units.map(({ petId: pet }) => record('given', { pet, units: counting.tally.unitsOf(pet) }));
+    const given = counting.givenOf(failed).filter(({ units }) => units > 0);
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
     await failedOut?.keep(failed);
   };
@@ -235,10 +157,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!dryRun && !isHandedOver && error === undefined) {
-    counting.note([...givenOf(counting, rows), record('run'), record('settled')]);
-    if (counting.isEmpty) session.end({ how: 'applied', run: null });
-  }
+  if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
   // What can't be found out now the next command of the session finds out.
   const again = isHandedOver ? await settle(run, session, true).catch(() => []) : [];
   if (error === undefined) return;
@@ -257,11 +176,17 @@ export async function changeFileWriter(
   if (failedOut !== undefined) throw new UsageError('--to and --failed-out cannot be used together: leave one out');
   if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
   if (to === '-') {
-    return async (rows, deltas) => {
-      for await (const piece of changeFileText(exportRows(rows), { deltas })) await invocation.results.write(piece);
+    return async (rows) => {
+      const pieces = changeFileText(exportRows(rows), { deltas: hasDeltas(rows) });
+      for await (const piece of pieces) await invocation.results.write(piece);
     };
   }
   const inputs = codes === undefined ? ['-'] : ['-', codes];
   const write = await openChangeFile(invocation, '--to', to, { force, inputs });
-  return (rows, deltas) => write(rows, { deltas });
+  return (rows) => write(rows, { deltas: hasDeltas(rows) });
+}
+
+/** Such as what has come in. */
+function hasDeltas(rows: readonly BulkRow[]): boolean {
+  return rows.some(({ delta }) => delta !== undefined);
 }

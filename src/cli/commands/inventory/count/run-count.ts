@@ -177,7 +177,7 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
   const { stdin, interrupted } = invocation.context;
   const { session } = counting;
   const { mode } = session.head;
-  const screen = createCountScreen(invocation, () => counting.tally, { mode, names: session.codes.names });
+  const screen = createCountScreen(invocation, () => counting.account.tally, { mode, names: session.codes.names });
   if (stdin.isTerminal) await introduce(invocation, counting, isNew);
   let isDone = false;
   try {
@@ -201,18 +201,18 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
 }
 
 /** Says what an interrupted count leaves; a session without a scan is discarded. */
-function leftBy({ session, tally }: Counting, isNew: boolean): string {
+function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
   if (!session.isKept) return 'nothing of the dry run is kept, and the sessions are as they were';
-  if (!isNew || tally.pets > 0 || tally.unknownUnits > 0) {
+  if (!isNew || !tally.isEmpty) {
     return `session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
   }
   session.end({ how: 'discarded' });
   return 'nothing was counted';
 }
 
-async function introduce({ messages }: Invocation, { session, tally }: Counting, isNew: boolean): Promise<void> {
+async function introduce({ messages }: Invocation, { session, account }: Counting, isNew: boolean): Promise<void> {
   const { mode } = session.head;
-  const state = isNew ? '' : ` goes on: ${sumText(tally, mode)}`;
+  const state = isNew ? '' : ` goes on: ${sumText(account.tally, mode)}`;
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
   await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
   if (!session.isKept)

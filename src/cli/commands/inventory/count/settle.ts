@@ -105,7 +105,7 @@ interface LeftOver {
 /** Returns an error that says what a session keeps, and what is to be counted again. @param again pets whose stock has changed */
 export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
   const { tally } = accountOf(session);
-  const isKept = session.isOpen && (tally.pets > 0 || tally.unknownUnits > 0);
+  const isKept = session.isOpen && !tally.isEmpty;
   if (!(error instanceof PetstockError) || (!isKept && again.length === 0)) return error;
   const name = shortOf(session);
   const changed = again.length === 0 ? [] : [`Count ${petsText(again)} again`];

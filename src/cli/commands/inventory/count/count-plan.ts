@@ -1,0 +1,82 @@
+import type { Change } from '../../../../inventory/change.ts';
+import { counted, grouped } from '../../../../inventory/items.ts';
+import { planChanges } from '../../../../inventory/plan.ts';
+import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
+import { plainPaint } from '../../../../output/terminal.ts';
+import { StockReader } from '../../../../runs/stock-reader.ts';
+import { NotFoundError, UsageError } from '../../../../shared/errors.ts';
+import { whereName } from '../../../../shared/where.ts';
+import type { Invocation } from '../../../invocation/invocation.ts';
+import type { RunAccess } from '../../../runs/run-access.ts';
+import type { CountOptions } from './count-options.ts';
+import type { Counting } from './counting.ts';
+
+interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
+  /** All pets of the service, when the count began; undefined: not known. */
+  readonly petIds: ReadonlySet<bigint> | undefined;
+}
+
+/** Returns the sums that were counted beside the stock now, and the units of what is no pet of the service, by what is said of it. */
+export async function planOf(run: RunAccess, counting: Counting, options: PlanOptions) {
+  const { invocation } = run;
+  const units = new Map(counting.account.tally.counts());
+  await invocation.service.announce();
+  const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
+  const stock = await new StockReader(run.connection).readSettled(petIds);
+  const unknowns = counting.unknowns();
+  const { quantities } = stock;
+  const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
+  const there = new Set([...quantities.keys(), ...unusable]);
+  const nameOf = counting.namesOfMissing();
+  for (const [petId, quantity] of units) {
+    if (there.has(petId)) continue;
+    units.delete(petId);
+    const name = nameOf(petId);
+    unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
+  }
+  if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
+  const { mode } = counting.session.head;
+  const { reason = { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode], ref } = options;
+  const changes = Array.from(units, ([petId, sum], index): Change => {
+    const isSum = mode === 'count' && !counting.account.written.has(petId);
+    const quantity = isSum ? sum : undefined;
+    const delta = isSum ? undefined : mode === 'take' ? -sum : sum;
+    return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
+  });
+  const { rows } = planChanges(changes, quantities, { env: whereName(invocation.where) });
+  return { rows, stock, unknowns };
+}
+
+export type CountPlan = Awaited<ReturnType<typeof planOf>>;
+
+/** `3 units of 2 unknown codes` */
+export function unknownText(unknowns: ReadonlyMap<string, number>): string {
+  const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
+  return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
+}
+
+/** Lists what is no pet of the service. Returns lines for an error, if that is not seen or a program reads it. */
+export async function showUnknown(
+  { messages, globals, results }: Invocation,
+  unknowns: ReadonlyMap<string, number>,
+  always: boolean,
+): Promise<readonly string[]> {
+  if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
+  const isNamed = results.wantsJson || (globals.quiet === true && !always);
+  return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
+}
+
+/** @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for what may be on the shelf */
+export function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
+  if (unknowns.size === 0) return;
+  if (rows.length === 0) {
+    throw new NotFoundError('None of what was scanned is the id of a pet; nothing was written', { lines });
+  }
+  if (!all) return;
+  const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
+  throw new UsageError(
+    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
+      'Name the codes with --codes, or drop each with = <code> 0',
+    { lines },
+  );
+}
