@@ -109,20 +109,13 @@ export abstract class PetstockError extends Error {
   readonly unsent: boolean;
   readonly mayStillArrive: boolean;
 
-  constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
-    this.hint = details.hint;
+    Object.assign(this, details);
     this.lines = details.lines ?? [];
     this.faults = details.faults ?? [];
     this.faultCount = details.faultCount ?? this.faults.length;
-    this.run = details.run;
-    this.where = details.where;
-    this.keySource = details.keySource;
-    this.status = details.status;
-    this.service = details.service;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.day = details.day;
     this.unsent = details.unsent ?? false;
     this.mayStillArrive = details.mayStillArrive ?? false;
   }
