@@ -1,5 +1,6 @@
+import type { Governor } from '../rate-limit/admission.ts';
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import type { Governor, Permit } from '../rate-limit/governor.ts';
+import type { Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptEnd, type AttemptOptions, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';
@@ -19,7 +20,7 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
 }
 
 export interface SendOptions extends AttemptOptions {
-  readonly governor: Governor;
+  readonly governor: Pick<Governor, 'admit'>;
   readonly interrupted: AbortSignal;
   /** How many times a request is sent again after a network fault, 500, 502, 503 or 504. Default: 4. */
   readonly retries?: number | undefined;

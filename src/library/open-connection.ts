@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { type Client, createClient } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
-import { createGovernor } from '../rate-limit/admission.ts';
+import { Governor } from '../rate-limit/admission.ts';
 import type { SeenRateLimit } from '../rate-limit/governor.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
@@ -112,7 +112,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const processes = createSystemProcesses({ pid: process.pid, boot: () => clock.boot(), kill: process.kill });
   const { state, limits } = await openLibraryState(options, processes);
   const { random } = Math;
-  const governor = createGovernor({
+  const governor = new Governor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
     bulk: options.bulk ?? false,
     alone: state?.isStandIn ?? false,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type Governor,
   type GovernorOptions,
   type ObservedAnswer,
   OvertakenError,
   type Permit,
   type Permits,
+  type SeenRateLimit,
   sharedLook,
   type Wanted,
 } from './governor.ts';
@@ -15,14 +15,13 @@ import type { AnswerRecord, EndRecord, LimitRecord } from './records.ts';
 import type { Wish } from './rules.ts';
 import { RecordBuffer, Turn } from './turn.ts';
 
-export function createGovernor(options: GovernorOptions): Governor {
-  return new QueuedGovernor(options);
-}
-
 const nothing = { text: undefined, time: undefined };
 
-/** Admits requests in the order in which they came, by the rules and what the store knows. */
-class QueuedGovernor implements Governor {
+/**
+ * The one place where a request is admitted and an answer is observed, by the rules and what the store knows. Every request of every
+ * command passes here, retries and redirects included. Requests are admitted in the order in which they were asked for.
+ */
+export class Governor {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
   readonly #turn: Turn;
@@ -55,15 +54,26 @@ class QueuedGovernor implements Governor {
     this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
   }
 
-  get lastSeen() {
+  /** The last limits that an answer carried in this process. */
+  get lastSeen(): SeenRateLimit | undefined {
     return this.#lastLimits && seenIn(this.#lastLimits);
   }
 
+  /**
+   * Resolves when one request may leave.
+   * @throws RateLimitedError, UnavailableError if that would take longer than the command may wait
+   * @throws UnavailableError, FailureError if the store can't be used
+   * @throws the signal's reason once it is aborted
+   */
   async admit(signal: AbortSignal): Promise<Permit> {
     const [permit] = await this.admitSeveral({ least: 1, most: 1 }, signal);
     return permit;
   }
 
+  /**
+   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one if no more than a
+   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `least`.
+   */
   admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits> {
     const turn = this.#line.then(() => this.#admitNext(want, signal));
     this.#line = turn.catch(() => {});
@@ -81,6 +91,10 @@ class QueuedGovernor implements Governor {
     }
   }
 
+  /**
+   * Writes what was answered and is buffered. Waits for writes that are on their way.
+   * @throws UnavailableError, FailureError if the store can't be used
+   */
   flush(): Promise<void> {
     return this.#buffer.flush();
   }

@@ -15,32 +15,6 @@ export interface RateLimit {
   readonly reset: number;
 }
 
-/**
- * The one place where a request is admitted and an answer is observed. Every request of every command passes here,
- * retries and redirects included. Requests are admitted in the order in which they were asked for.
- */
-export interface Governor {
-  /**
-   * Resolves when one request may leave.
-   * @throws RateLimitedError, UnavailableError if that would take longer than the command may wait
-   * @throws UnavailableError, FailureError if the store can't be used
-   * @throws the signal's reason once it is aborted
-   */
-  admit(signal: AbortSignal): Promise<Permit>;
-  /**
-   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one if no more than a
-   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `least`.
-   */
-  admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits>;
-  /** The last limits that an answer carried in this process. */
-  readonly lastSeen: SeenRateLimit | undefined;
-  /**
-   * Writes what was answered and is buffered. Waits for writes that are on their way.
-   * @throws UnavailableError, FailureError if the store can't be used
-   */
-  flush(): Promise<void>;
-}
-
 export interface Wanted {
   /** 2: a read and the write that relies on it, with no wait between them. */
   readonly least: 1 | 2;

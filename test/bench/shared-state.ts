@@ -1,4 +1,4 @@
-import { createGovernor } from '../../src/rate-limit/admission.ts';
+import { Governor } from '../../src/rate-limit/admission.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type Options, type Report, table } from './support/report.ts';
@@ -61,7 +61,7 @@ async function untilSeen(isSeen: () => boolean): Promise<number> {
 }
 
 async function measureAdmissions(one: Shared, rounds: number): Promise<Figure> {
-  const governor = createGovernor({
+  const governor = new Governor({
     ...{ clock, store: one.limits, scope: 'free', env: 'staging', maxWait: 1000, lease: 30_000 },
     self: { host: 'a', namespace: '', boot: 'b', pid: 1, startedAt: '1' },
     random: Math.random,

@@ -1,5 +1,5 @@
-import { createGovernor } from '../../src/rate-limit/admission.ts';
-import type { Governor, GovernorOptions, Headers, ObservedAnswer } from '../../src/rate-limit/governor.ts';
+import { Governor } from '../../src/rate-limit/admission.ts';
+import type { GovernorOptions, Headers, ObservedAnswer } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
@@ -41,7 +41,7 @@ export function createRig({
 }: RigOptions = {}): Rig {
   const announced: number[] = [];
   const warnings: string[] = [];
-  const governor = createGovernor({
+  const governor = new Governor({
     clock,
     store,
     scope,

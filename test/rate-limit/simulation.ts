@@ -1,12 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { createGovernor } from '../../src/rate-limit/admission.ts';
-import {
-  type Governor,
-  type ObservedAnswer,
-  OvertakenError,
-  type Permit,
-  type Wanted,
-} from '../../src/rate-limit/governor.ts';
+import { Governor } from '../../src/rate-limit/admission.ts';
+import { type ObservedAnswer, OvertakenError, type Permit, type Wanted } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import type { Clock } from '../../src/shared/clock.ts';
@@ -112,7 +106,7 @@ class Simulation {
     const work = async () => {
       await clock.sleep(startsAt);
       const self = { machine };
-      const governor = createGovernor({
+      const governor = new Governor({
         clock,
         store: await this.#openStore(plan, clock, self),
         scope,

@@ -1,7 +1,6 @@
 import { type Client, createClient } from '../../api/client.ts';
 import type { TransportOptions } from '../../api/transport.ts';
-import { createGovernor } from '../../rate-limit/admission.ts';
-import type { Governor } from '../../rate-limit/governor.ts';
+import { Governor } from '../../rate-limit/admission.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { RunSite } from '../../runs/site.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
@@ -117,7 +116,7 @@ function governorFor(
   { state, scope }: { readonly state: State; readonly scope: string },
 ): Governor {
   const { clock, random, processes } = context;
-  return createGovernor({
+  return new Governor({
     ...{ clock, random, scope, bulk, maxWait },
     store: state.limits,
     env: whereName(whereOf(place)),
