@@ -1,37 +1,15 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { type DatabaseServer, mayGoWithout, tlsOptions } from '../../../shared/database-driver.ts';
+import { endPools, openPools, type Pools, READERS, WORKERS } from './pools.ts';
 import { Readers } from './readers.ts';
-import {
-  ANSWER_MS,
-  beginning,
-  CONNECT_MS,
-  common,
-  failure,
-  isLost,
-  isTransient,
-  readOnly,
-  requireSessions,
-  serversAt,
-} from './session.ts';
+import { ANSWER_MS, CONNECT_MS, common, failure, isLost, isTransient, requireSessions, serversAt } from './session.ts';
 
 export type Client = pg.PoolClient;
 
-/**
- * A service that stands still while it replaces the stock holds its locks for this long; who waits for one of them waits a little
- * longer, and so gets it. No request holds a lock between two statements.
- */
-const IDLE_MS = 4_000;
-
-/** A reader of the whole inventory may stand still for as long as its client may read nothing, and a little more. */
-const READER_IDLE_MS = 90_000;
-
 /** How long connections may take to say good-bye to a server that may not be there any more. */
 const GOODBYE_MS = 1_000;
-
-const WORKERS = 6;
-const READERS = 10;
 
 const ATTEMPTS = 4;
 
@@ -42,13 +20,6 @@ const ATTEMPTS = 4;
 export interface Prepared {
   readonly name: string;
   readonly text: string;
-}
-
-interface Pools {
-  /** For short work. */
-  readonly workers: pg.Pool;
-  /** For those who read all of the inventory, however slowly. */
-  readonly readers: pg.Pool;
 }
 
 export class Connections {
@@ -160,19 +131,7 @@ export class Connections {
   }
 
   #open(): Pools {
-    const config = this.#config();
-    const onConnect = (idleMs: number) => async (client: pg.ClientBase) => {
-      await client.query(beginning(idleMs));
-      if (this.#servers.length > 1) await requireWrites(client);
-    };
-    const workers = new pg.Pool({ ...config, max: WORKERS, onConnect: onConnect(IDLE_MS) });
-    const readers = new pg.Pool({ ...config, max: READERS, onConnect: onConnect(READER_IDLE_MS) });
-    for (const pool of [workers, readers]) {
-      // A connection that ends is replaced when one is needed. Without these listeners one that idles, or that is held between
-      // two statements, would end the process.
-      pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
-    }
-    return { workers, readers };
+    return openPools(this.#config(), this.#servers.length > 1);
   }
 
   #config() {
@@ -199,13 +158,8 @@ export class Connections {
     return true;
   }
 
-  /** Of pools that are no longer used: what idles is ended, and the rest with its work. */
-  #retire({ workers, readers }: Pools): Promise<unknown> {
-    return Promise.all([workers.end(), readers.end()]);
-  }
-
   async #close(pools: Pools): Promise<void> {
-    const over = this.#retire(pools);
+    const over = endPools(pools);
     const goodbyes = [...this.#sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     await Promise.race([Promise.all(goodbyes), sleep(GOODBYE_MS, undefined, { ref: false })]);
     for (const socket of this.#sockets) socket.destroy();
@@ -269,15 +223,8 @@ export class Connections {
   #renew(lost: Pools): void {
     if (this.#pools !== lost || this.#closing !== null) return;
     this.#pools = this.#open();
-    void this.#retire(lost);
+    void endPools(lost);
   }
-}
-
-async function requireWrites(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ readonly read_only: string }>(
-    `SELECT current_setting('transaction_read_only') AS read_only`,
-  );
-  if (rows[0]?.read_only === 'on') throw readOnly();
 }
 
 function prepared(statement: string | Prepared): Partial<Prepared> & Pick<Prepared, 'text'> {
