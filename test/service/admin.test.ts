@@ -40,6 +40,14 @@ test('the clock can be moved ahead, not beyond what a Date can say: windows and 
   expect((await service.get('/inventory')).headers.date).toBe('Thu, 30 Dec 9999 00:01:00 GMT');
 });
 
+test.for([
+  ['50,001 names', `{${Array.from({ length: 50_001 }, (_, index) => `"${index}":0`)}}`],
+  ['100,000 levels of lists', '['.repeat(100_000)],
+])('refuses a body of %s', async ([, body]) => {
+  const service = await start({ adminPort: 0 });
+  expect((await service.admin('POST', '/clock', body)).status).toBe(400);
+});
+
 test.each([
   ['POST', '/faults', { faults: ['*:nonsense'] }, 400],
   ['POST', '/faults', ['*:reset'], 400],

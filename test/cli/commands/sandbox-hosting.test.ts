@@ -56,6 +56,14 @@ describe('a stock of one’s own', () => {
     expect(stdout).toContain('\r\n4000,1,available\r\n');
   });
 
+  test('a stock in JSON may have more values than any answer', async ({ shop }) => {
+    const file = join(folderOf(shop), 'large.json');
+    const pets = Array.from({ length: 260_000 }, (_, index) => `{"petId":${index},"quantity":1,"status":"sold"}`);
+    writeFileSync(file, `[${pets}]`);
+    const { code, stderr } = await shop.run(`sandbox import ${file} --yes`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('260,000') });
+  });
+
   test.for([
     ['petId,quantity\n1,1.5\n1,2\nx,3\n', 'line 2: the quantity', 'line 4: '],
     ['petId,quantity,colour\n1,1,red\n', 'line 1: the column "colour" is not known'],
