@@ -15,6 +15,22 @@ export function countColumn(field: string, title: string): Column {
 /** The shop's names of pets: they are cut first. */
 export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
 
+/** By how much a stock has changed: `+5`, `-36`. */
+export function differenceColumn(title: string): Column {
+  return { field: 'difference', title, align: 'right', cell: differenceCell };
+}
+
+/** Returns what `differenceColumn` shows; null if the stock is the same, or not known on one side. Two stocks may be farther apart than a number is exact. */
+export function differenceOf(before: number | undefined, after: number | undefined): bigint | null {
+  const difference = before === undefined || after === undefined ? 0n : BigInt(after) - BigInt(before);
+  return difference === 0n ? null : difference;
+}
+
+export function differenceCell(value: Scalar, _row: Row, paint: Paint): string {
+  if (typeof value !== 'bigint') return `${value ?? ''}`;
+  return value > 0n ? paint.green(`+${grouped(value)}`) : paint.red(grouped(value));
+}
+
 export function numberText(value: Scalar): string {
   return typeof value === 'number' || typeof value === 'bigint' ? grouped(value) : `${value ?? ''}`;
 }

@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
-import { nameColumn, numberColumn as number } from './columns.ts';
+import { countColumn, differenceColumn, differenceOf, nameColumn, numberColumn as number } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { type Batches, type Column, mapBatches, plainColumns, type Row, type Scalar, type View } from './view.ts';
 
@@ -61,19 +61,18 @@ const fields = ['petId', 'change', 'leftQuantity', 'leftStatus', 'rightQuantity'
 
 function toTableRow(difference: Difference): Row {
   const { petId, change, left, right } = difference;
-  const by = left === undefined || right === undefined ? 0n : BigInt(right.quantity) - BigInt(left.quantity);
   return {
     petId,
     change,
     left: left?.quantity ?? null,
     right: right?.quantity ?? null,
-    by: by === 0n ? null : `${by > 0n ? '+' : ''}${by}`,
+    difference: differenceOf(left?.quantity, right?.quantity),
     status: statusText(difference),
   };
 }
 
 /** `sold`; `available → sold` if it differs. */
-function statusText({ left, right }: Difference): string {
+export function statusText({ left, right }: Difference): string {
   const [before, after] = [left?.status || right?.status || '', right?.status || left?.status || ''];
   return before === after ? after : `${before} → ${after}`;
 }
@@ -84,9 +83,9 @@ function tableColumns(left: string, right: string): readonly Column[] {
   return [
     number('petId', 'Pet ID'),
     { field: 'change', title: 'Change', whole: true, cell: changeCell },
-    number('left', sideTitle(left)),
-    number('right', sideTitle(right)),
-    { field: 'by', title: 'By', align: 'right', whole: true, cell: byCell },
+    countColumn('left', sideTitle(left)),
+    countColumn('right', sideTitle(right)),
+    differenceColumn('By'),
     { field: 'status', title: 'Status', foreign: 'name' },
   ];
 }
@@ -101,9 +100,4 @@ const longestTitle = 16;
 
 function changeCell(value: Scalar, _row: Row, paint: Paint): string {
   return paint[looks[value as Difference['change']]](`${value}`);
-}
-
-function byCell(value: Scalar, _row: Row, paint: Paint): string {
-  if (value === null) return '';
-  return `${value}`.startsWith('-') ? paint.red(`${value}`) : paint.green(`${value}`);
 }

@@ -14,6 +14,8 @@ export interface HistoryListOptions {
   /** Several machines have written the runs: a table says which. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
+  /** Where the command works: a table says of no run that it was there, if all were. */
+  readonly place: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   readonly page?: Page;
@@ -31,7 +33,10 @@ export function historyListView(runs: () => AsyncIterable<RunRecord>, options: H
     columns: plainColumns(runFields),
     rows: batchesOf(complete, toListRow),
     document: { head: undefined, rows: batchesOf(complete, runJson) },
-    table: { columns: tableColumns, rows: tableRows(runs, options) },
+    table: {
+      columns: tableColumns.map((column) => (column === envColumn ? { ...column, usual: options.place } : column)),
+      rows: tableRows(runs, options),
+    },
     ...(options.page && { page: options.page }),
   };
 }
@@ -60,6 +65,8 @@ export const runFields = [
 /** Of a run id: every command takes so many of its last characters. */
 const shownOfRun = 4;
 
+const envColumn: Column = { field: 'env', title: 'Env', foreign: 'name' };
+
 const tableColumns: readonly Column[] = [
   { field: 'at', title: 'At', whole: true },
   { field: 'change', title: 'Change' },
@@ -70,7 +77,7 @@ const tableColumns: readonly Column[] = [
     cell: (value, row, paint) => (row.whole === true ? `${value}` : paint.yellow(`${value}`)),
   },
   { field: 'run', title: 'Run', whole: true, cell: (value, _row, paint) => paint.cyan(`${value}`) },
-  { field: 'env', title: 'Env', foreign: 'name', varies: true },
+  envColumn,
   { field: 'by', title: 'By', foreign: 'name', yields: 2 },
   { field: 'ref', title: 'Ref', foreign: 'name', yields: 3 },
   { field: 'reason', title: 'Reason', foreign: 'words', yields: 5 },

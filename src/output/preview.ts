@@ -5,11 +5,11 @@ import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { type Where, whereName } from '../shared/where.ts';
 import { countsSentence, faultText, resultCell } from './change-rows.ts';
-import { nameColumn } from './columns.ts';
+import { differenceOf, nameColumn } from './columns.ts';
 import { tableLines } from './table.ts';
 import type { Paint } from './terminal.ts';
 import { wrap } from './text-width.ts';
-import type { Row, Scalar, View } from './view.ts';
+import type { Column, View } from './view.ts';
 
 export interface PreviewOptions {
   readonly paint: Paint;
@@ -44,8 +44,8 @@ export async function previewLines(
   const lines = await tableLines(planView(shown, names, width), { header: false, width: room, paint });
   if (rest > 0) lines.push(paint.dim(`… and ${grouped(rest)} more`));
   const totals = planTotals(rows);
-  const zeros = isAsked ? [] : zeroLine(totals);
-  const zero = zeros.flatMap((line) => wrap(line, width).map((part) => paint.bold(paint.yellow(part))));
+  const zeros = isAsked ? '' : zeroText(rows).trimEnd();
+  const zero = zeros === '' ? [] : wrap(zeros, width).map((part) => paint.bold(paint.yellow(part)));
   // One row has nothing to count.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
@@ -72,9 +72,18 @@ const narrow = 60;
 /** The rows as a table without titles: pet, stock before and after, what becomes of it and why, and the name. */
 function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
   const isNarrow = width < narrow;
-  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : numberText(stock, isNarrow));
+  const number = (value: number | bigint) => (isNarrow ? `${value}` : grouped(value));
+  const stockText = (stock: number | undefined) => (stock === undefined ? '?' : number(stock));
   const widest = (side: 'before' | 'after') => Math.max(0, ...rows.map((row) => stockText(row[side]).length));
   const [before, after] = [widest('before'), widest('after')];
+  const stockCell: Column['cell'] = (stock, { goesTo }, paint) =>
+    typeof goesTo === 'number' && goesTo <= 0
+      ? `${stock}`.replace(/\S+$/, (zero) => paint.bold(paint.yellow(zero)))
+      : `${stock}`;
+  const changeCell: Column['cell'] = (change, row, paint) => {
+    if (typeof change !== 'bigint') return resultCell(change, row, paint);
+    return change > 0n ? paint.green(`(+${number(change)})`) : paint.red(`(${number(change)})`);
+  };
   return {
     shape: 'list',
     columns: [
@@ -86,50 +95,15 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
       nameColumn,
     ],
     rows: [
-      rows.map((row) => ({
-        ...{ petId: row.petId, result: row.result, zero: isToZero(row) },
-        stock: `${stockText(row.before).padStart(before)} → ${stockText(row.after).padStart(after)}`,
-        change: row.result === 'planned' ? differenceText(row, isNarrow) : row.result,
-        fault: row.result === 'planned' ? null : (faultText(row) ?? null),
-        name: names?.get(row.petId) ?? null,
-      })),
+      rows.map((row) => {
+        const stock = `${stockText(row.before).padStart(before)} → ${stockText(row.after).padStart(after)}`;
+        const facts = { petId: row.petId, stock, name: names?.get(row.petId) ?? null };
+        return row.result === 'planned'
+          ? { ...facts, change: differenceOf(row.before, row.after), goesTo: row.after ?? null }
+          : { ...facts, change: row.result, fault: faultText(row) ?? null };
+      }),
     ],
   };
-}
-
-/** Digits are grouped if there is room. */
-function numberText(number: number | bigint, isNarrow: boolean): string {
-  return isNarrow ? `${number}` : grouped(number);
-}
-
-function isToZero({ result, after }: BulkRow): boolean {
-  return result === 'planned' && after !== undefined && after <= 0;
-}
-
-/** A stock that becomes 0, or less, is marked. */
-function stockCell(stock: Scalar, { zero }: Row, paint: Paint): string {
-  return zero === true ? `${stock}`.replace(/\S+$/, (after) => paint.bold(paint.yellow(after))) : `${stock}`;
-}
-
-/** `(+5)`; nothing if it is not known what the stock was */
-function differenceText({ before, after }: BulkRow, isNarrow: boolean): string {
-  if (before === undefined || after === undefined) return '';
-  const difference = BigInt(after) - BigInt(before);
-  return `(${difference > 0n ? '+' : ''}${numberText(difference, isNarrow)})`;
-}
-
-function changeCell(change: Scalar, row: Row, paint: Paint): string {
-  if (row.result !== 'planned') return resultCell(change, row, paint);
-  const text = `${change}`;
-  return text === '' ? '' : text.startsWith('(+') ? paint.green(text) : paint.red(text);
-}
-
-/** `2 pets go to 0. 1 pet goes below 0.` */
-function zeroLine({ toZero, belowZero }: PlanTotals): string[] {
-  const go = (count: number, where: string) =>
-    count === 0 ? [] : [`${counted(count, 'pet')} ${count === 1 ? 'goes' : 'go'} ${where} 0.`];
-  const parts = [...go(toZero, 'to'), ...go(belowZero, 'below')];
-  return parts.length === 0 ? [] : [parts.join(' ')];
 }
 
 /** The verb of a command in its question. */

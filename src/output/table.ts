@@ -78,10 +78,8 @@ async function wholeTable(view: View, rows: readonly Row[], options: TableOption
   return head + rows.map(line).join('');
 }
 
-function hasUse({ field, yields, varies }: Column, [first, ...others]: readonly Row[]): boolean {
-  const isFilled = (row: Row | undefined) => (row?.[field] ?? '') !== '';
-  if (varies && others.every((row) => row[field] === first?.[field])) return false;
-  return yields === undefined || isFilled(first) || others.some(isFilled);
+function hasUse({ field, yields, usual = '' }: Column, rows: readonly Row[]): boolean {
+  return (yields === undefined && usual === '') || rows.some((row) => (row[field] ?? '') !== usual);
 }
 
 /** The text above the rows of a table, and that of each row. */

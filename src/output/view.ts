@@ -21,8 +21,8 @@ export interface Column {
   readonly under?: true;
   /** Words about the column before it, under its title. */
   readonly remark?: true;
-  /** Of a table whose rows are all known it is left out if they have the same in it. */
-  readonly varies?: true;
+  /** Of a table whose rows are all known it is left out if nothing else is in it. */
+  readonly usual?: string;
   /** On a narrow terminal it is cut, and then left out, before columns with a lower number or none. */
   readonly yields?: number;
   /** Returns what a table shows for a value. Never changes what the other formats print. */

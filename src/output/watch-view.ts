@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { grouped } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
-import { countColumn, nameColumn, numberColumn } from './columns.ts';
+import { countColumn, differenceCell, differenceColumn, differenceOf, nameColumn, numberColumn } from './columns.ts';
+import { statusText } from './difference-view.ts';
 import { shortWords, stockRemark } from './inventory-view.ts';
 import { longForm } from './table.ts';
 import type { Paint } from './terminal.ts';
@@ -49,7 +49,7 @@ const columns: readonly Column[] = [
   { ...numberColumn('petId', 'Pet ID'), cell: (petId, _row, paint) => paint.bold(`${petId}`) },
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
-  { field: 'difference', title: 'Change', whole: true, cell: differenceCell },
+  { ...differenceColumn('Change'), cell: changeCell },
   { field: 'remark', title: '', remark: true, yields: 2 },
   { field: 'status', title: 'Status', foreign: 'name', yields: 3 },
   nameColumn,
@@ -69,40 +69,22 @@ export function seenChangesLines(
 ): SeenLines {
   const shown = names === undefined ? columns.filter((column) => column !== nameColumn) : columns;
   const typical = {
-    ...{ at: localTime(0), petId, before: 9999, after: 9999, difference: '+9,999' },
+    ...{ at: localTime(0), petId, before: 9999, after: 9999, difference: 9999n },
     ...{ remark: shortWords.belowZero, status: 'available', name: 'Lady, the T-Rex' },
   };
-  const { head, line } = longForm(
-    { shape: 'list', columns: shown, rows: [] },
-    [typical],
-    { ...options, header: true },
-    true,
-  );
-  const rowOf = (change: Difference, at: number, isPresent: boolean): Row => ({
-    ...{ at: localTime(at), petId: change.petId, difference: isPresent ? null : differenceText(change) },
-    ...{ before: change.left?.quantity ?? null, after: change.right?.quantity ?? null, status: statusText(change) },
+  const view: View = { shape: 'list', columns: shown, rows: [] };
+  const { head, line } = longForm(view, [typical], { ...options, header: true }, true);
+  const rowOf = (change: Difference, { at, isPresent }: SeenFacts): Row => ({
+    ...toRow(at, change, isPresent, names?.get(change.petId)),
+    ...{ at: localTime(at), status: statusText(change) },
+    difference: differenceOf(change.left?.quantity, change.right?.quantity),
     remark: change.right === undefined ? null : stockRemark(change.right, lowStock, options.paint, shortWords),
-    name: names?.get(change.petId) ?? null,
   });
-  return {
-    head,
-    of: ({ at, changes, isPresent }) => changes.map((change) => line(rowOf(change, at, isPresent))).join(''),
-  };
+  return { head, of: (facts) => facts.changes.map((change) => line(rowOf(change, facts))).join('') };
 }
 
-/** `+5`; of a pet that came or went, and of one whose status alone has changed, the word for it */
-function differenceText({ change, left, right }: Difference): string {
-  if (left === undefined || right === undefined) return change;
-  const by = BigInt(right.quantity) - BigInt(left.quantity);
-  return by === 0n ? '' : `${by > 0n ? '+' : ''}${grouped(by)}`;
-}
-
-function differenceCell(value: Scalar, _row: Row, paint: Paint): string {
-  const text = `${value ?? ''}`;
-  return text === '' ? '' : text.startsWith('+') || text === 'added' ? paint.green(text) : paint.red(text);
-}
-
-function statusText({ left, right }: Difference): string {
-  const status = (right ?? left)?.status ?? '';
-  return left === undefined || right === undefined || left.status === status ? status : `${left.status} → ${status}`;
+/** A word if a pet has come or gone, and by how much its stock has changed otherwise. */
+function changeCell(difference: Scalar, row: Row, paint: Paint): string {
+  if (row.change === 'added') return paint.green('added');
+  return row.change === 'removed' ? paint.red('removed') : differenceCell(difference, row, paint);
 }

@@ -9,7 +9,12 @@ const only = rowOf(1, { petId: 22n, before: 2, after: 3 });
 type ListOptions = RenderTestOptions & { readonly isShared?: boolean; readonly rows?: readonly RecordedRow[] };
 
 function list(format: Format, runs: readonly RunRecord[], { rows = [only], isShared, ...options }: ListOptions = {}) {
-  const given = { rows: () => streamed(rows), now: Date.parse('2026-01-16T12:00:00Z'), ...(isShared && { isShared }) };
+  const given = {
+    place: 'staging',
+    rows: () => streamed(rows),
+    now: Date.parse('2026-01-16T12:00:00Z'),
+    ...(isShared && { isShared }),
+  };
   return render(
     format,
     historyListView(() => streamed(runs), given),
@@ -93,7 +98,7 @@ describe('the list of runs', () => {
         yield runOf();
       }
     }
-    const view = historyListView(endless, { rows: () => streamed([only]), now: 0 });
+    const view = historyListView(endless, { place: '', rows: () => streamed([only]), now: 0 });
     for await (const _lines of view.document?.rows ?? []) break;
     expect(read).toBeLessThanOrEqual(1000);
   });

@@ -40,7 +40,7 @@ test('what changes is in columns, and what is amiss has its reason, without harm
                      46       3 → 500  ␛[33mdiffers␛[39m   the service wrote 100
     3 changes, 1 unchanged, 1 failed, 2 conflicts, 1 unknown, 1 differs.
     Units: 5 added, 1,801 removed.
-    ␛[1m␛[33m1 pet goes to 0. 1 pet goes below 0.␛[39m␛[22m
+    ␛[1m␛[33m1 pet to 0, 1 pet BELOW ZERO.␛[39m␛[22m
     3 changes, 4 requests: no wait for the rate limit."
   `);
   expect(await lines(rows, options)).toEqual(painted.map(stripVTControlCharacters));
@@ -58,8 +58,8 @@ test('what is not one change alone is counted, and apart what goes to 0 and what
   const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added.'];
   expect(await lines([bulkRow(42n, 7, 12), unchanged])).toEqual(one);
   const emptied = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 0), bulkRow(3n, 3, -1)];
-  expect((await lines(emptied)).at(-1)).toBe('2 pets go to 0. 1 pet goes below 0.');
-  expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', '1 pet goes below 0.']);
+  expect((await lines(emptied)).at(-1)).toBe('2 pets to 0, 1 pet BELOW ZERO.');
+  expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', 'That is BELOW ZERO.']);
 });
 
 test('what the question says is left to it', async () => {

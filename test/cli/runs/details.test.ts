@@ -123,7 +123,7 @@ describe('set', () => {
   test('reads first at a terminal: before and after are shown, and it can be undone', async ({ shop }) => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
-    expect(stdout).toMatch(/Before +Quantity[^\n]*\n.*39.*12/);
+    expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
     expect(stderr).toMatch(/Take it back: petstock undo \w{4}\n/);
     await shop.run('config set read-first never');
     expect((await shop.run('inventory set 4 12', { terminal: 100 })).sent).toHaveLength(1);

@@ -4,7 +4,7 @@ import { historyRunFacts, historyRunHints, historyRunView } from '../../../outpu
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import { whereOptions } from '../../../shared/where.ts';
+import { whereName, whereOptions } from '../../../shared/where.ts';
 import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -60,6 +60,7 @@ export const defineHistoryList = define({
           if (history !== undefined) yield* history.rows(id);
         },
         hasAllPets: showsAll,
+        place: whereName(invocation.where),
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation),
         page: {

@@ -268,10 +268,10 @@ test('the time of what is seen is that of the answer, though its look had to wai
 });
 
 test.each([
-  [12, '  1      10     -2  -12     below 0  available → sold\n'],
+  [12, '  1      10     -2     -12  below 0  available → sold\n'],
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
-  [9, '  1      10      1  -9      low      available\n'],
+  [9, '  1      10      1      -9  low      available\n'],
 ])('of %i that are sold a terminal says what a narrow list says, with digits grouped: %s', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });

@@ -24,7 +24,8 @@ function sessionsIn(connection: Connection, { context, messages }: Invocation): 
 /** @param closed whether those that are finished are listed, too */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
-  await invocation.results.print(sessionsView((found ?? []).filter(({ head }) => isNamed(invocation, head))));
+  const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
+  await invocation.results.print(sessionsView(named, whereName(invocation.where)));
 }
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
@@ -52,13 +53,14 @@ function findAny(sessions: Sessions, text: string): SessionFacts | DamagedSessio
   }
 }
 
-function sessionsView(sessions: readonly SessionFacts[]): View {
+/** @param place where the command works */
+function sessionsView(sessions: readonly SessionFacts[], place: string): View {
   return {
     shape: 'list',
     isWordy: true,
     columns: plainColumns(fields),
     rows: [sessions.map(rowOf)],
-    table: { columns, rows: [sessions.map(tableRow)] },
+    table: { columns: columnsFor(place), rows: [sessions.map(tableRow)] },
   };
 }
 
@@ -75,13 +77,13 @@ function rowOf(session: SessionFacts): Row {
   return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became, label, user };
 }
 
-const columns: readonly Column[] = [
+const columnsFor = (place: string): readonly Column[] => [
   { field: 'name', title: 'Session', whole: true },
   { field: 'at', title: 'At' },
   { field: 'label', title: 'Label', foreign: 'name' },
   { field: 'user', title: 'By', foreign: 'name' },
   { field: 'mode', title: 'Mode' },
-  { field: 'env', title: 'Env', whole: true },
+  { field: 'env', title: 'Env', whole: true, usual: place },
   { field: 'scans', title: 'Scans', align: 'right' },
   { field: 'pets', title: 'Pets', align: 'right' },
   { field: 'units', title: 'Units', align: 'right' },
