@@ -8,20 +8,19 @@ import type {
   SettledFilter,
   SettledRow,
 } from '../inventory/run-records.ts';
-import { ConflictError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
-import { removableRuns } from './decide.ts';
 import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
+import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
-import { look, type Moment, uniqueName, type Work } from './store.ts';
+import { look, uniqueName } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';
-import { possibleResults } from './tables.ts';
+import { goingOn, takeRun, waitForProcess } from './take-over.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
 const page = 500;
@@ -93,7 +92,7 @@ export class History {
     presence.require(taking);
     try {
       for (let expected: number | undefined; ; ) {
-        const taken = await presence.hold('durable', service, (at) => this.#taking(at, run));
+        const taken = await presence.hold('durable', service, (at) => takeRun(presence, at, run));
         if ('token' in taken) {
           await returnUnsent(this.#context, { token: taken.token, service });
           return await this.#log({ token: taken.token, service }, run);
@@ -101,7 +100,7 @@ export class History {
         const { by, ends } = taken;
         // Renewed meanwhile: it lives.
         if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
-        await this.#waitFor(run, ends, expected !== undefined);
+        await waitForProcess(this.#context, run, { ends, isSaid: expected !== undefined });
         expected = ends;
       }
     } finally {
@@ -116,11 +115,11 @@ export class History {
    * @returns how many were removed
    */
   async remove(runs: readonly Pick<RunRecord, 'run' | 'service'>[], how = { isBrief: false }): Promise<number> {
-    const { store, folder } = this.#context;
+    const { store, folder, presence } = this.#context;
     const wanted = new Set(runs.map(({ run }) => run));
     let removed = 0;
     for (const { run, service } of runs) {
-      const token = await store.transact('quick', service, (at) => this.#removing(at, run, wanted));
+      const token = await store.transact('quick', service, (at) => removeRun(presence, at, run, wanted));
       if (token === undefined) continue;
       removeNotes({ folder, token, boot: '' });
       removed += 1;
@@ -280,61 +279,6 @@ export class History {
     for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }
 
-  *#taking(at: Moment, run: string): Work<TakenOver> {
-    const { presence } = this.#context;
-    const [[row] = []] = yield [statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run)];
-    if (row === undefined) throw noSuchRun(run);
-    const token = String(row.token);
-    const living = yield* presence.aliveAmong(at, [row]);
-    const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
-    if (other !== undefined) return { by: other.name, ends: other.endsElsewhere };
-    at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));
-    return { token };
-  }
-
-  /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */
-  *#removing(at: Moment, run: string, wanted: ReadonlySet<string>): Work<string | undefined> {
-    const { presence } = this.#context;
-    const isOpen = 'pending + unknown > 0';
-    const [rows = []] = yield [
-      statement(
-        `SELECT ${runColumns} FROM petstock.runs
-         WHERE run = ? OR run = (SELECT undoes FROM petstock.runs WHERE run = ?) OR ${isOpen}
-           OR run IN (SELECT undoes FROM petstock.runs WHERE ${isOpen})`,
-        ...[run, run],
-      ),
-    ];
-    const row = rows.find((one) => one.run === run);
-    const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
-    const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
-    const all = rows.map((one) => runRecordOf(one, stays(one)));
-    if (row === undefined || !removableRuns(all, wanted).includes(run)) return undefined;
-    const id = Number(row.id);
-    at.writes.push(
-      statement(
-        `INSERT INTO petstock.pruned (pet_id, service, sequence)
-           SELECT pet_id, service, max(touched) FROM petstock.rows WHERE run = ? AND result IN (${possibleResults}) GROUP BY pet_id, service
-           ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
-        id,
-      ),
-      statement('DELETE FROM petstock.rows WHERE run = ?', id),
-      statement('DELETE FROM petstock.runs WHERE id = ?', id),
-    );
-    return String(row.token);
-  }
-
-  /** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */
-  async #waitFor(run: string, ends: number, isSaid: boolean): Promise<void> {
-    const { clock, store, interrupted, warn } = this.#context;
-    const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
-    if (!isSaid) {
-      warn(
-        `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
-      );
-    }
-    await clock.sleep(Math.min(1000, rest + 1), interrupted);
-  }
-
   async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {
     // Late: a command that only looks has no use for it.
     const { RunLog } = await import('./stored-run-log.ts');
@@ -345,10 +289,4 @@ export class History {
     this.#open.add(log);
     return log;
   }
-}
-
-type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
-
-function goingOn(run: string, by: string): ConflictError {
-  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
 }

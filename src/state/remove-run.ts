@@ -1,0 +1,41 @@
+import { removableRuns } from './decide.ts';
+import type { Presence } from './processes-present.ts';
+import { runColumns, runRecordOf } from './records.ts';
+import { type Row, statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+import { possibleResults } from './tables.ts';
+
+/** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */
+export function* removeRun(
+  presence: Presence,
+  at: Moment,
+  run: string,
+  wanted: ReadonlySet<string>,
+): Work<string | undefined> {
+  const isOpen = 'pending + unknown > 0';
+  const [rows = []] = yield [
+    statement(
+      `SELECT ${runColumns} FROM petstock.runs
+       WHERE run = ? OR run = (SELECT undoes FROM petstock.runs WHERE run = ?) OR ${isOpen}
+         OR run IN (SELECT undoes FROM petstock.runs WHERE ${isOpen})`,
+      ...[run, run],
+    ),
+  ];
+  const row = rows.find((one) => one.run === run);
+  const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
+  const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
+  const all = rows.map((one) => runRecordOf(one, stays(one)));
+  if (row === undefined || !removableRuns(all, wanted).includes(run)) return undefined;
+  const id = Number(row.id);
+  at.writes.push(
+    statement(
+      `INSERT INTO petstock.pruned (pet_id, service, sequence)
+         SELECT pet_id, service, max(touched) FROM petstock.rows WHERE run = ? AND result IN (${possibleResults}) GROUP BY pet_id, service
+         ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
+      id,
+    ),
+    statement('DELETE FROM petstock.rows WHERE run = ?', id),
+    statement('DELETE FROM petstock.runs WHERE id = ?', id),
+  );
+  return String(row.token);
+}

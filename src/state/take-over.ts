@@ -1,0 +1,38 @@
+import { ConflictError } from '../shared/errors.ts';
+import type { Presence, StateContext } from './processes-present.ts';
+import { noSuchRun } from './run-ids.ts';
+import { statement } from './statements.ts';
+import type { Moment, Work } from './store.ts';
+
+export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
+
+export function goingOn(run: string, by: string): ConflictError {
+  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
+}
+
+/** Takes a run over, unless another process that lives has it. */
+export function* takeRun(presence: Presence, at: Moment, run: string): Work<TakenOver> {
+  const [[row] = []] = yield [statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run)];
+  if (row === undefined) throw noSuchRun(run);
+  const token = String(row.token);
+  const living = yield* presence.aliveAmong(at, [row]);
+  const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
+  if (other !== undefined) return { by: other.name, ends: other.endsElsewhere };
+  at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));
+  return { token };
+}
+
+/** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */
+export async function waitForProcess(
+  { clock, store, interrupted, warn }: StateContext,
+  run: string,
+  { ends, isSaid }: { readonly ends: number; readonly isSaid: boolean },
+): Promise<void> {
+  const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
+  if (!isSaid) {
+    warn(
+      `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
+    );
+  }
+  await clock.sleep(Math.min(1000, rest + 1), interrupted);
+}
