@@ -113,12 +113,14 @@ export interface Intention {
   readonly earlier?: string | undefined;
   /** Other facts to know, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
+  /** Words of somebody else that can't stand in the question, since they could be taken for ours. */
+  readonly words?: readonly string[] | undefined;
 }
 
 export interface PlanQuestion {
   /** With all that is at stake in it: the store, how many changes and units, what is unusual. */
   readonly question: string;
-  /** A name that can't stand in the question, since it could be taken for our words. */
+  /** What can't stand in the question, since it could be taken for our words: a reason, a name. */
   readonly words: readonly string[];
 }
 
@@ -131,13 +133,14 @@ export function planQuestion(
 ): PlanQuestion {
   const planned = rows.filter(({ result }) => result === 'planned');
   const [only] = planned;
+  const { words = [] } = intention;
   const facts = (intention.facts ?? []).map((fact) => `, ${fact}`).join('');
   if (planned.length === 1 && only !== undefined && intention.earlier === undefined) {
     const ask = intention.verb === 'Write' ? 'Write it?' : 'Take it back?';
     const name = names?.get(only.petId) ?? '';
     const isPlain = isPlainName(name);
     const question = `${onePet(only, where, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
-    return { question, words: isPlain ? [] : [name] };
+    return { question, words: isPlain ? words : [...words, name] };
   }
   const place = whereName(where);
   const changes = counted(planned.length, 'change');
@@ -145,7 +148,7 @@ export function planQuestion(
     intention.earlier !== undefined
       ? `Add ${changes} to ${place} a SECOND time? ${intention.earlier}.`
       : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${place}${facts}?`;
-  return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words: [] };
+  return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words };
 }
 
 /** `Units: 8 added, 3 removed. `: only what there is. */

@@ -6,7 +6,7 @@ import { serviceOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { plainName } from '../../shared/sanitize.ts';
+import { isPlainName } from '../../shared/sanitize.ts';
 import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -133,10 +133,13 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
   const plan = await planUndo(connection, run, found, options);
-  const why = run.reason === undefined ? '' : ` (${plainName(run.reason)})`;
+  const { reason = '' } = run;
+  const isPlain = isPlainName(reason);
+  const why = reason === '' || !isPlain ? '' : ` (${reason})`;
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
+  const words = isPlain ? [] : [reason];
   try {
-    await performPlan(access, { ...plan, look, intention: { verb: 'Take back', facts } }, options);
+    await performPlan(access, { ...plan, look, intention: { verb: 'Take back', facts, words } }, options);
   } catch (error) {
     throw withAdjust(error, plan.rows, run);
   }

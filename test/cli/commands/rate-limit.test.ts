@@ -53,12 +53,6 @@ describe('a 429', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('at a terminal is counted down, never to a wait of 0 s', async () => {
-    const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3'] });
-    const { stderr } = await shop.exits('inventory get 1', 0, 'Rate limited: continuing', { terminal: 80 });
-    expect(stderr).not.toContain(' 0 s');
-  });
-
   test('of a 503 is a wait for the service, not for the rate limit', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
     await shop.exits('inventory get 1', 0, /^The service is unavailable: continuing in (9|10) s \(/m);

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import type { Context } from '../../../src/cli/context.ts';
+import { Messages } from '../../../src/cli/invocation/messages.ts';
 import { createLiveLine, type LiveLine } from '../../../src/cli/progress/live-line.ts';
 import {
   createProgress,
@@ -6,6 +8,7 @@ import {
   type Progress,
   type ProgressOptions,
 } from '../../../src/cli/progress/progress.ts';
+import { plainPaint } from '../../../src/output/terminal.ts';
 import { createVirtualClock, type VirtualClock } from '../../rate-limit/virtual-clock.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 
@@ -57,6 +60,15 @@ async function proceed(progress: Progress, rows: number, every: number, from = 0
     progress.update({ done: from + row, failed: 0 });
   }
 }
+
+test('counts a wait down to "continuing", not to 0 s', async () => {
+  const stderr = { isTerminal: true, columns: 80, write: async (text: string) => void writes.push(text) };
+  const context = { clock, stderr, env: {}, interrupted: new AbortController().signal } as unknown as Context;
+  new Messages(context, { quiet: false, paint: async () => plainPaint }).waiting(2500, 'refused');
+  await clock.sleep(3000);
+  expect(writes.join()).toMatch(/continuing in 3 s .*continuing in 1 s /s);
+  expect(shown()).toBe('Rate limited: continuing. Ctrl-C stops; nothing is lost.');
+});
 
 describe('on a terminal', () => {
   it('draws at most ten times a second, and in the end what is true', async () => {

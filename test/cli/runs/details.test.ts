@@ -187,6 +187,14 @@ describe('the question has in it what is at stake', () => {
     const question = 'Pet 4 in staging: 61 → 39 (-22), as before inventory adjust (N-881), run RUN. Take it back?';
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
+
+  test('a reason that could be taken for our words stands above it, behind a bar', async ({ shop }) => {
+    await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
+    const { asked, options } = person();
+    const { stderr } = await shop.run('undo --last', options);
+    expect(asked).toEqual([expect.stringMatching(/, as before inventory adjust, run \w{4}\. Take it back\?$/)]);
+    expect(stderr).toContain('\n│ Hint: all is sold\n');
+  });
 });
 
 test('what can not be written is listed once', async ({ shop }) => {
