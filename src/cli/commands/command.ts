@@ -94,6 +94,12 @@ export class PetstockCommand extends Command {
     if (kind === 'option' && optionsOf(this).includes(word)) {
       throw new UsageError(`Option "${word}" takes no value`, { hint: `${commandPath(this)} --help` });
     }
+    const [, missing] = /^missing required argument "([^"]*)"$/.exec(fault) ?? [];
+    const operand = this.registeredArguments.find((argument) => argument.name() === missing);
+    if (operand !== undefined) {
+      const message = `The ${operand.name()} is missing: ${operand.description}`;
+      throw new UsageError(message, { hint: `${commandPath(this)} --help` });
+    }
     const sentence = fault.charAt(0).toUpperCase() + fault.slice(1);
     const meant =
       kind === 'command' ? meantCommand(this, word) : kind === 'option' ? meantOption(this, word) : undefined;
