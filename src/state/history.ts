@@ -40,3 +40,10 @@ export interface Outcome {
   /** A request of it may still be on its way: the pet stays busy until it can't be. So it is with every `unknown`. */
   readonly mayStillArrive?: boolean | undefined;
 }
+
+/** What the process of a run knows of one of its rows. */
+export interface KnownRow {
+  readonly outcome: Outcome;
+  /** The stock that an increment was added to, and the sum. */
+  readonly rebased: Intent['rebased'];
+}

@@ -1,5 +1,6 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
+import { type DrawnIn, drawnIn } from './highest-number.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
 import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
@@ -38,7 +39,14 @@ export interface Writing extends RunKey {
  * - `lost`: it lacks what it had confirmed
  */
 export type Written =
-  | { readonly kind: 'written'; readonly run: string; readonly grants: readonly Grant[]; readonly last: number }
+  | {
+      readonly kind: 'written';
+      readonly run: string;
+      readonly grants: readonly Grant[];
+      readonly last: number;
+      /** The state, and the highest number that it has drawn. */
+      readonly drawnIn: DrawnIn;
+    }
   | { readonly kind: 'taken'; readonly run: string; readonly by: string | undefined }
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
@@ -89,7 +97,9 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
     if (from !== undefined) moves.push({ row, from, to: 'unknown' });
   }
   if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
-  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn };
+  const { state, drawn } = drawnIn(meta);
+  const now = { state, drawn: drawn + at.drawn };
+  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn, drawnIn: now };
 }
 
 const ofPet = 'pet_id = own.pet_id AND service = own.service';

@@ -5,7 +5,9 @@ import { connectIn, type OpenFileOptions, type StateSystem, UnusableFolder } fro
 import { sqliteState } from './sqlite/sqlite-state.ts';
 import type { State, StateOptions } from './state.ts';
 
-export interface OpenStateOptions extends OpenFileOptions, Omit<StateOptions, 'warn' | 'refusal' | 'isStandIn'> {
+export interface OpenStateOptions
+  extends OpenFileOptions,
+    Omit<StateOptions, 'warn' | 'refusal' | 'isStandIn' | 'reopen'> {
   /** The state folder; made where it is missing. With `url` it is used only where that can't be reached. */
   readonly folder: string;
   /** Limits move to the first of the runtime folders that can be used if the state folder can't. */
@@ -82,5 +84,6 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
 type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isStandIn'>;
 
 async function openIn(folder: string, options: OpenOptions, system?: StateSystem): Promise<State> {
-  return sqliteState(await connectIn(folder, options, system), options);
+  const reopen = () => openExistingState(options, system);
+  return sqliteState(await connectIn(folder, options, system), { ...options, reopen });
 }

@@ -5,6 +5,8 @@ import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
+import type { HighestNumber } from './highest-number.ts';
+import type { KnownRow } from './history.ts';
 import { endsOf, type Living, type LivingProcess } from './leases.ts';
 import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import {
@@ -36,11 +38,26 @@ export interface PresentProcess {
 }
 
 /** The parts that an open state shares. */
+/** The part of a state that takes what is known of a run. */
+export interface ReopenedState {
+  readonly history: {
+    recover(
+      run: { readonly token: string; readonly service: string },
+      known: ReadonlyMap<number, KnownRow>,
+      isWhole: boolean,
+    ): Promise<boolean>;
+  };
+  close(): Promise<void>;
+}
+
 export interface StateContext {
   readonly store: Store;
   readonly presence: Presence;
   /** The state folder of this machine, for files beside the state. */
   readonly folder: string | undefined;
+  readonly highest: HighestNumber;
+  /** Opens the state that is there now, if another one has been put in the place of this one. */
+  reopen(): Promise<ReopenedState | undefined>;
   readonly clock: Clock;
   /** A number in [0, 1). */
   random(): number;

@@ -1,8 +1,9 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
-import { Presence, type PresenceOptions } from './processes-present.ts';
+import { Presence, type PresenceOptions, type ReopenedState } from './processes-present.ts';
 import { number, type Row } from './statements.ts';
 import type { Store } from './store.ts';
 import { History } from './stored-history.ts';
@@ -15,6 +16,8 @@ export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, '
   readonly keepFor?: number | undefined;
   /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
   readonly patience?: number | undefined;
+  /** Opens the state that is there now, if another one has been put in the place of this one. */
+  reopen?(): Promise<ReopenedState | undefined>;
   /** Takes a sentence for stderr. */
   warn?(line: string): void;
 }
@@ -71,7 +74,10 @@ export class State {
     this.isStandIn = isStandIn;
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
     this.presence = new Presence(store, options);
-    const context = { store, presence: this.presence, folder: options.folder, clock, random, interrupted, warn };
+    const highest = new HighestNumber(options.folder);
+    const reopen = async () => options.reopen?.();
+    const { presence } = this;
+    const context = { store, presence, folder: options.folder, highest, reopen, clock, random, interrupted, warn };
     this.pets = new Pets(context);
     this.petWrites = new PetWrites(store);
     this.history = new History(context, processes.self.host);

@@ -86,7 +86,7 @@ export function justWrite(
   });
 }
 
-export const selectLast = statement('SELECT last FROM petstock.sequence');
+export const selectLast = statement('SELECT last, raised, state FROM petstock.sequence');
 
 /** Draws numbers in the order of all writes for what is written after this. All works lock them before anything else: none waits for another crosswise. */
 export function draw(at: Moment, numbers: number): void {

@@ -9,9 +9,11 @@ import type {
   SettledRow,
 } from '../inventory/run-records.ts';
 import type { NewRun } from './begin-run.ts';
+import type { KnownRow } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
+import { onCurrentState, recovering } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { removeRun } from './remove-run.ts';
@@ -92,7 +94,9 @@ export class History {
     presence.require(taking);
     try {
       for (let expected: number | undefined; ; ) {
-        const taken = await presence.hold('durable', service, (at) => takeRun(presence, at, run));
+        const taken = await onCurrentState(this.#context, () =>
+          presence.hold('durable', service, (at) => takeRun(this.#context, at, run)),
+        );
         if ('token' in taken) {
           await returnUnsent(this.#context, { token: taken.token, service });
           return await this.#log({ token: taken.token, service }, run);
@@ -106,6 +110,12 @@ export class History {
     } finally {
       presence.release(taking);
     }
+  }
+
+  /** Writes what another process knows of a run into this state, which was put in the place of its own. @returns whether this one has the run */
+  recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
+    const { store, highest } = this.#context;
+    return store.transact('durable', run.service, (at) => recovering(at, run, known, isWhole, highest));
   }
 
   /**

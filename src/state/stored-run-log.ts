@@ -2,9 +2,11 @@ import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { beginning, type NewRun } from './begin-run.ts';
 import type { Mark } from './decide.ts';
-import type { Grant, Intent, Outcome } from './history.ts';
+import { drawnIn, isOlder } from './highest-number.ts';
+import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
+import { onCurrentState, recovering, requireCurrent } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
 import { statement } from './statements.ts';
@@ -46,6 +48,12 @@ export class RunLog {
   #isStopTold = false;
   #confirmed: Writing['confirmed'];
   #highestSeen = 0;
+  /** What became of the rows, and what their increments were added to: an older copy of the state may lack it. */
+  readonly #outcomes = new Map<number, Outcome>();
+  readonly #rebased = new Map<number, Intent['rebased']>();
+  /** The name of the state that it has written to. */
+  #state: string | undefined;
+  #isLost = false;
 
   /**
    * @param run a new run, or the id of one that has begun
@@ -108,7 +116,10 @@ export class RunLog {
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
-    for (const { row } of outcomes) this.#outstanding.delete(row);
+    for (const outcome of outcomes) {
+      this.#outstanding.delete(outcome.row);
+      this.#outcomes.set(outcome.row, outcome);
+    }
     if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();
     else this.#writeInTime();
   }
@@ -128,12 +139,29 @@ export class RunLog {
       if (this.hasBegun) await this.#inTurn(() => this.#writeOut({ leaves: true }));
       this.#notes.end();
     } finally {
+      if (this.#isLost) await this.#recover().catch(() => {});
       this.#notes.close();
       this.#hasEnded = true;
       this.#clearDeadline();
       this.#context.presence.release(this.#outstanding);
       this.#onEnd();
     }
+  }
+
+  /** Writes what is known of the rows into the state that is there now. */
+  async #recover(): Promise<void> {
+    const { store, reopen, highest } = this.#context;
+    const known: ReadonlyMap<number, KnownRow> = new Map(
+      [...this.#outcomes].map(([row, outcome]) => [row, { outcome, rebased: this.#rebased.get(row) }]),
+    );
+    const isWhole = this.#new !== undefined;
+    if (store.isInPlace) {
+      await store.transact('durable', this.#key.service, (at) => recovering(at, this.#key, known, isWhole, highest));
+      return;
+    }
+    const state = await reopen();
+    await state?.history.recover(this.#key, known, isWhole);
+    await state?.close();
   }
 
   /** Writes outcomes until no connection has to write again what another one has written. */
@@ -193,12 +221,18 @@ export class RunLog {
     // Whoever begins something has to be present; what was begun may come to its end without that.
     const begins = intents.length > 0 || !this.hasBegun;
     const { service } = this.#key;
-    const written = await (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
+    const write = () => (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
+    const written = await onCurrentState(this.#context, write, () => this.#refuseRepetition());
     if (written.kind !== 'gone') this.#run = written.run;
     // A state that was replaced while it was written has not kept it.
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
-    const granted = intents.flatMap(({ row }, index) => (grants[index]?.kind === 'granted' ? [row] : []));
+    if (kind === 'durable' && written.kind === 'written') this.#context.highest.note(written.drawnIn);
+    const granted = intents.flatMap(({ row, rebased }, index) => {
+      if (grants[index]?.kind !== 'granted') return [];
+      if (rebased !== undefined) this.#rebased.set(row, rebased);
+      return [row];
+    });
     this.#buffer.written(taken, takenFor, kind === 'durable', store.generation);
     if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
@@ -218,6 +252,12 @@ export class RunLog {
     const loads = writingLoads(given);
     const isNew = this.#new !== undefined && !this.hasBegun;
     const loaded = isNew ? yield* beginning(at, given.token, this.#new, loads) : yield loads;
+    const [[head] = [], [meta] = []] = loaded;
+    if (isNew) requireCurrent(meta, this.#context);
+    // Another process may have settled the older copy, and given it another name.
+    const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
+    const isBehind = isAnother || isOlder(meta, this.#context.highest);
+    if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
     const written = yield* writing(presence, at, given, loaded);
     if (leaves) {
       const leave = 'UPDATE petstock.runs SET holder = NULL WHERE token = ? AND holder = ?';
@@ -249,10 +289,22 @@ export class RunLog {
     if (!this.#context.store.isInPlace) throw this.#replaced();
   }
 
+  /** @throws ConflictError for increments of a file: an older copy does not know whether they were applied */
+  #refuseRepetition(): void {
+    const { hasDeltas, file } = this.#new?.head ?? {};
+    if (hasDeltas !== true || file === undefined) return;
+    const { name } = this.#context.store;
+    throw new ConflictError(
+      `${name} was replaced by an earlier copy, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
+      { hint: 'petstock history list' },
+    );
+  }
+
   #replaced(): FailureError {
     const [name, run] = [this.#context.store.name, this.hasBegun ? `run ${this.run}` : 'the run'];
+    this.#isLost = true;
     const what = `${name} was removed or replaced during ${run}`;
-    return new FailureError(`${what}: nothing more is sent, and the history lacks the run`);
+    return new FailureError(`${what}: nothing more is sent, and the history may lack some of it`);
   }
 
   #requireGoingOn(): void {
@@ -267,6 +319,7 @@ export class RunLog {
    */
   #requireWritten(written: Written, sends: boolean): readonly Grant[] {
     if (written.kind === 'written') {
+      this.#state = written.drawnIn.state;
       this.#highestSeen = Math.max(this.#highestSeen, written.last);
       return written.grants;
     }
@@ -286,8 +339,9 @@ export class RunLog {
   }
 
   #lost(): FailureError {
+    this.#isLost = true;
     return new FailureError(
-      `${this.#context.store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history lacks some of run ${this.run}`,
+      `${this.#context.store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history may lack some of run ${this.run}`,
       { hint: 'petstock state info' },
     );
   }

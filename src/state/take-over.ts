@@ -1,8 +1,9 @@
 import { ConflictError } from '../shared/errors.ts';
-import type { Presence, StateContext } from './processes-present.ts';
+import { requireCurrent } from './older-copy.ts';
+import type { StateContext } from './processes-present.ts';
 import { noSuchRun } from './run-ids.ts';
 import { statement } from './statements.ts';
-import type { Moment, Work } from './store.ts';
+import { type Moment, selectLast, type Work } from './store.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
@@ -11,8 +12,13 @@ export function goingOn(run: string, by: string): ConflictError {
 }
 
 /** Takes a run over, unless another process that lives has it. */
-export function* takeRun(presence: Presence, at: Moment, run: string): Work<TakenOver> {
-  const [[row] = []] = yield [statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run)];
+export function* takeRun(context: StateContext, at: Moment, run: string): Work<TakenOver> {
+  const { presence } = context;
+  const [[row] = [], [meta] = []] = yield [
+    statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run),
+    selectLast,
+  ];
+  requireCurrent(meta, context);
   if (row === undefined) throw noSuchRun(run);
   const token = String(row.token);
   const living = yield* presence.aliveAmong(at, [row]);

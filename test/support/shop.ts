@@ -56,7 +56,7 @@ export async function openShopAnswering(...response: Parameters<typeof answering
   return withEnv(await openShop(), { PETSTOCK_URL_STAGING: await answering(...response) });
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Returns the same shop with more variables, or without those that are undefined. */
 export function withEnv<Service>(shop: Shop<Service>, env: Variables): Shop<Service> {

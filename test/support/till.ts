@@ -3,7 +3,15 @@ import { createTestClock, type TestClock } from './clock.ts';
 import type { RunResult } from './context.ts';
 import type { ListedRun } from './petstock.ts';
 import { type Action, type ScriptedOptions, type ScriptedService, scriptedService } from './scripted-service.ts';
-import { changeFile, type PrintedRow, type Shop, shopOf, test as shopTest, temporaryFolders } from './shop.ts';
+import {
+  changeFile,
+  type PrintedRow,
+  type Shop,
+  shopOf,
+  test as shopTest,
+  temporaryFolders,
+  type Variables,
+} from './shop.ts';
 
 /** A till: the program in this process, at a service that is not ours, on a clock of the test. */
 export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedService, Time> {
@@ -16,15 +24,20 @@ export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedServi
 }
 
 /** @param clock of machines that share a database, which has a clock of its own: the system's; default: one of the test */
-export async function openTill(options: Omit<ScriptedOptions, 'now'>, clock: Clock): Promise<Till<Clock>>;
+export async function openTill(
+  options: Omit<ScriptedOptions, 'now'>,
+  clock: Clock,
+  env?: Variables,
+): Promise<Till<Clock>>;
 export async function openTill(options?: Omit<ScriptedOptions, 'now'>): Promise<Till>;
 export async function openTill(
   options: Omit<ScriptedOptions, 'now'> = {},
   clock: Clock = createTestClock(),
+  env: Variables = {},
 ): Promise<Till<Clock>> {
   const service = await scriptedService({ ...options, now: () => clock.now() });
   const folders = await temporaryFolders();
-  const shop = shopOf({ service, clock, folders, env: service.env });
+  const shop = shopOf({ service, clock, folders, env: { ...service.env, ...env } });
   const history = (): Promise<readonly ListedRun[]> => shop.json('history list --json');
   return {
     ...shop,

@@ -1,0 +1,170 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { type Clock, createSystemClock } from '../../../src/shared/clock.ts';
+import { sqlite } from '../../../src/shared/sqlite-engine.ts';
+import { temporaryDatabase } from '../../support/postgres.ts';
+import { andThen, answers, normally } from '../../support/scripted-actions.ts';
+import { tenEach } from '../../support/scripted-service.ts';
+import { openTill, type Till } from '../../support/till.ts';
+
+const rows = 8;
+const numbers = Array.from({ length: rows }, (_, index) => index + 1);
+const stockOf = ({ service }: Till<Clock>) => numbers.map((petId) => service.stockOf(petId));
+const fives = `petId,delta\n${numbers.map((petId) => `${petId},+5\n`).join('')}`;
+const twelves = `petId,quantity\n${numbers.map((petId) => `${petId},12\n`).join('')}`;
+
+/** A till whose state can be set back to what it was. */
+interface Kept {
+  readonly till: Till<Clock>;
+  keep(): Promise<void>;
+  setBack(): Promise<void>;
+}
+
+const tables = ['limits', 'presence', 'services', 'line', 'leases', 'sightings', 'pruned', 'sequence', 'runs', 'rows'];
+
+/** Another file is put in the place of that of the state. */
+async function withFile(): Promise<Kept> {
+  const till = await openTill({ stock: tenEach(rows) });
+  const file = join(till.folders.state, 'state.db');
+  const parts = ['', '-wal', '-shm'].map((end) => file + end);
+  return {
+    till,
+    keep: async () => {
+      for (const part of parts) if (existsSync(part)) copyFileSync(part, `${part}.older`);
+    },
+    setBack: async () => {
+      for (const part of parts) rmSync(part, { force: true });
+      for (const part of parts) if (existsSync(`${part}.older`)) copyFileSync(`${part}.older`, part);
+    },
+  };
+}
+
+/** The tables of the state are written over, as `sqlite3 .restore` does it. */
+async function inPlace(): Promise<Kept> {
+  const till = await openTill({ stock: tenEach(rows) });
+  const execute = (sqlOf: (table: string) => string) => {
+    const database = new (sqlite().DatabaseSync)(join(till.folders.state, 'state.db'));
+    database.exec(`BEGIN IMMEDIATE; ${tables.map(sqlOf).join('; ')}; COMMIT`);
+    database.close();
+  };
+  return {
+    till,
+    keep: async () => execute((table) => `CREATE TABLE older_${table} AS SELECT * FROM ${table}`),
+    setBack: async () => execute((table) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM older_${table}`),
+  };
+}
+
+/** So it is with a database server that is set back to an earlier backup. */
+async function onServer(): Promise<Kept> {
+  const url = await temporaryDatabase();
+  const till = await openTill({ stock: tenEach(rows) }, createSystemClock(process.hrtime.bigint), {
+    PETSTOCK_STATE_URL: url,
+  });
+  const execute = async (sqlOf: (table: string) => string) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query(`BEGIN; ${tables.map(sqlOf).join('; ')}; COMMIT`);
+    await client.end();
+  };
+  return {
+    till,
+    keep: () => execute((table) => `CREATE TABLE public.older_${table} AS TABLE petstock.${table}`),
+    setBack: () =>
+      execute(
+        (table) =>
+          `DELETE FROM petstock.${table}; INSERT INTO petstock.${table} OVERRIDING SYSTEM VALUE TABLE public.older_${table}`,
+      ),
+  };
+}
+
+const ways: readonly (readonly [string, () => Promise<Kept>])[] = [
+  ['another file', withFile],
+  ['its tables written over', inPlace],
+  ['a database that is set back', onServer],
+];
+
+/** Begins a run whose first row is refused: the others are owed. @returns its id */
+async function begun({ service, run, file, history }: Till<Clock>, text: string): Promise<string | undefined> {
+  service.next('PATCH', answers(400));
+  await run(`inventory apply ${file('a.csv', text)} --yes --concurrency 1 --fail-fast --timeout 1`);
+  return (await history())[0]?.run;
+}
+
+describe.each(ways)('an older state: %s', (_way, open) => {
+  test('gets what became of the rows of a run that was under way, and a resume writes the others once', async () => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, fives);
+    await keep();
+    const over: Promise<void>[] = [];
+    till.service.next(
+      'PATCH',
+      normally,
+      normally,
+      andThen(normally, () => over.push(setBack())),
+    );
+    await till.run(`inventory apply --resume ${run} --yes --concurrency 1`);
+    await Promise.all(over);
+    const before = stockOf(till);
+    const results = new Map((await till.rows()).map(({ petId, result }) => [petId, result]));
+    expect(numbers.filter((petId) => results.get(petId) === 'applied')).toEqual(
+      numbers.filter((petId) => before[petId - 1] === 15),
+    );
+    await till.run(`inventory apply --resume ${run} --yes`);
+    for (const stock of stockOf(till)) expect([10, 15]).toContain(stock);
+    await till.exits('state check', 0);
+  });
+
+  test('makes increments of an open run conflicts, which no resume sends again', async () => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, fives);
+    await keep();
+    await till.run(`inventory apply --resume ${run} --yes`);
+    const written = [10, ...Array(rows - 1).fill(15)];
+    expect(stockOf(till)).toEqual(written);
+    await setBack();
+    await till.exits(`inventory apply --resume ${run} --yes`, 8, 'earlier copy');
+    expect((await till.rows()).map(({ result }) => result)).toEqual(['failed', ...Array(rows - 1).fill('conflict')]);
+    await till.run(`inventory apply --resume ${run} --yes`);
+    expect(stockOf(till)).toEqual(written);
+    await till.exits('state check', 0);
+  });
+
+  test('leaves rows with a quantity to the stock', async () => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, twelves);
+    await keep();
+    await till.run(`inventory apply --resume ${run} --yes`);
+    await setBack();
+    till.service.sell(2, 1);
+    await till.exits(`inventory apply --resume ${run} --yes --timeout 1`, 8, 'conflict');
+
+    expect(stockOf(till)).toEqual([10, 11, ...Array(rows - 2).fill(12)]);
+  });
+
+  test('refuses a file of increments once, since it may have been applied', async () => {
+    const { till, keep, setBack } = await open();
+    const apply = `inventory apply ${till.file('a.csv', fives)} --yes`;
+    await till.exits('inventory set 1 10', 0);
+    await keep();
+    await till.exits(apply, 0);
+    await setBack();
+    await till.exits(apply, 7, 'not known whether');
+    expect(stockOf(till)).toEqual(Array(rows).fill(15));
+    await till.exits(apply, 0);
+  });
+
+  test('gives out no number of a write again', async () => {
+    const { till, keep, setBack } = await open();
+    await till.exits('inventory set 1 12', 0);
+    await keep();
+    await till.exits('inventory set 2 12', 0);
+    const seen = (await till.json('history export - --json')) as readonly { seq: number }[];
+    await setBack();
+    await till.exits('inventory set 3 12', 0, 'earlier copy');
+    const now = (await till.json('history export - --json')) as readonly { seq: number }[];
+    expect(now.at(-1)?.seq).toBeGreaterThan(seen.at(-1)?.seq ?? 0);
+    await till.exits('inventory set 4 12', 0);
+  });
+});
