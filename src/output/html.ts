@@ -8,7 +8,7 @@ import { chunksOf, gridOf, type RenderOptions, type View } from './view.ts';
  * much of it as has come.
  */
 export async function* html(whole: View, options: RenderOptions): AsyncIterable<string> {
-  const plain = { ...options, width: undefined, paint: plainPaint };
+  const plain = { ...options, width: undefined, paint: plainPaint, bars: false };
   const view = { ...whole, ...(await gridOf(whole, plain)) };
   const { columns, page = { title: 'petstock', facts: [] } } = view;
   const title = escaped(page.title);

@@ -1,8 +1,8 @@
 import { singleLine } from '../shared/sanitize.ts';
-import { shortened, type TableCell } from './table-cells.ts';
+import { same, shortened, type TableCell } from './table-cells.ts';
 import type { Paint } from './terminal.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
-import type { Column } from './view.ts';
+import type { Column, RenderOptions } from './view.ts';
 
 /** One column of a table: the room that it needs, and the room that it has, in columns of the terminal. */
 export interface Lane {
@@ -31,16 +31,18 @@ export interface Layout {
 /** No text is cut to fewer columns than this. */
 const narrowest = 4;
 
-/** Returns the columns with all the room that they need. @param width of the terminal, if there is one: a title is cut to it */
-export function measure(
+type LayoutOptions = Pick<RenderOptions, 'header' | 'width' | 'redact'>;
+export type Cells = readonly (readonly TableCell[])[];
+
+/** Returns the columns with all the room that they need. A title is cut to the width. */
+function measure(
   columns: readonly Column[],
-  rows: readonly (readonly TableCell[])[],
-  header: boolean,
-  width: number | undefined,
+  rows: Cells,
+  { header = true, width, redact = same }: LayoutOptions,
 ): Lane[] {
   return columns.map((column, index) => {
     const right = column.align === 'right';
-    const line = header ? singleLine(column.title) : '';
+    const line = header ? singleLine(redact(column.title)) : '';
     const title = width === undefined ? line : shortened(line, width);
     let whole = 0;
     let widest = visibleWidth(title);
@@ -60,7 +62,11 @@ export function measure(
  * other is left out, and the last cut to a few letters before. Then all text is cut, the widest before the others, and the gaps are
  * narrowed. Numbers are never cut: if even that is not enough, lines are longer than the width.
  */
-export function layOut(lanes: readonly Lane[], width = Number.POSITIVE_INFINITY): Layout {
+export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
+  return fitted(measure(columns, rows, options), options.width);
+}
+
+function fitted(lanes: readonly Lane[], width = Number.POSITIVE_INFINITY): Layout {
   const fits = total(lanes, 2) <= width;
   let layout: Layout = { lanes, gap: 2, fits, overflows: false, cuts: Number.isFinite(width) };
   if (fits) return layout;
@@ -118,20 +124,20 @@ const reserve = { id: 20, number: 10, text: 12 };
 /** The layout for more rows than were measured: columns are wider if there is room for that, unless those are typical of all. */
 export function layOutLong(
   columns: readonly Column[],
-  measured: readonly (readonly TableCell[])[],
-  header: boolean,
-  width: number | undefined,
+  measured: Cells,
+  options: LayoutOptions,
   areTypical: boolean,
 ): Layout {
-  const lanes = measure(columns, measured, header, width);
-  if (areTypical) return withLastWide(layOut(lanes, width), width);
+  const { width } = options;
+  const lanes = measure(columns, measured, options);
+  if (areTypical) return withLastWide(fitted(lanes, width), width);
   const generous = lanes.map((lane, index): Lane => {
     const kind = measured[0]?.[index]?.kind ?? 'text';
     const widest = Math.max(lane.widest, reserve[kind]);
     return { ...lane, widest, width: widest, whole: lane.right || kind !== 'text' ? widest : lane.whole };
   });
-  const layout = layOut(generous, width);
-  return withLastWide(layout.fits ? layout : layOut(lanes, width), width);
+  const layout = fitted(generous, width);
+  return withLastWide(layout.fits ? layout : fitted(lanes, width), width);
 }
 
 /** Gives the rest of the line to the last column: a later row may have a longer text. */

@@ -1,5 +1,5 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
-import { type CellOptions, shortened, type TableCell, tableCells } from './table-cells.ts';
+import { type CellOptions, same, shortened, type TableCell, tableCells } from './table-cells.ts';
 import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 import type { Column, Row } from './view.ts';
 
@@ -14,9 +14,9 @@ const recordGap = 2;
  * One row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted words are not.
  * A remark follows the value before it.
  */
-export function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
-  const { width = 80, paint } = options;
-  const titles = columns.map(({ title }) => shortened(singleLine(title), Math.max(10, width >> 1)));
+function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
+  const { width = 80, paint, redact = same } = options;
+  const titles = columns.map(({ title }) => shortened(singleLine(redact(title)), Math.max(10, width >> 1)));
   const indent = Math.max(0, ...titles.map(visibleWidth)) + recordGap;
   const room = Math.max(10, width - indent);
   const remark = (index: number) => (columns[index]?.remark ? `  ${cells[index]?.text ?? ''}` : '');

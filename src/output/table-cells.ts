@@ -11,7 +11,7 @@ export interface TableCell {
 
 /** Keys are taken out of text before it is cut: half of a key can't be found. */
 export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 'redact'> {
-  /** Words that are not ours have a bar in front. */
+  /** Words that are not ours have a bar in front; default: yes. */
   readonly bars?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
     const value = (Object.hasOwn(clean, column.field) ? clean[column.field] : null) ?? null;
     const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
     return {
-      text: options.bars && needsBar(column, value) ? bar + shown : shown,
+      text: options.bars !== false && needsBar(column, value) ? bar + shown : shown,
       kind: typeof value === 'bigint' ? 'id' : typeof value === 'number' ? 'number' : 'text',
     };
   });
@@ -51,7 +51,7 @@ function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }
   return clean;
 }
 
-const same = (text: string): string => text;
+export const same = (text: string): string => text;
 
 /** In code units. Few characters have more; more marks on one letter can't be shown. */
 const longestCharacter = 16;

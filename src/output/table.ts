@@ -1,10 +1,8 @@
-import { headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter, measure } from './lanes.ts';
-import { factLines, recordLines, recordWriter, uncutCells } from './records.ts';
-import { type CellOptions, type TableCell, tableCells } from './table-cells.ts';
+import { type Cells, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter } from './lanes.ts';
+import { factLines, recordWriter, uncutCells } from './records.ts';
+import { tableCells } from './table-cells.ts';
 import { barred } from './text-width.ts';
 import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View } from './view.ts';
-
-type TableOptions = RenderOptions & CellOptions;
 
 /** A longer table is written at widths that its first rows have measured; cli-table3 would take quadratic time. */
 const measuredRows = 200;
@@ -14,10 +12,9 @@ const measuredRows = 200;
  * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list
  * prints nothing.
  */
-export async function* table(whole: View, given: RenderOptions): AsyncIterable<string | Uint8Array> {
-  const view = withCleanTitles({ ...whole, ...(await gridOf(whole, given)) }, given);
+export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
+  const view = { ...whole, ...(await gridOf(whole, options)) };
   if (view.columns.length === 0) return;
-  const options = { ...given, bars: true };
   if (view.isForeign && options.width !== undefined) {
     yield* foreignTable({ ...view, isForeign: false, table: {} }, { ...options, width: options.width - 2 });
   } else yield* rowTable(view, options);
@@ -28,11 +25,6 @@ export async function tableLines(view: View, options: RenderOptions): Promise<st
   let text = '';
   for await (const piece of table(view, options)) text += piece;
   return text.split('\n').slice(0, -1);
-}
-
-function withCleanTitles(view: View, { redact }: RenderOptions): View {
-  if (redact === undefined) return view;
-  return { ...view, columns: view.columns.map((column) => ({ ...column, title: redact(column.title) })) };
 }
 
 /** A table of nobody knows what: a bar in front of each line shows that no line of it is ours. */
@@ -46,7 +38,7 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
  * Decides who draws: cli-table3 a table that is whole and fits, at most `measuredRows` long; any other is written row by row, in the form that
  * has room for it.
  */
-async function* rowTable(view: View, options: TableOptions): AsyncGenerator<string> {
+async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let first: readonly Row[] = [];
   let form: Form | undefined;
   for await (const batch of view.rows) {
@@ -66,13 +58,12 @@ async function* rowTable(view: View, options: TableOptions): AsyncGenerator<stri
 /** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
 const widestDrawn = 2000;
 
-async function wholeTable(view: View, rows: readonly Row[], options: TableOptions): Promise<string> {
-  const { width, header = true } = options;
+async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
   const columns = view.columns.filter((column) => hasUse(column, rows));
   const cells = rows.map((row) => tableCells(columns, row, options));
-  const layout = layOut(measure(columns, cells, header, width), width);
+  const layout = layOut(columns, cells, options);
   const isNarrow = layout.lanes.reduce((sum, { width: own = 0 }) => sum + own, 0) <= widestDrawn;
-  if (layout.fits && isNarrow) return await drawn(columns, cells, layout, header ? options : undefined);
+  if (layout.fits && isNarrow) return await drawn(layout, cells, options);
   const { head, line } =
     (layout.fits ? undefined : roomyForm(view, columns, rows, options)) ?? formOf(view, columns, layout, options);
   return head + rows.map(line).join('');
@@ -93,15 +84,13 @@ interface Form {
  * @param first those that its columns are measured by
  * @param areTypical later rows need no more room
  */
-export function longForm(view: View, first: readonly Row[], given: RenderOptions, areTypical = false): Form {
-  const options = { ...given, bars: true };
-  const { header = true, width } = options;
+export function longForm(view: View, first: readonly Row[], options: RenderOptions, areTypical = false): Form {
   const cells = first.map((row) => tableCells(view.columns, row, options));
-  return formOf(view, view.columns, layOutLong(view.columns, cells, header, width, areTypical), options);
+  return formOf(view, view.columns, layOutLong(view.columns, cells, options, areTypical), options);
 }
 
 /** Returns lines with the titles above them, or records if the text in lines would be cut to a few letters. */
-function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: TableOptions): Form {
+function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: RenderOptions): Form {
   const { header = true, paint } = options;
   if (header && isWordy && isCramped(layout)) return { head: '', line: recordWriter(columns, options) };
   const write = lineWriter(layout);
@@ -116,12 +105,10 @@ function roomyForm(
   { shape, isFacts, ...view }: View,
   columns: readonly Column[],
   rows: readonly Row[],
-  options: TableOptions,
+  options: RenderOptions,
 ): Form | undefined {
   const { width = 0, header = true } = options;
-  if (header && shape === 'one') {
-    return { head: '', line: (row) => recordLines(columns, uncutCells(columns, row, options), options) };
-  }
+  if (header && shape === 'one') return { head: '', line: recordWriter(columns, options) };
   if (isFacts)
     return {
       head: factLines(
@@ -134,35 +121,30 @@ function roomyForm(
   if (under === undefined) return undefined;
   const others = columns.filter((column) => column !== under);
   const cells = rows.map((row) => tableCells(others, row, options));
-  const layout = layOut(measure(others, cells, header, width), width);
+  const layout = layOut(others, cells, options);
   if (isCramped(layout)) return undefined;
   const { head, line } = formOf({ ...view, shape }, others, layout, options);
   return { head, line: (row) => line(row) + linesUnder(under, row, options, width) };
 }
 
 /** Returns the text of one column in lines under its row. */
-function linesUnder(column: Column, row: Row, options: TableOptions, width: number): string {
+function linesUnder(column: Column, row: Row, options: RenderOptions, width: number): string {
   const [cell] = uncutCells([column], row, options);
   const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
   return text.map((line) => `  ${line}\n`).join('');
 }
 
-/** Draws a whole table with cli-table3. @param header undefined: no header */
-async function drawn(
-  columns: readonly Column[],
-  rows: readonly (readonly TableCell[])[],
-  { lanes }: Layout,
-  header: Pick<RenderOptions, 'paint'> | undefined,
-): Promise<string> {
+/** Draws a whole table with cli-table3. */
+async function drawn({ lanes }: Layout, rows: Cells, { header = true, paint }: RenderOptions): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const hasWidth = (_: unknown, index: number) => lanes[index]?.width !== 0;
   const grid = new Table({
     chars: noBorders,
     // Half of the gap between two columns is padding, the other half the character between them.
     style: { 'padding-left': 0, 'padding-right': 1, head: [], border: [], compact: true },
-    colAligns: columns.filter(hasWidth).map(({ align = 'left' }) => align),
+    colAligns: lanes.filter(hasWidth).map(({ right }) => (right ? 'right' : 'left')),
   });
-  if (header !== undefined) grid.push(lanes.filter(hasWidth).map(({ title }) => header.paint.bold(title)));
+  if (header) grid.push(lanes.filter(hasWidth).map(({ title }) => paint.bold(title)));
   for (const cells of rows) grid.push(cells.filter(hasWidth).map(({ text }) => text));
   return `${grid.toString().replace(/ +$/gm, '')}\n`;
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { grouped } from '../../src/inventory/items.ts';
 import { inventoryItemView } from '../../src/output/inventory-view.ts';
-import { headerLine, layOut, lineWriter, measure } from '../../src/output/lanes.ts';
+import { headerLine, layOut, lineWriter } from '../../src/output/lanes.ts';
 import { tableCells } from '../../src/output/table-cells.ts';
 import { createPaint } from '../../src/output/terminal.ts';
 import { visibleWidth } from '../../src/output/text-width.ts';
@@ -188,7 +188,7 @@ property('draws as long tables do', [rows, titles, fc.boolean(), fc.boolean()], 
   ];
   const paint = await createPaint(color);
   const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
-  const layout = layOut(measure(columns, cells, header, undefined), undefined);
+  const layout = layOut(columns, cells, { header, width: undefined });
   const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
   expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
 });
