@@ -63,10 +63,8 @@ function measure(
  * narrowed. Numbers are never cut: if even that is not enough, lines are longer than the width.
  */
 export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
-  return fitted(measure(columns, rows, options), options.width);
-}
-
-function fitted(lanes: readonly Lane[], width = Number.POSITIVE_INFINITY): Layout {
+  const lanes = measure(columns, rows, options);
+  const { width = Number.POSITIVE_INFINITY } = options;
   const fits = total(lanes, 2) <= width;
   let layout: Layout = { lanes, gap: 2, fits, overflows: false, cuts: Number.isFinite(width) };
   if (fits) return layout;
@@ -128,16 +126,10 @@ export function layOutLong(
   options: LayoutOptions,
   areTypical: boolean,
 ): Layout {
-  const { width } = options;
-  const lanes = measure(columns, measured, options);
-  if (areTypical) return withLastWide(fitted(lanes, width), width);
-  const generous = lanes.map((lane, index): Lane => {
-    const kind = measured[0]?.[index]?.kind ?? 'text';
-    const widest = Math.max(lane.widest, reserve[kind]);
-    return { ...lane, widest, width: widest, whole: lane.right || kind !== 'text' ? widest : lane.whole };
-  });
-  const layout = fitted(generous, width);
-  return withLastWide(layout.fits ? layout : fitted(lanes, width), width);
+  const kindOf = (index: number) => measured[0]?.[index]?.kind ?? 'text';
+  const roomy = columns.map((_, index) => ({ kind: kindOf(index), text: '0'.repeat(reserve[kindOf(index)]) }));
+  const layout = layOut(columns, areTypical ? measured : [...measured, roomy], options);
+  return withLastWide(layout.fits ? layout : layOut(columns, measured, options), options.width);
 }
 
 /** Gives the rest of the line to the last column: a later row may have a longer text. */
