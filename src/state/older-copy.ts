@@ -1,5 +1,5 @@
 import type { RowError } from '../inventory/change.ts';
-import { FailureError } from '../shared/errors.ts';
+import { ConflictError, FailureError } from '../shared/errors.ts';
 import { drawnIn, type HighestNumber, isOlder } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
@@ -15,6 +15,9 @@ import { type Moment, selectLast, uniqueName, type Work } from './store.ts';
 
 /** Thrown inside a work that met one. */
 export class OlderCopyError extends FailureError {}
+
+/** An older copy does not know whether the same was written before. Nothing was. */
+export class RepetitionError extends ConflictError {}
 
 /** @param meta row of `selectLast`. @throws OlderCopyError */
 export function requireCurrent(meta: Row | undefined, { store, highest }: StateContext): void {
@@ -40,10 +43,9 @@ export async function onCurrentState<Result>(
       // Another process may have been first.
       return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : 0;
     });
-    const rows = doubtful === 1 ? '1 row that was not finished' : `${doubtful} rows that were not finished`;
-    warn(
-      `${error.message}: its history lacks what was written since, and it is not known whether ${rows} there were written`,
-    );
+    const rows = doubtful === 1 ? '1 row that was not finished was' : `${doubtful} rows that were not finished were`;
+    const unclear = doubtful === 0 ? '' : `, and it is not known whether ${rows} written`;
+    warn(`${error.message}: its history lacks what was written since${unclear}`);
     refuse?.();
     return work();
   }

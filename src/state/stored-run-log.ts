@@ -6,7 +6,7 @@ import { drawnIn, isOlder } from './highest-number.ts';
 import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
-import { onCurrentState, recovering, requireCurrent } from './older-copy.ts';
+import { onCurrentState, RepetitionError, recovering, requireCurrent } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
 import { statement } from './statements.ts';
@@ -289,12 +289,12 @@ export class RunLog {
     if (!this.#context.store.isInPlace) throw this.#replaced();
   }
 
-  /** @throws ConflictError for increments of a file: an older copy does not know whether they were applied */
+  /** @throws RepetitionError for increments of a file, and for a count: an older copy does not know whether they were applied */
   #refuseRepetition(): void {
-    const { hasDeltas, file } = this.#new?.head ?? {};
-    if (hasDeltas !== true || file === undefined) return;
+    const { contentHash, hasDeltas, file = 'the count' } = this.#new?.head ?? {};
+    if (contentHash === undefined || hasDeltas === false) return;
     const { name } = this.#context.store;
-    throw new ConflictError(
+    throw new RepetitionError(
       `${name} was replaced by an earlier copy, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
       { hint: 'petstock history list' },
     );

@@ -8,6 +8,7 @@ import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, UsageError } from '../../../../shared/errors.ts';
 import { fileWord, whereOptions } from '../../../../shared/where.ts';
+import { RepetitionError } from '../../../../state/older-copy.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
@@ -16,7 +17,7 @@ import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts
 import type { CountOptions } from './count-options.ts';
 import { type CountPlan, planOf, requireKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
-import { hashOf, settle, withLeft } from './settle.ts';
+import { fileHint, hashOf, settle, withLeft } from './settle.ts';
 
 /** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
@@ -159,8 +160,11 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   );
   if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
   // What can't be found out now the next command of the session finds out.
-  const again = isHandedOver ? await settle(run, session, true).catch(() => []) : [];
+  // A session that may have been written stays handed over.
+  const isDoubtful = error instanceof RepetitionError;
+  const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
+  if (isDoubtful) throw error.with({ hint: fileHint(run, session) });
   throw isHandedOver ? withLeft(error, run, { session, again, flags: { ...options.flags, ...restFlags } }) : error;
 }
 

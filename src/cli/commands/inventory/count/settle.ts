@@ -88,12 +88,17 @@ export async function requireFinished(access: RunAccess, session: SessionContent
   if (run !== null) await isFinished(access, session, run);
 }
 
-function notKnown({ invocation }: RunAccess, session: SessionContent): UsageError {
-  const name = shortOf(session);
+function notKnown(access: RunAccess, session: SessionContent): UsageError {
   const message =
-    `The process that was to write session ${name} was killed, and the history has no run of it: whether it has written anything is not known. ` +
-    'Nothing was sent. Write a file to look at, and apply what is missing';
-  return new UsageError(message, { hint: commandFor(` ${name}`, { to: `count-${name}.csv` }, invocation.where) });
+    `The history has no run of session ${shortOf(session)}, which was to be written: its process was killed, or an earlier copy of the state was put back. ` +
+    'Whether it has written anything is not known. Nothing was sent. Write a file to look at, and apply what is missing';
+  return new UsageError(message, { hint: fileHint(access, session) });
+}
+
+/** Returns the command that writes what a session has counted into a file. */
+export function fileHint({ invocation }: RunAccess, session: SessionContent): string {
+  const name = shortOf(session);
+  return commandFor(` ${name}`, { to: `count-${name}.csv` }, invocation.where);
 }
 
 interface LeftOver {

@@ -1,0 +1,65 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { normally } from '../../support/scripted-actions.ts';
+import { type Till, test } from '../../support/till.ts';
+
+const partsOf = ({ folders }: Till) => ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`));
+
+function keep(till: Till): void {
+  for (const part of partsOf(till)) if (existsSync(part)) copyFileSync(part, `${part}.older`);
+}
+
+function setBack(till: Till): void {
+  for (const part of partsOf(till)) {
+    rmSync(part, { force: true });
+    if (existsSync(`${part}.older`)) copyFileSync(`${part}.older`, part);
+  }
+}
+
+/** Adds a delivery. The state is kept when this request is met, and set back to that once all was written. Returns the session. */
+async function delivered(till: Till, request: string): Promise<string> {
+  await till.exits('inventory set 3 11', 0);
+  till.service.next(request, (exchange) => {
+    keep(till);
+    return normally(exchange);
+  });
+  await till.exits('inventory count --new --add --yes', 0, [], { stdin: '1 x5\n2 x5\n' });
+  setBack(till);
+  till.clock.advance(120_000);
+  const [{ session }] = await till.json('inventory count --list --json');
+  return session;
+}
+
+const goOn = (till: Till, session: string, code: number, said: string) =>
+  till.exits(`inventory count ${session} --yes`, code, said, { stdin: '' });
+
+const requireOnce = ({ service }: Till) => expect([1, 2].map((petId) => service.stockOf(petId))).toEqual([15, 15]);
+
+describe('an older state that was put back behind a count', () => {
+  test('does not add its units again, and leads to a file of them', async ({ till }) => {
+    const session = await delivered(till, 'GET /inventory');
+    const { stderr } = await goOn(
+      till,
+      session,
+      7,
+      'not known whether the count has been applied. Nothing was written',
+    );
+    expect(stderr).not.toContain('0 rows');
+    const file = `count-${session.slice(-4)}.csv`;
+    expect(stderr).toContain(`--to ${file}`);
+    await goOn(till, session, 2, `--to ${file}`);
+    const { stdout } = await till.exits(`inventory count ${session} --to -`, 0, [], { stdin: '' });
+    expect(stdout).toMatch(/^1,,,,5,.*\n2,,,,5,/m);
+    requireOnce(till);
+  });
+
+  test('makes conflicts of the rows of its run, whose units do not come back into the session', async ({ till }) => {
+    const session = await delivered(till, 'PATCH');
+    await goOn(till, session, 2, 'is not finished');
+    const [run] = await till.history();
+    await till.exits(`inventory apply --resume ${run?.run} --yes`, 8, 'earlier copy');
+    await goOn(till, session, 2, 'is finished');
+    requireOnce(till);
+  });
+});
