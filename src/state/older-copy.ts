@@ -26,27 +26,27 @@ export function requireCurrent(meta: Row | undefined, { store, highest }: StateC
 
 /**
  * Does what relies on the history. If that meets an older copy, it is settled first, and whoever is there is warned.
- * @param refuse throws if the work must not be done behind that
+ * @param refuse throws if the work must not be done behind that; is given the name that the state has now
  */
 export async function onCurrentState<Result>(
   context: StateContext,
   work: () => Promise<Result>,
-  refuse?: () => void,
+  refuse?: (state: string) => void,
 ): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof OlderCopyError)) throw error;
     const { store, highest, warn } = context;
-    const doubtful = await store.transact('durable', undefined, function* (at) {
+    const { doubtful, state } = await store.transact('durable', undefined, function* (at) {
       const [[meta] = []] = yield [selectLast];
       // Another process may have been first.
-      return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : 0;
+      return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
     });
     const rows = doubtful === 1 ? '1 row that was not finished was' : `${doubtful} rows that were not finished were`;
     const unclear = doubtful === 0 ? '' : `, and it is not known whether ${rows} written`;
     warn(`${error.message}: its history lacks what was written since${unclear}`);
-    refuse?.();
+    refuse?.(state);
     return work();
   }
 }
@@ -61,14 +61,14 @@ const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS 
  * Settles an older copy, once: rows of its open runs may have been written, so increments become conflicts, and the others unknown until their stock was
  * read. The state gets another name, and its numbers go on above those that were drawn before.
  * @param except the token of a run whose rows are left as they are
- * @returns how many rows may have been written
+ * @returns how many rows may have been written, and the new name
  */
 export function* settlingOlder(
   at: Moment,
   meta: Row | undefined,
   highest: HighestNumber,
   except?: string,
-): Work<number> {
+): Work<{ readonly doubtful: number; readonly state: string }> {
   const [runs = []] = yield [statement(selectOpenRuns)];
   let doubtful = 0;
   for (const head of runs.filter(({ token }) => token !== except)) {
@@ -78,11 +78,12 @@ export function* settlingOlder(
     doubtful += rows.length;
     if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
   }
-  const { state, drawn } = drawnIn(meta);
-  const raise = Math.max(0, highest.of(state) - drawn) + margin;
+  const { state: before, drawn } = drawnIn(meta);
+  const state = uniqueName();
+  const raise = Math.max(0, highest.of(before) - drawn) + margin;
   const rename = 'UPDATE petstock.sequence SET last = last + ?, raised = raised + ?, state = ?';
-  at.writes.push(statement(rename, raise, raise, uniqueName()));
-  return doubtful;
+  at.writes.push(statement(rename, raise, raise, state));
+  return { doubtful, state };
 }
 
 const doubtfulError: RowError = {

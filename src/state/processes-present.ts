@@ -4,6 +4,7 @@ import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import type { Processes, ProcessIdentity } from '../shared/processes.ts';
+import type { BegunContents } from './begun-contents.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
 import type { HighestNumber } from './highest-number.ts';
 import type { KnownRow } from './history.ts';
@@ -56,6 +57,7 @@ export interface StateContext {
   /** The state folder of this machine, for files beside the state. */
   readonly folder: string | undefined;
   readonly highest: HighestNumber;
+  readonly begun: BegunContents;
   /** Opens the state that is there now, if another one has been put in the place of this one. */
   reopen(): Promise<ReopenedState | undefined>;
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions, type ReopenedState } from './processes-present.ts';
@@ -75,9 +76,21 @@ export class State {
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
     this.presence = new Presence(store, options);
     const highest = new HighestNumber(options.folder);
+    const begun = new BegunContents(options.folder);
     const reopen = async () => options.reopen?.();
     const { presence } = this;
-    const context = { store, presence, folder: options.folder, highest, reopen, clock, random, interrupted, warn };
+    const context = {
+      store,
+      presence,
+      folder: options.folder,
+      highest,
+      begun,
+      reopen,
+      clock,
+      random,
+      interrupted,
+      warn,
+    };
     this.pets = new Pets(context);
     this.petWrites = new PetWrites(store);
     this.history = new History(context, processes.self.host);

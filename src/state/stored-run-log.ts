@@ -222,12 +222,14 @@ export class RunLog {
     const begins = intents.length > 0 || !this.hasBegun;
     const { service } = this.#key;
     const write = () => (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
-    const written = await onCurrentState(this.#context, write, () => this.#refuseRepetition());
+    const isNew = this.#new !== undefined && !this.hasBegun;
+    const written = await onCurrentState(this.#context, write, (state) => this.#refuseRepetition(state));
     if (written.kind !== 'gone') this.#run = written.run;
     // A state that was replaced while it was written has not kept it.
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
     if (kind === 'durable' && written.kind === 'written') this.#context.highest.note(written.drawnIn);
+    if (isNew && written.kind === 'written') this.#context.begun.note(this.#new?.head, written.drawnIn.state);
     const granted = intents.flatMap(({ row, rebased }, index) => {
       if (grants[index]?.kind !== 'granted') return [];
       if (rebased !== undefined) this.#rebased.set(row, rebased);
@@ -253,7 +255,10 @@ export class RunLog {
     const isNew = this.#new !== undefined && !this.hasBegun;
     const loaded = isNew ? yield* beginning(at, given.token, this.#new, loads) : yield loads;
     const [[head] = [], [meta] = []] = loaded;
-    if (isNew) requireCurrent(meta, this.#context);
+    if (isNew) {
+      requireCurrent(meta, this.#context);
+      this.#requireNew(drawnIn(meta).state);
+    }
     // Another process may have settled the older copy, and given it another name.
     const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
     const isBehind = isAnother || isOlder(meta, this.#context.highest);
@@ -289,13 +294,20 @@ export class RunLog {
     if (!this.#context.store.isInPlace) throw this.#replaced();
   }
 
-  /** @throws RepetitionError for increments of a file, and for a count: an older copy does not know whether they were applied */
-  #refuseRepetition(): void {
+  /** @throws RepetitionError for a content that this machine has begun in another state, such as one before an older copy, and the history lacks */
+  #requireNew(state: string): void {
+    const known = this.#context.begun.stateOf(this.#new?.head);
+    if (known !== undefined && known !== state && this.#new?.follows?.run === undefined) this.#refuseRepetition(state);
+  }
+
+  /** @throws RepetitionError once for increments of a file, and for a count: it is not known whether they were applied */
+  #refuseRepetition(state: string): void {
     const { contentHash, hasDeltas, file = 'the count' } = this.#new?.head ?? {};
     if (contentHash === undefined || hasDeltas === false) return;
-    const { name } = this.#context.store;
+    const { begun, store } = this.#context;
+    begun.note(this.#new?.head, state);
     throw new RepetitionError(
-      `${name} was replaced by an earlier copy, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
+      `${store.name} was replaced, by an earlier copy or a new one, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
       { hint: 'petstock history list' },
     );
   }

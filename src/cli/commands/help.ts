@@ -147,7 +147,7 @@ export const topics = {
           'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'what the file of the setting codes held when it was last read',
-        'leaving-*, highest-*':
+        'leaving-*, highest-*, begun-contents':
           'the rows that a command was about to send, and how far the state had come: after a kill, or behind an older copy of ' +
           'the state, they tell what was written',
         'sandbox.db': 'the stock of the sandbox',

@@ -37,6 +37,14 @@ const goOn = (till: Till, session: string, code: number, said: string) =>
 const requireOnce = ({ service }: Till) => expect([1, 2].map((petId) => service.stockOf(petId))).toEqual([15, 15]);
 
 describe('an older state that was put back behind a count', () => {
+  test('does not add its units again once another command has been run', async ({ till }) => {
+    const session = await delivered(till, 'GET /inventory');
+    await till.exits('inventory set 3 12', 0, 'earlier copy');
+    await goOn(till, session, 7, 'not known whether the count has been applied');
+    await goOn(till, session, 2, '--to');
+    requireOnce(till);
+  });
+
   test('does not add its units again, and leads to a file of them', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     const { stderr } = await goOn(
@@ -62,4 +70,39 @@ describe('an older state that was put back behind a count', () => {
     await goOn(till, session, 2, 'is finished');
     requireOnce(till);
   });
+});
+
+test('an older state does not apply a file of increments again once another command has been run', async ({ till }) => {
+  const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
+  await till.exits('inventory set 3 11', 0);
+  keep(till);
+  await till.exits(apply, 0);
+  setBack(till);
+  await till.exits('inventory set 3 12', 0, 'earlier copy');
+  await till.exits(apply, 7, 'not known whether');
+  requireOnce(till);
+  // Another file has certainly not been applied, and whoever has looked at the stock knows it of this one.
+  await till.exits(`inventory apply ${till.file('b.csv', 'petId,delta\n3,5\n')} --yes`, 0);
+  await till.exits(apply, 0);
+});
+
+test('a new state in the place of one that was removed does not apply a file of increments again unasked', async ({
+  till,
+}) => {
+  const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
+  await till.exits(apply, 0);
+  for (const part of partsOf(till)) rmSync(part, { force: true });
+  await till.exits(apply, 7, 'not known whether');
+  requireOnce(till);
+});
+
+test('a file of quantities is applied again from an older state', async ({ till }) => {
+  const apply = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,15\n2,15\n')} --yes`;
+  await till.exits('inventory set 3 11', 0);
+  keep(till);
+  await till.exits(apply, 0);
+  setBack(till);
+  await till.exits(`inventory set 1 14`, 0, 'earlier copy');
+  await till.exits(apply, 0);
+  requireOnce(till);
 });
