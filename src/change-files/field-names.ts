@@ -1,6 +1,6 @@
 import { editDistance } from '../shared/did-you-mean.ts';
+import { shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
-import { shellWord } from '../shared/where.ts';
 import type { FaultList, Remedy } from './fault.ts';
 
 /** The fields that a row can have. The status is there for people: no change is read from it. */

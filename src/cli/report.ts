@@ -22,9 +22,9 @@ import {
   UsageError,
 } from '../shared/errors.ts';
 import { systemFailureText } from '../shared/file-error.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import { whereOptions } from '../shared/where.ts';
 import type { Context } from './context.ts';
 import type { GlobalOptions } from './invocation/globals.ts';
 import type { Invocation } from './invocation/invocation.ts';
@@ -137,15 +137,15 @@ function keySource(error: PetstockError, invocation: Invocation): string | undef
 
 function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
   const where = error.where ?? invocation?.where ?? { env: 'staging' };
-  const options = whereOptions(where);
+  const options = whereWords(where);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
-  if (isOfAddress) return where.env === 'sandbox' ? undefined : `petstock status ${options}`;
-  if (error instanceof NotFoundError) return `petstock inventory list ${options}`;
+  if (isOfAddress) return where.env === 'sandbox' ? undefined : petstock`status ${options}`;
+  if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(error, invocation) === fromFile;
-    return stored ? `petstock config set-key ${options}` : 'petstock config list';
+    return stored ? petstock`config set-key ${options}` : 'petstock config list';
   }
   return undefined;
 }

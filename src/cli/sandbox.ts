@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { RunningService, ServiceOptions } from '../service/index.ts';
 import { createFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, UnavailableError, UsageError } from '../shared/errors.ts';
+import { petstock } from '../shared/hint.ts';
 import { makePrivateFolder, privateDatabase, readPrivateFile } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 
@@ -74,7 +75,7 @@ function listenError(
   const isAdmin = cause.port !== undefined && cause.port === adminPort;
   const option = isAdmin ? '--admin-port' : '--port';
   const host = isAdmin ? (adminHost ?? ofService) : ofService;
-  const hint = `petstock sandbox serve ${option} 0`;
+  const hint = petstock`sandbox serve ${option} 0`;
   switch (cause.code) {
     case 'EADDRINUSE':
       return new UsageError(`Port ${cause.port} on ${host} is taken by another program`, { cause, hint });

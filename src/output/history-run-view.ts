@@ -1,8 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
-import { whereName, whereOptions } from '../shared/where.ts';
+import { whereName } from '../shared/where.ts';
 import { faultText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
@@ -46,12 +47,12 @@ function undoneText({ counts, undone }: RunRecord): string {
  */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
-  const where = ` ${whereOptions({ store, env })}`;
+  const where = whereWords({ store, env });
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [
-    ...(open === 0 ? [] : [`To resume: petstock inventory apply --resume ${run}${where}`]),
-    ...(isBlind || undone >= written ? [] : [`Take it back: petstock undo ${run}${where}`]),
+    ...(open === 0 ? [] : [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`]),
+    ...(isBlind || undone >= written ? [] : [`Take it back: ${petstock`undo ${run} ${where}`}`]),
   ];
 }
 

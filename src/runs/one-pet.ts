@@ -1,7 +1,8 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { addDelta, outdatedText, unreadableText } from '../inventory/items.ts';
 import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
-import { type Where, whereOptions } from '../shared/where.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
+import type { Where } from '../shared/where.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions } from './execute.ts';
 import type { RunSite } from './site.ts';
@@ -80,9 +81,9 @@ function rowOn(where: Where, write: SingleWrite, { quantities }: Stock): BulkRow
   const outdated = quantities.outdated?.get(petId);
   if (unreadable !== undefined) {
     const message = `The stock of pet ${petId} can't be relied on: ${unreadableText(unreadable)}; nothing was written`;
-    throw new FailureError(message, { hint: `petstock api GET /inventory ${whereOptions(where)}` });
+    throw new FailureError(message, { hint: petstock`api GET /inventory ${whereWords(where)}` });
   }
-  const hint = `petstock inventory get ${petId} ${whereOptions(where)}`;
+  const hint = petstock`inventory get ${petId} ${whereWords(where)}`;
   if (outdated !== undefined) {
     throw new ConflictError(`Nothing was written: pet ${petId}: ${outdatedText(outdated)}`, { hint });
   }

@@ -3,6 +3,7 @@ import { absenceText } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
+import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
 import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
@@ -55,7 +56,7 @@ export async function requireUndoable(state: Recorded, run: RunRecord): Promise<
   const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;
   throw new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, {
-    hint: `petstock history show ${run.run}`,
+    hint: petstock`history show ${run.run}`,
   });
 }
 

@@ -10,8 +10,9 @@ import {
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
-import { type Where, whereOptions } from '../shared/where.ts';
+import type { Where } from '../shared/where.ts';
 import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { Progression } from '../writes/row-write.ts';
 
@@ -87,7 +88,7 @@ export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
   if (error === undefined || planned === 0) return error;
   const would = `${counted(planned, 'change')} would be written`;
   const message = `${[would, ...lackingText(report)].join('; ')}. Nothing was written: this is a dry run`;
-  return new PartialError(message, { hint: `petstock inventory list ${whereOptions(where)}` });
+  return new PartialError(message, { hint: petstock`inventory list ${whereWords(where)}` });
 }
 
 /** The shared state went away before it had all outcomes: a resume writes them down. */
@@ -95,7 +96,7 @@ function allWrittenError({ report, cause, where }: EndFacts, why: string): Petst
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
   }
-  const hint = `petstock inventory apply --resume ${report.run} ${whereOptions(where)}`;
+  const hint = petstock`inventory apply --resume ${report.run} ${whereWords(where)}`;
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
@@ -201,18 +202,18 @@ function lackingText(report: BulkReport): string[] {
 }
 
 function hintOf({ report: { run, rows }, progression, where, isSingle }: EndFacts): string | undefined {
-  const options = whereOptions(where);
-  if (run === null) return `petstock inventory list ${options}`;
+  const options = whereWords(where);
+  if (run === null) return petstock`inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);
   if (isSingle && !goesOn && conflict + differs === 0) {
     const isUnanswered = failed > 0 && (progression?.unanswered.size ?? 0) > 0;
-    return isUnanswered ? `petstock inventory get ${rows[0]?.petId} ${options}` : undefined;
+    return isUnanswered ? petstock`inventory get ${rows[0]?.petId ?? []} ${options}` : undefined;
   }
-  if (goesOn) return `petstock inventory apply --resume ${run} ${options}`;
+  if (goesOn) return petstock`inventory apply --resume ${run} ${options}`;
   return progression === undefined && rows.every(({ before }) => before === undefined)
-    ? `petstock inventory list ${options}`
-    : `petstock history show ${run}`;
+    ? petstock`inventory list ${options}`
+    : petstock`history show ${run}`;
 }
 
 /** The message of the service itself, for programs. Behind its words, on a line of its own, is what was written. */

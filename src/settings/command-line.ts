@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { shellWord } from '../shared/hint.ts';
 import { fault, type Parsed, parsed } from '../shared/parsed.ts';
-import { shellWord } from '../shared/where.ts';
 
 /**
  * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not

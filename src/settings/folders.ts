@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path, { dirname, join, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
-import { shellWord } from '../shared/where.ts';
+import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** Absolute paths. Neither need exist. @throws UsageError if one needs a home and the user has none */

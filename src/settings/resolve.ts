@@ -1,7 +1,8 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { shellWord, whereName, whereOptions } from '../shared/where.ts';
+import { whereName } from '../shared/where.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
@@ -88,7 +89,7 @@ export function requireKnownStore({ value: store, source }: Sourced<string>, env
   const are = names.length === 1 ? 'There is only' : 'There are';
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
-    hint: `petstock config set-url 'https://<your-store>/v1' --store ${shellWord(store)}`,
+    hint: petstock`config set-url 'https://<your-store>/v1' --store ${store}`,
   });
 }
 
@@ -218,6 +219,6 @@ export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config
 function otherOrigin(env: RemoteEnvironmentName, url: string, { store }: StoredConfig, words: string): AuthError {
   const where = { store, env };
   return new AuthError(`The stored key of ${whereName(where)} ${words}`, {
-    hint: `petstock config set-key ${whereOptions(where)} --url ${shellWord(url)}`,
+    hint: petstock`config set-key ${whereWords(where)} --url ${url}`,
   });
 }

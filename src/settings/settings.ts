@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
+import { petstock, whereWords } from '../shared/hint.ts';
 import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
-import { type Where, whereOptions } from '../shared/where.ts';
+import type { Where } from '../shared/where.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** The places that petstock can talk to. */
@@ -171,16 +172,16 @@ export function settingName(text: string, where: Where = { env: 'staging' }): Se
   const name = settingNames.find((known) => known === text);
   if (name !== undefined) return name;
   const env = remoteEnvironmentNames.find((known) => text.endsWith(known)) ?? where.env;
-  const options = whereOptions({ ...where, env });
+  const options = whereWords({ ...where, env });
   const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
   if (!isUrl && !/key/i.test(text)) {
     throw new UsageError(
       `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} There are ${settingNames.join(', ')}.`,
     );
   }
-  const [things, command] = /key/i.test(text) ? ['Keys', 'set-key'] : ['URLs', 'set-url https://host/v1'];
+  const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];
   throw new UsageError(`${things} are not settings: they have a command of their own.`, {
-    hint: `petstock config ${command} ${options}`,
+    hint: petstock`config ${command} ${options}`,
   });
 }
 

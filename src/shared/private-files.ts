@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { effectiveUser, isOursOrRoots } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
+import { shellWord } from './hint.ts';
 import { ForeignLink, openPlace, writableByOthers } from './open-place.ts';
-import { shellWord } from './where.ts';
 
 const sticky = 0o1000;
 const ofOthers = 0o077;

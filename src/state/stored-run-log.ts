@@ -1,5 +1,6 @@
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
+import { petstock } from '../shared/hint.ts';
 import { beginning, type NewRun } from './begin-run.ts';
 import type { Mark } from './decide.ts';
 import { drawnIn, isOlder } from './highest-number.ts';
@@ -346,7 +347,7 @@ export class RunLog {
 
   #takenOver(by: string): ConflictError {
     return new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
-      hint: `petstock history show ${this.run}`,
+      hint: petstock`history show ${this.run}`,
     });
   }
 

@@ -1,4 +1,5 @@
 import { ConflictError } from '../shared/errors.ts';
+import { petstock } from '../shared/hint.ts';
 import { requireCurrent } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { noSuchRun } from './run-ids.ts';
@@ -8,7 +9,7 @@ import { type Moment, selectLast, type Work } from './store.ts';
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
 export function goingOn(run: string, by: string): ConflictError {
-  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: `petstock history show ${run}` });
+  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
 }
 
 /** Takes a run over, unless another process that lives has it. */

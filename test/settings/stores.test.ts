@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
-import { whereName, whereOptions } from '../../src/shared/where.ts';
+import { whereWords } from '../../src/shared/hint.ts';
+import { whereName } from '../../src/shared/where.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { changeFile, openShop, test as shopTest } from '../support/shop.ts';
 
@@ -65,7 +66,7 @@ describe('a store of its own', () => {
     await north.run('inventory adjust 4 +1 --store north');
     const [{ run }] = await north.json('history list --json');
     const elsewhere = await north.refused(`undo ${run} --yes`);
-    expect(elsewhere).toContain(`Hint: petstock undo ${run} --store north --env staging`);
+    expect(elsewhere).toContain(`Hint: petstock undo ${run} --yes --store north --env staging`);
     expect((await north.run('undo --last --yes')).stderr).toContain('There is nothing to take back in staging');
     expect(await north.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
@@ -150,7 +151,7 @@ describe('a store of its own', () => {
       const shop = await openShop();
       const model = new Map<string, string | undefined>();
       for (const { store, env, key } of edits) {
-        const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${whereOptions({ store, env })}`;
+        const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${whereWords({ store, env }).join(' ')}`;
         await shop.run(command, { stdin: key });
         model.set(whereName({ store, env }), key);
       }

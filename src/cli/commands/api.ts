@@ -3,6 +3,7 @@ import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { AnswerHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
+import { petstock } from '../../shared/hint.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
 import { readNamedFile } from '../input-file.ts';
@@ -114,7 +115,7 @@ function pathOf(text: string): string {
   const path = text.startsWith('/') ? text : `/${text}`;
   if (/^\/v1(\/|$)/.test(path)) {
     throw new UsageError(`The path begins after /v1, which is a part of the address: leave it out of "${text}"`, {
-      hint: `petstock api GET ${path.slice(3) || '/inventory'}`,
+      hint: petstock`api GET ${path.slice(3) || '/inventory'}`,
     });
   }
   const base = 'http://service.invalid/v1';

@@ -3,6 +3,7 @@ import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
+import { petstock } from '../../shared/hint.ts';
 import type { GlobalOptions } from '../invocation/globals.ts';
 import type { CommandFacts, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
@@ -129,7 +130,7 @@ function meantCommand(parent: Command, word: string): string | undefined {
   if (Object.hasOwn(otherNames, word)) return `petstock ${otherNames[word]}`;
   const outlines = program instanceof PetstockCommand ? program.outlines : [];
   const isNamed = outlines.some((outline) => outlineName(outline) === word);
-  if (parent !== program && isNamed) return `petstock ${word}`;
+  if (parent !== program && isNamed) return petstock`${word}`;
   const path = parent === program ? withVerb(outlines, word) : undefined;
   if (path !== undefined) return path;
   const names = parent.commands.map((command) => command.name());
@@ -144,7 +145,7 @@ function withVerb(outlines: readonly Outline[], verb: string): string | undefine
   const noun = outlines.find(
     (outline) => 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb),
   );
-  return noun && `petstock ${outlineName(noun)} ${verb}`;
+  return noun && petstock`${outlineName(noun)} ${verb}`;
 }
 
 /** `petstock inventory set` */

@@ -1,6 +1,5 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
@@ -90,17 +89,22 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Parsed
 /** The values of options by their names, as Commander has them. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** Returns options as the command of a hint has them, each with a blank before it: ` --all --max-zero 3`. Without them it makes another plan. */
-export function flagWords(flags: FlagValues): string {
-  return Object.entries(flags)
-    .flatMap(([key, given]) => {
-      const name = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-      return [given ?? []].flat().map((value) => (value === true ? ` ${name}` : ` ${optionWord(name, `${value}`)}`));
-    })
-    .join('');
+/** Returns options as words of a command line: `--all --max-zero 3`. Without them it makes another plan. */
+export function flagWords(flags: FlagValues): readonly string[] {
+  return Object.entries(flags).flatMap(([key, given]) => {
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return [given ?? []].flat().flatMap((value) => optionWords(name, value));
+  });
 }
 
 /** A value that begins with a dash would be taken for an option. */
-function optionWord(name: string, value: string): string {
-  return /^-./.test(value) || value === '' ? shellWord(`${name}=${value}`) : `${name} ${shellWord(value)}`;
+function optionWords(name: string, value: string | boolean): readonly string[] {
+  if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
+  return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];
+}
+
+/** Returns the options of this command line that all commands share, but where it goes: a command that is typed again has them, too. */
+export function sharedWords({ globals }: Invocation): readonly string[] {
+  const { env: _env, store: _store, ...others } = globals;
+  return flagWords({ ...others });
 }

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
 import { systemCode } from '../../shared/file-error.ts';
+import { petstock, withOption } from '../../shared/hint.ts';
 import { orInterrupted } from '../../shared/or-interrupted.ts';
 import { makePrivateFolder } from '../../shared/private-files.ts';
-import { shellWord, withOption } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { requireFileName } from './option-values.ts';
 
@@ -49,7 +49,7 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   }
   if (!(context.stdin.isTerminal && context.stderr.isTerminal)) {
     throw new UsageError(`${file} is there already, and what is in it may be nowhere else. Nothing was sent`, {
-      hint: `petstock ${withOption(context.argv, '--force').map(shellWord).join(' ')}`,
+      hint: petstock`${withOption(context.argv, '--force')}`,
     });
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;

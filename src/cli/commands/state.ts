@@ -4,6 +4,7 @@ import { isoTime, localTime } from '../../output/time.ts';
 import type { Row, View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
+import { petstock } from '../../shared/hint.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -121,7 +122,7 @@ async function findingsOf(invocation: Invocation) {
       hint:
         first === undefined
           ? 'petstock history export history.ndjson'
-          : `petstock inventory count --discard ${first.session.slice(-4)}`,
+          : petstock`inventory count --discard ${first.session.slice(-4)}`,
     };
   } catch (error) {
     if (error instanceof FailureError && invocation.results.wantsJson)

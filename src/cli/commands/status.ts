@@ -5,7 +5,7 @@ import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
-import { whereOptions } from '../../shared/where.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -132,10 +132,10 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 function hinted(error: PetstockError, { where }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || where.env === 'sandbox' || !isOfWay) return error;
-  const options = whereOptions(where);
-  if (!verbose) return error.with({ hint: `petstock status --verbose ${options}` });
+  const options = whereWords(where);
+  if (!verbose) return error.with({ hint: petstock`status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';
-  const hint = isStored ? `petstock config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list';
+  const hint = isStored ? petstock`config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list';
   return error.with({ hint });
 }
 

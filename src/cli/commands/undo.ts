@@ -6,15 +6,16 @@ import { serviceOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
-import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
+import { type Where, whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
 import { type RunAccess, requireRun, requireSamePlace, requireSameService, withWayOn } from '../runs/run-access.ts';
 import { define } from './define.ts';
-import { bulkOptions, flagWords, parseBulkFlags } from './option-values.ts';
+import { bulkOptions, flagWords, parseBulkFlags, sharedWords } from './option-values.ts';
 
 export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
@@ -41,7 +42,7 @@ export const defineUndo = define({
       const message = last ? 'A run and --last are both given: leave one out' : 'Missing run: name one, or pass --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
-    const words = flagWords({ ...flags, reason, ref });
+    const words = [...flagWords({ ...flags, reason, ref }), ...sharedWords(invocation)];
     const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref, words };
     await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
   },
@@ -49,7 +50,7 @@ export const defineUndo = define({
 
 interface UndoOptions extends PlanOptions, UndoNote {
   /** The options of the command line, for hints. */
-  readonly words: string;
+  readonly words: readonly string[];
 }
 
 /** So many runs that were passed over are named, and so many pets in a hint. */
@@ -117,9 +118,9 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }
-  const command = `petstock undo ${shellWord(run.run)}${options.words}`;
+  const command = ['undo', run.run, ...options.words];
   requireSamePlace(run, invocation.where, command);
-  await withWayOn(`${command} ${whereOptions(run)}`, async () => {
+  await withWayOn([...command, ...whereWords(run)], async () => {
     const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
     await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
@@ -128,7 +129,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
   const { invocation, connection } = access;
-  const look = `petstock undo ${run.run}${options.words} ${whereOptions(run)} --dry-run`;
+  const look = petstock`undo ${run.run} ${options.words} ${whereWords(run)} --dry-run`;
   const found = await requireUndoable(connection.state, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
@@ -152,6 +153,6 @@ function withAdjust(error: unknown, rows: readonly BulkRow[], where: Where): unk
   });
   const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
   if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > mostNamed) return error;
-  const words = left.map((pair) => pair.join(left.length === 1 ? ' ' : '=')).join(' ');
-  return error.with({ hint: `petstock inventory adjust ${words} ${whereOptions(where)}` });
+  const words = left.length === 1 ? left.flat() : left.map((pair) => pair.join('='));
+  return error.with({ hint: petstock`inventory adjust ${words} ${whereWords(where)}` });
 }

@@ -16,9 +16,10 @@ import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/sett
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { version } from '../../shared/version.ts';
-import { whereName, whereOptions } from '../../shared/where.ts';
+import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
@@ -168,10 +169,10 @@ async function remoteTarget(
   if (url === undefined) {
     if (store !== undefined) requireKnownStore(store, context.env, configFile);
     throw new UsageError(`No address is known for ${whereName(where)}`, {
-      hint: `petstock config set-url 'https://<your-store>/v1' ${whereOptions(where)}`,
+      hint: petstock`config set-url 'https://<your-store>/v1' ${whereWords(where)}`,
     });
   }
-  const hint = `petstock config set-key ${whereOptions(where)}`;
+  const hint = petstock`config set-key ${whereWords(where)}`;
   const found = resolveKey(environment, context.env, config);
   if (found === undefined) throw new AuthError(`No API key is known for ${whereName(where)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);

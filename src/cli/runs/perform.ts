@@ -6,7 +6,8 @@ import { estimateText } from '../../output/rate-limit-text.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
-import { whereName, whereOptions } from '../../shared/where.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
+import { whereName } from '../../shared/where.ts';
 import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
@@ -123,7 +124,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {
         // At once, since a second Ctrl-C ends the process without another word.
-        const resume = `petstock inventory apply --resume ${run} ${whereOptions(where)}`;
+        const resume = petstock`inventory apply --resume ${run} ${whereWords(where)}`;
         stopping = messages.note(`Stopping after the requests in flight. To resume later: ${resume}`);
       };
       context.interrupted.addEventListener('abort', onInterrupt, { once: true });

@@ -2,7 +2,8 @@ import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import { shellWord, whereName, whereOptions } from '../../shared/where.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
+import { whereName } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
@@ -18,18 +19,19 @@ import { type RunAccess, requireRun, requireSamePlace, requireSameService, withW
 export async function resumeRun(
   invocation: Invocation,
   text: string,
-  options: PlanOptions & { readonly words: string },
+  options: PlanOptions & { readonly words: readonly string[] },
   onBegun: () => Promise<void>,
   whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, service, where } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
-  const command = `petstock inventory apply --resume ${shellWord(run.run)}${options.words}`;
+  const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
   requireSamePlace(run, where, command);
-  const look = `${command} ${whereOptions(run)} --dry-run`;
+  const again = [...command, ...whereWords(run)];
+  const look = petstock`${again} --dry-run`;
   if (!options.dryRun) questions.requireAnswer({ look });
   await withWayOn(
-    `${command} ${whereOptions(run)}`,
+    again,
     async () => {
       const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);

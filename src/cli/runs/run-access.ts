@@ -1,7 +1,8 @@
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
-import { shellWord, type Where, whereName, whereOptions } from '../../shared/where.ts';
+import { petstock, shellWord, whereWords } from '../../shared/hint.ts';
+import { type Where, whereName } from '../../shared/where.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -17,12 +18,16 @@ export interface RunAccess {
  * @param command that does what this one was to do
  * @param undone what is certain then
  */
-export async function withWayOn<T>(command: string, run: () => Promise<T>, undone = 'nothing was written'): Promise<T> {
+export async function withWayOn<T>(
+  command: readonly string[],
+  run: () => Promise<T>,
+  undone = 'nothing was written',
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
-    throw error.with({ message: `Interrupted; ${undone}`, hint: command });
+    throw error.with({ message: `Interrupted; ${undone}`, hint: petstock`${command}` });
   }
 }
 
@@ -37,27 +42,27 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
 }
 
 /** Throws UsageError if a run was made elsewhere. To be called before anything else is asked of a place that may not be set up. */
-export function requireSamePlace(run: RunRecord, where: Where, command: string): void {
+export function requireSamePlace(run: RunRecord, where: Where, command: readonly string[]): void {
   if (run.env === where.env && run.store === where.store) return;
   throw new UsageError(`Run ${run.run} was made in ${whereName(run)}, not in ${whereName(where)}; nothing was sent`, {
-    hint: `${command} ${whereOptions(run)}`,
+    hint: petstock`${command} ${whereWords(run)}`,
   });
 }
 
 /** @throws UsageError if a run was made at another service */
-export function requireSameService(run: RunRecord, connection: Connection, command: string): void {
+export function requireSameService(run: RunRecord, connection: Connection, command: readonly string[]): void {
   const { env, store, baseUrl, service } = connection;
   if (run.service === service) return;
   const now = `${whereName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
-    hint: `${variable}${command} ${whereOptions(run)}`,
+    hint: variable + petstock`${command} ${whereWords(run)}`,
   });
 }
 
 /** Says how a run is undone. */
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
-  const store = globals.store === undefined ? '' : ` --store ${globals.store}`;
-  const where = environment.source === '--env' ? `${store} --env ${environment.value}` : store;
-  await messages.note(`Take it back: petstock undo ${run.slice(-4)}${where}`);
+  const store = globals.store === undefined ? [] : ['--store', globals.store];
+  const where = environment.source === '--env' ? [...store, '--env', environment.value] : store;
+  await messages.note(`Take it back: ${petstock`undo ${run.slice(-4)} ${where}`}`);
 }

@@ -4,7 +4,8 @@ import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { RunEnd } from '../../runs/execute.ts';
 import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
-import { whereName, whereOptions } from '../../shared/where.ts';
+import { petstock, whereWords } from '../../shared/hint.ts';
+import { whereName } from '../../shared/where.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
@@ -124,9 +125,10 @@ function worded({ where }: Invocation, write: SingleWrite, error: unknown): Pets
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.service === undefined) return error;
   const { command, petId, quantity, delta } = write;
-  const way = mayBeBarCode(petId) ? `${command} --code ${petId} ${quantity ?? delta}` : 'inventory list';
+  const coded = [...command.split(' '), '--code', `${petId}`, `${quantity ?? delta}`];
+  const way = mayBeBarCode(petId) ? coded : ['inventory', 'list'];
   return error.with({
     message: `There is no pet ${petId} in ${whereName(where)}`,
-    hint: `petstock ${way} ${whereOptions(where)}`,
+    hint: petstock`${way} ${whereWords(where)}`,
   });
 }

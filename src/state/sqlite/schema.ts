@@ -1,7 +1,7 @@
 import { recordedResults } from '../../inventory/run-records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/where.ts';
+import { shellWord } from '../../shared/hint.ts';
 import { makingTable, makingTables, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import type { Connection } from './connection.ts';
 

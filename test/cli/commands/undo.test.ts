@@ -59,7 +59,7 @@ test('asks first, has a dry run, and tells the environment of the run before it 
   for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
   const { report } = await apply(shop, csv);
   for (const command of [`undo ${report.run}`, `inventory apply --resume ${report.run}`]) {
-    const hint = `Hint: petstock ${command} --env staging\n`;
+    const hint = `Hint: petstock ${command} --yes --env staging\n`;
     expect(await shop.refused(`${command} --yes --env production`)).toContain(hint);
   }
   await shop.exits(`undo ${report.run}`, 2);

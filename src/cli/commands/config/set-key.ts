@@ -5,11 +5,13 @@ import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
 import { type Credential, type RemotePlace, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
+import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { shellWord, whereName } from '../../../shared/where.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
+import { flagWords } from '../option-values.ts';
 import { requireBaseUrl } from './set.ts';
 import { readSecret, remotePlace } from './show.ts';
 
@@ -120,16 +122,7 @@ function commandAgain(
   { store, env }: { readonly store?: string | undefined; readonly env?: string | undefined },
   { url, command, shell, check }: SetKeyOptions,
 ): string {
-  const words = [
-    'petstock config set-key',
-    store !== undefined && `--store ${shellWord(store)}`,
-    env !== undefined && `--env ${shellWord(env)}`,
-    url !== undefined && `--url ${shellWord(url)}`,
-    command !== undefined && `--command ${shellWord(command)}`,
-    shell && '--shell',
-    check && '--check',
-  ];
-  return words.filter((word) => typeof word === 'string').join(' ');
+  return petstock`config set-key ${flagWords({ store, env, url, command, shell, check })}`;
 }
 
 /** @throws UsageError for a command that can't be run as it is; undefined if none was given */

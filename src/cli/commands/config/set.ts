@@ -13,8 +13,9 @@ import { urlVariable, variable } from '../../../settings/variables.ts';
 import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { shellWord, whereName, whereOptions } from '../../../shared/where.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../define.ts';
 import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace, shownSetting } from './show.ts';
@@ -51,7 +52,7 @@ export const defineSet = define({
     const typed = given ?? (await readSecret(context, `URL for ${name}`));
     if (isForAllStores && place.store !== undefined) {
       throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
-        hint: `petstock config set ${name}${isSecret ? '' : ` ${shellWord(typed)}`}`,
+        hint: petstock`config set ${name} ${isSecret ? [] : typed}`,
       });
     }
     const parsed = parse(typed);
@@ -80,7 +81,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
     `nothing is stored for a store ${name} yet.${near} To store its address: ` +
-      `petstock config set-url 'https://<your-store>/v1' --store ${shellWord(name)}`,
+      petstock`config set-url 'https://<your-store>/v1' --store ${name}`,
   );
 }
 
@@ -95,8 +96,8 @@ export const defineUnset = define({
     const name = entryName(text, value);
     if (isSetting(name)) return forgetSetting(invocation, name);
     if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
-    const where = whereOptions({ store: invocation.store?.value, env: environmentOf(name) });
-    throw new UsageError('Keys have a command of their own.', { hint: `petstock config unset-key ${where}` });
+    const where = whereWords({ store: invocation.store?.value, env: environmentOf(name) });
+    throw new UsageError('Keys have a command of their own.', { hint: petstock`config unset-key ${where}` });
   },
 });
 
@@ -142,7 +143,7 @@ export const defineSetUrl = define({
   ],
   action: async (invocation, _options, text) => {
     const place = remotePlace(invocation, 'URL');
-    const url = requireBaseUrl(text, `petstock config set-url https://host/v1 ${whereOptions(place)}`);
+    const url = requireBaseUrl(text, petstock`config set-url https://host/v1 ${whereWords(place)}`);
     await setUrl(place, url);
     await invocation.messages.note(`Stored the URL ${url} of ${whereName(place)} in ${configFile(place.folder)}`);
     const shadow = describeShadow('URL', place.env, invocation.context.env, place.store);

@@ -18,7 +18,7 @@ import type { ConfigPlace, RemotePlace } from '../../../settings/write-config.ts
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
-import { whereOptions } from '../../../shared/where.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
@@ -183,8 +183,8 @@ export const defineGet = define({
 function notSet(ref: EntryRef): FailureError {
   const { store, name } = ref;
   const hint = isSetting(name)
-    ? `petstock config set ${name}${definitionOf(name).isSecret ? '' : " '<value>'"}`
-    : `petstock config ${name.startsWith('url.') ? "set-url 'https://<your-store>/v1'" : 'set-key'} ${whereOptions({ store, env: environmentOf(name) })}`;
+    ? petstock`config set ${name} ${definitionOf(name).isSecret ? [] : '<value>'}`
+    : petstock`config ${name.startsWith('url.') ? ['set-url', 'https://<your-store>/v1'] : 'set-key'} ${whereWords({ store, env: environmentOf(name) })}`;
   return new FailureError(`${fullName(ref)} is not set`, { hint });
 }
 

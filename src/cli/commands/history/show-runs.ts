@@ -4,7 +4,8 @@ import { historyRunFacts, historyRunHints, historyRunView } from '../../../outpu
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import { whereName, whereOptions } from '../../../shared/where.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -71,7 +72,7 @@ export const defineHistoryList = define({
       await results.print(view);
       const open = seen.incomplete;
       if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
-        await messages.note(`To resume: petstock inventory apply --resume ${open.run} ${whereOptions(open)}`);
+        await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${whereWords(open)}`}`);
       }
       if (chosen === undefined && seen.more) {
         await messages.note(`These are the latest ${mostShown} runs. To see more: petstock history list --limit 100`);

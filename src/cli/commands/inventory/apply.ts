@@ -7,7 +7,8 @@ import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileWord, shellWord, type Where, whereName, whereOptions } from '../../../shared/where.ts';
+import { fileOperand, petstock, whereWords } from '../../../shared/hint.ts';
+import { whereName } from '../../../shared/where.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -20,6 +21,7 @@ import {
   oneOf,
   type ParsedBulkFlags,
   parseBulkFlags,
+  sharedWords,
   wholeNumberOf,
 } from '../option-values.ts';
 import { openFailedOut } from './failed-out.ts';
@@ -82,7 +84,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   ) {
     throw new UsageError(
       '--resume takes the rows from the history: leave out the file and all that says how it is read',
-      { hint: `petstock inventory apply --resume ${shellWord(run)}` },
+      { hint: petstock`inventory apply --resume ${run}` },
     );
   }
   const bulk = parseBulkFlags(invocation, options);
@@ -90,7 +92,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
   const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
   const empty = async () => failedOut?.empty();
-  const words = flagWords({ ...options, resume: undefined });
+  const words = [...flagWords({ ...options, resume: undefined }), ...sharedWords(invocation)];
   await resumeRun(invocation, run, { ...given, words }, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
@@ -111,8 +113,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const options = { ...others, minRows: least, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
-  const command = commandOf(file, invocation.where, given);
-  const reading = commandOf(file, invocation.where, { ...given, ignoreColumns: true });
+  const command = commandOf(file, invocation, given);
+  const reading = petstock`${commandOf(file, invocation, { ...given, ignoreColumns: true })}`;
   const stdinIsTaken = file === '-';
   await withWayOn(command, async () => {
     const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
@@ -128,7 +130,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
 interface AppliedFile {
   readonly file: string;
   /** The command as it was given. */
-  readonly command: string;
+  readonly command: readonly string[];
   /** One that reads a file with other columns. */
   readonly reading: string;
 }
@@ -141,7 +143,7 @@ async function planFile(
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { where, questions } = invocation;
-  const look = `${command} --dry-run`;
+  const look = petstock`${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
@@ -162,9 +164,9 @@ async function planFile(
   if (faults.length > 0) {
     const absent = skipUnknown ? [] : absentPets(changes, quantities);
     const code = absent.find(mayBeBarCode);
-    const codes = invocation.config.settings.codes === undefined ? " --codes '<codes.csv>'" : '';
-    const count = `petstock inventory count${hasDeltas ? ' --add' : ''}${codes} ${whereOptions(where)}`;
-    const hint = code !== undefined ? count : absent.length > 0 ? `${command} --skip-unknown` : undefined;
+    const codes = invocation.config.settings.codes === undefined ? ['--codes', '<codes.csv>'] : [];
+    const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${whereWords(where)}`;
+    const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
     throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
@@ -200,8 +202,9 @@ async function read({ context }: Invocation, file: string, reading: string, opti
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
 }
 
-function commandOf(file: string, where: Where, flags: ApplyOptions): string {
-  return `petstock inventory apply ${fileWord(file)}${flagWords(flags)} ${whereOptions(where)}`;
+function commandOf(file: string, invocation: Invocation, flags: ApplyOptions): readonly string[] {
+  const words = [...flagWords({ ...flags }), ...sharedWords(invocation), ...whereWords(invocation.where)];
+  return ['inventory', 'apply', fileOperand(file), ...words];
 }
 
 /** Parses the values of `--column`: `petId=SKU`. @throws UsageError for an unknown field, and for a field or a column twice */

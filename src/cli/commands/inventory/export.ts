@@ -5,7 +5,7 @@ import { counted } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileWord, whereOptions } from '../../../shared/where.ts';
+import { fileOperand, petstock, whereWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
 import { requireFileName } from '../option-values.ts';
@@ -45,9 +45,10 @@ export const defineExport = define({
       format === 'json' || format === 'ndjson'
         ? (await import('../../../output/json.ts'))[format](view, globals)
         : changeFileText(rows, { spreadsheet, delimiter });
-    const next = `Edit quantity, then: petstock inventory apply ${file === '-' ? "'<file>'" : fileWord(file)}`;
-    const place = globals.env === undefined && globals.store === undefined ? '' : ` ${whereOptions(where)}`;
-    const done = () => `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. ${next}${place}`;
+    const place = globals.env === undefined && globals.store === undefined ? [] : whereWords(where);
+    const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${place}`;
+    const done = () =>
+      `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit quantity, then: ${next}`;
     await exportTo(invocation, file, text, { force, done });
     requireWhole(invocation, unreadable);
   },

@@ -3,8 +3,8 @@ import type { Change } from '../../../inventory/change.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { whereOptions } from '../../../shared/where.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 
@@ -81,7 +81,7 @@ export class RepetitionGuard {
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
         `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,
-        { hint: `petstock history show ${written.run}` },
+        { hint: petstock`history show ${written.run}` },
       );
     }
     if (!asks) await invocation.messages.warn(`${what}, and its deltas are added once more`);
@@ -93,7 +93,7 @@ export class RepetitionGuard {
     const run = this.#earlier;
     if (run === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
     const message = `${sentence(error.message)} ${this.#appliedText(run)}`;
-    return error.with({ message, hint: `petstock history show ${run.run}` });
+    return error.with({ message, hint: petstock`history show ${run.run}` });
   }
 
   /** The newest that has written, or may have, what was not undone since. */
@@ -116,7 +116,7 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');
   if (running !== undefined) {
     throw new ConflictError(`${name} is being applied by run ${running.run}; nothing was sent`, {
-      hint: `petstock history show ${running.run}`,
+      hint: petstock`history show ${running.run}`,
       run: running.run,
     });
   }
@@ -124,7 +124,7 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   if (open !== undefined) {
     throw new ConflictError(
       `${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`,
-      { hint: `petstock inventory apply --resume ${open.run} ${whereOptions(open)}`, run: open.run },
+      { hint: petstock`inventory apply --resume ${open.run} ${whereWords(open)}`, run: open.run },
     );
   }
 }

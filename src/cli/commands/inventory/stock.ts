@@ -4,7 +4,8 @@ import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns
 import { type InventoryItem, isPetStatus, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
 import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
-import { type Where, whereName, whereOptions } from '../../../shared/where.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
+import { type Where, whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
@@ -51,9 +52,9 @@ export function noSuchPets({ where }: Invocation, petIds: readonly bigint[]): No
   const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
   const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
   const code = petIds.find(mayBeBarCode);
-  const look = code === undefined ? 'list' : `get --code ${code}`;
+  const look = code === undefined ? ['list'] : ['get', '--code', `${code}`];
   return new NotFoundError(`There ${are} in ${whereName(where)}`, {
-    hint: `petstock inventory ${look} ${whereOptions(where)}`,
+    hint: petstock`inventory ${look} ${whereWords(where)}`,
   });
 }
 
@@ -117,7 +118,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const [first] = faults;
     if (first === undefined) return undefined;
     // It shows the answer as it came.
-    const hint = where && `petstock api GET /inventory ${whereOptions(where)}`;
+    const hint = where && petstock`api GET /inventory ${whereWords(where)}`;
     if (faults.length === 1) return new FailureError(first.sentence, { hint });
     const lines = faults.slice(0, mostNamed).map(({ line }) => line);
     if (faults.length > mostNamed) lines.push(`and ${faults.length - mostNamed} more`);

@@ -2,6 +2,7 @@ import type { Change } from '../../../inventory/change.ts';
 import { isPetStatus, type Parsed, parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { settingOf } from '../../../settings/settings.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { petstock } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
 import { bulkOptions, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
@@ -119,7 +120,7 @@ async function withPetOf(invocation: Invocation, verb: Verb, code: string, opera
   const [value] = operands;
   if (value === undefined || operands.length > 1 || value.includes('=')) {
     throw new UsageError(`--code stands for the pet: name the ${nouns[verb]} alone`, {
-      hint: `petstock inventory ${verb} --help`,
+      hint: petstock`inventory ${verb} --help`,
     });
   }
   const { petIdOfBarCode } = await import('../../shop-codes.ts');
@@ -129,7 +130,7 @@ async function withPetOf(invocation: Invocation, verb: Verb, code: string, opera
 /** Returns at least one, and no pet twice. @throws UsageError */
 function parseAssignments(verb: Verb, operands: readonly string[]): readonly [Assignment, ...Assignment[]] {
   const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
-  const hint = `petstock inventory ${verb} --help`;
+  const hint = petstock`inventory ${verb} --help`;
   const [one, , several] = samples[verb];
   const [first = '', second, third] = operands;
   if (!operands.some((operand) => operand.includes('='))) {

@@ -3,11 +3,12 @@ import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { whereName, whereOptions } from '../../../shared/where.ts';
+import { petstock, whereWords } from '../../../shared/hint.ts';
+import { whereName } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withWayOn } from '../../runs/run-access.ts';
-import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags } from '../option-values.ts';
+import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags, sharedWords } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
 /** `set` takes the stock that is wanted, `adjust` what is added to it. */
@@ -24,9 +25,9 @@ export async function writeSeveral(
   const words = changes.map(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
   );
-  const given = flagWords({ ...flags, code: undefined, readFirst: undefined });
-  const command = `petstock inventory ${verb} ${words.join(' ')}${given} ${whereOptions(invocation.where)}`;
-  const look = `${command} --dry-run`;
+  const given = [...flagWords({ ...flags, code: undefined, readFirst: undefined }), ...sharedWords(invocation)];
+  const command = ['inventory', verb, ...words, ...given, ...whereWords(invocation.where)];
+  const look = petstock`${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await withWayOn(command, async () => {
     const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };

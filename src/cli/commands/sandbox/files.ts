@@ -4,7 +4,7 @@ import { grouped } from '../../../inventory/items.ts';
 import type { Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
-import { shellWord } from '../../../shared/where.ts';
+import { petstock } from '../../../shared/hint.ts';
 import { storeError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { oneOf, requireFileName } from '../option-values.ts';
@@ -103,9 +103,7 @@ export const defineBackup = define({
     }
     if (existsSync(target)) throw new UsageError(`${target} is there already; name another file`);
     const pets = await copy(chosen.file, target);
-    await invocation.messages.note(
-      `Written to ${target}. To serve it: petstock sandbox serve --file ${shellWord(target)}`,
-    );
+    await invocation.messages.note(`Written to ${target}. To serve it: ${petstock`sandbox serve --file ${target}`}`);
     await printRecord(invocation, { file: target, pets });
   },
 });

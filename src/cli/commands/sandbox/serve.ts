@@ -3,9 +3,9 @@ import type { RunningService } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { readErrorReason } from '../../../shared/file-error.ts';
+import { petstock, shellWord } from '../../../shared/hint.ts';
 import { type PrivateFile, privatePlace, readPrivateFile, requirePrivateFile } from '../../../shared/private-files.ts';
 import { version } from '../../../shared/version.ts';
-import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
 import { named, ownKey, startSandbox, storeError } from '../../sandbox.ts';
@@ -51,9 +51,9 @@ export const defineServe = define({
         );
       }
       for (const id of service.replacedKeys) {
-        const store = values.database === undefined ? `--file ${shellWord(options.file ?? '')}` : '--database <url>';
+        const store = values.database === undefined ? ['--file', options.file ?? ''] : ['--database', '<url>'];
         await teller.warn(
-          `${values.keyFile} had another key before, which is still valid. To end that: petstock sandbox keys revoke ${id} ${store}`,
+          `${values.keyFile} had another key before, which is still valid. To end that: ${petstock`sandbox keys revoke ${id} ${store}`}`,
         );
       }
       // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
@@ -160,7 +160,7 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   if (found === null || found.pets === pets) return;
   throw new UsageError(
     `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
-    { hint: `petstock sandbox serve --file :memory: --pets ${pets}` },
+    { hint: petstock`sandbox serve --file :memory: --pets ${pets ?? []}` },
   );
 }
 
@@ -210,7 +210,7 @@ async function requireExposed(values: Values): Promise<void> {
     if (host === undefined || isLoopback(host)) continue;
     const how = values.tlsCert === undefined ? ', and the keys on their way, which is plain HTTP' : '';
     throw new UsageError(`Other machines would reach ${host}: the stock${how}`, {
-      hint: `petstock sandbox serve ${flagOf(option)} ${shellWord(host)} --expose`,
+      hint: petstock`sandbox serve ${flagOf(option)} ${host} --expose`,
     });
   }
 }

@@ -2,8 +2,8 @@ import { existsSync, rmSync } from 'node:fs';
 import type { Row } from '../../../output/view.ts';
 import type { Stock, Store } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { petstock } from '../../../shared/hint.ts';
 import { privateDatabase } from '../../../shared/private-files.ts';
-import { shellWord } from '../../../shared/where.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { named, openSandbox, sandboxFile, storeError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
@@ -29,7 +29,7 @@ export function chosenStore({ context }: Invocation, { file, database }: StoreCh
   if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
   const place = named(() => privateDatabase(file));
   if (!existsSync(place)) {
-    throw new UsageError(`There is no file ${file}`, { hint: `petstock sandbox serve --file ${shellWord(file)}` });
+    throw new UsageError(`There is no file ${file}`, { hint: petstock`sandbox serve --file ${file}` });
   }
   return { file: place, isOwn: false };
 }

@@ -5,6 +5,7 @@ import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
 import { UsageError } from '../../../../shared/errors.ts';
+import { petstock } from '../../../../shared/hint.ts';
 import { quoted } from '../../../../shared/parsed.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
 import { whereName } from '../../../../shared/where.ts';
@@ -29,7 +30,7 @@ export async function chooseSessions(
   }
   for (const each of found) {
     // A run of 0.2 may have to be resumed.
-    if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, options);
+    if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, options, invocation);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
   }
@@ -41,7 +42,7 @@ async function newestUnfinished(
   sessions: Sessions,
   options: CountOptions,
 ): Promise<readonly SessionFacts[]> {
-  const { where, context, questions, messages } = invocation;
+  const { context, questions, messages } = invocation;
   const { mode = 'count', all = false, label } = options;
   const fits = (session: SessionFacts) => {
     const { head } = session;
@@ -55,7 +56,7 @@ async function newestUnfinished(
   const what = `Session ${nameText(first)} of ${localTime(first.head.at, context.clock.now())}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
-      hint: commandFor(` ${shortOf(first)}`, newest === undefined ? {} : options.flags, where),
+      hint: commandFor([shortOf(first)], newest === undefined ? {} : options.flags, invocation),
     });
   }
   // Nobody goes on with a session of another kind by Enter, nor with --all with what was written in part.
@@ -106,22 +107,22 @@ function requireAlike(first: SessionFacts, session: SessionFacts): void {
 }
 
 /** @throws UsageError if a session is finished, with what became of it */
-export function requireOpen(session: SessionFacts, options: CountOptions): void {
+export function requireOpen(session: SessionFacts, options: CountOptions, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
   switch (end.how) {
     case 'applied':
       if (end.run === null) throw new UsageError(`${was} the same as the stock`);
-      throw new UsageError(`${was} applied, by run ${end.run}`, { hint: `petstock history show ${end.run}` });
+      throw new UsageError(`${was} applied, by run ${end.run}`, { hint: petstock`history show ${end.run}` });
     case 'written':
       throw new UsageError(`${was} written to ${end.file}`);
     case 'merged':
       throw new UsageError(`${was} merged into session ${end.into.slice(-4)}`, {
-        hint: commandFor(` ${end.into.slice(-4)}`, options.flags, head),
+        hint: commandFor([end.into.slice(-4)], options.flags, invocation, head),
       });
     default:
-      throw new UsageError(`${was} discarded`, { hint: commandFor(' --new', options.flags, head) });
+      throw new UsageError(`${was} discarded`, { hint: commandFor(['--new'], options.flags, invocation, head) });
   }
 }
 
@@ -132,7 +133,7 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   const is = modeName(head.mode);
   if (!isAt(head, invocation)) {
     const places = `${whereName(head)}, not ${whereName(invocation.where)}`;
-    const hint = commandFor(` ${name}`, flags, head);
+    const hint = commandFor([name], flags, invocation, head);
     throw new UsageError(`Session ${name} counts ${places}; nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {

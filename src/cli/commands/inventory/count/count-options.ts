@@ -1,6 +1,7 @@
 import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { shellWord, type Where, whereOptions } from '../../../../shared/where.ts';
+import { petstock, whereWords } from '../../../../shared/hint.ts';
+import type { Where } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type ParsedBulkFlags,
   parseBulkFlags,
   requireFileName,
+  sharedWords,
 } from '../../option-values.ts';
 
 export const countOptions = optionRows(
@@ -65,20 +67,24 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   return { ...flags, ...parseBulkFlags(invocation, flags), session, mode, flags };
 }
 
-/** Returns the command that counts `chosen`, ` k3x9` or ` --new`. */
-export function commandFor(chosen: string, flags: FlagValues, where: Where): string {
+/** Returns the command that counts `chosen`: a session, or `--new`. */
+export function commandFor(
+  chosen: readonly string[],
+  flags: FlagValues,
+  invocation: Invocation,
+  where: Where = invocation.where,
+): string {
   // A session that is named keeps its label.
-  const isNamed = /^ [^-]/.test(chosen);
+  const isNamed = chosen[0]?.startsWith('-') === false;
   const words = flagWords({
     ...flags,
     new: undefined,
     merge: undefined,
     ...(isNamed && { label: undefined }),
   });
-  return `petstock inventory count${chosen}${words} ${whereOptions(where)}`;
+  return petstock`inventory count ${chosen} ${words} ${sharedWords(invocation)} ${whereWords(where)}`;
 }
 
-export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): string {
-  const chosen = [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
-  return chosen.map((word) => ` ${shellWord(word)}`).join('');
+export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): readonly string[] {
+  return [session ?? [], isNew ? '--new' : [], merge.length > 0 ? ['--merge', ...merge] : []].flat();
 }

@@ -7,7 +7,7 @@ import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, UsageError } from '../../../../shared/errors.ts';
-import { fileWord, whereOptions } from '../../../../shared/where.ts';
+import { fileOperand, petstock, whereWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
@@ -70,8 +70,8 @@ export async function finishCount(
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
     const name = shortOf(session);
-    const place = whereOptions(invocation.where);
-    await invocation.messages.note(`Session ${name} keeps what was counted: petstock inventory count ${name} ${place}`);
+    const next = petstock`inventory count ${name} ${whereWords(invocation.where)}`;
+    await invocation.messages.note(`Session ${name} keeps what was counted: ${next}`);
   }
   if (unknowns.size === 0) return changed;
   const left = new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines });
@@ -121,7 +121,7 @@ async function writeToFile(
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: petstock inventory apply ${fileWord(to)} ${whereOptions(where)}`);
+  await messages.note(`Apply it: ${petstock`inventory apply ${fileOperand(to)} ${whereWords(where)}`}`);
 }
 
 async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {

@@ -15,6 +15,7 @@ import {
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
+import { petstock } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { whereName } from '../../../../shared/where.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -33,9 +34,10 @@ import { offerTaught } from './taught.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   const { flags } = options;
-  const { where } = invocation;
   if (!options.dryRun && options.to === undefined) {
-    invocation.questions.requireAnswer({ look: commandFor(chosenWords(options), { ...flags, dryRun: true }, where) });
+    invocation.questions.requireAnswer({
+      look: commandFor(chosenWords(options), { ...flags, dryRun: true }, invocation),
+    });
   }
   const writeFile = await changeFileWriter(invocation, options);
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
@@ -52,8 +54,8 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     try {
       const counting = new Counting(session, { stock, isTyped: isTerminal });
       const wayOn = session.isKept
-        ? commandFor(` ${shortOf(session)}`, { ...flags, codes: undefined }, where)
-        : commandFor(chosenWords(options), flags, where);
+        ? commandFor([shortOf(session)], { ...flags, codes: undefined }, invocation)
+        : commandFor(chosenWords(options), flags, invocation);
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
       await keepingSession(session, wayOn, async () => {
@@ -83,13 +85,17 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
   }
 }
 
-function requireSameService({ connection }: RunAccess, chosen: readonly SessionFacts[], { flags }: CountOptions): void {
+function requireSameService(
+  { invocation, connection }: RunAccess,
+  chosen: readonly SessionFacts[],
+  { flags }: CountOptions,
+): void {
   const { baseUrl, service } = connection;
   for (const { head } of chosen) {
     if (head.service === service) continue;
     throw new UsageError(
       `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
-      { hint: commandFor(' --new', flags, connection) },
+      { hint: commandFor(['--new'], flags, invocation, connection) },
     );
   }
 }
@@ -140,11 +146,11 @@ async function openSettled(sessions: Sessions, found: SessionFacts, run: RunAcce
   const session = isTaken ? sessions.take(found) : new OpenSession(found);
   try {
     if (found.end?.how === 'applied') await requireFinished(run, found, found.end.run);
-    requireOpen(found, options);
+    requireOpen(found, options, run.invocation);
     await settle(run, session, options.to !== undefined);
     if (session.isOpen) return session;
     throw new UsageError(`Session ${shortOf(session)} was applied; nothing was sent`, {
-      hint: `petstock history show ${accountOf(session).run}`,
+      hint: petstock`history show ${accountOf(session).run ?? []}`,
     });
   } catch (error) {
     session.close();

@@ -7,8 +7,8 @@ import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
+import { petstock, whereWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
-import { whereOptions } from '../../../../shared/where.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { FlagValues } from '../../option-values.ts';
@@ -80,7 +80,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
   });
   if (found === undefined || found.state === 'done') return found !== undefined;
   const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished; nothing was sent`;
-  throw new UsageError(message, { hint: `petstock inventory apply --resume ${run} ${whereOptions(found)}` });
+  throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${whereWords(found)}` });
 }
 
 /** @throws UsageError if the run that has ended a session is not finished */
@@ -98,7 +98,7 @@ function notKnown(access: RunAccess, session: SessionContent): UsageError {
 /** Returns the command that writes what a session has counted into a file. */
 export function fileHint({ invocation }: RunAccess, session: SessionContent): string {
   const name = shortOf(session);
-  return commandFor(` ${name}`, { to: `count-${name}.csv` }, invocation.where);
+  return commandFor([name], { to: `count-${name}.csv` }, invocation);
 }
 
 interface LeftOver {
@@ -118,7 +118,7 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
     tally.pets > 0 ? sumText(tally, session.head.mode) : `${counted(tally.unknownUnits, 'unit')} of unknown codes`;
   const kept = isKept ? [`Session ${name} keeps ${units}`] : [];
   const message = [sentence(error.message), [...changed, ...kept].join('. ')].join(' ');
-  return error.with({ message, hint: commandFor(isKept ? ` ${name}` : '', flags, invocation.where) });
+  return error.with({ message, hint: commandFor(isKept ? [name] : [], flags, invocation) });
 }
 
 /** Settles the open session on this machine that a run is of, once the run was resumed. @returns `error`, which says what is left */

@@ -56,12 +56,12 @@ test('hints make the same plan', async () => {
   };
   const refused = await count(shop, '55\n', `--yes ${plan} --max-zero 1`);
   const name = await sessionIn(shop);
-  const kept = `${name} --all --reason year-end --ref=-7 --max-zero 1`;
+  const kept = `${name} --all --reason year-end --ref=-7 --max-zero 1 --yes`;
   expect(refused.stderr).toContain(`Hint: petstock inventory count ${kept} --env staging\n`);
   await hints('--to counted.csv --all', `${name} --to counted.csv --all`);
   await hints(`--new ${plan}`, `--new ${plan} --dry-run`);
   await hints('--merge aaaa bbbb --all', '--merge aaaa bbbb --all --dry-run', '');
-  await hints(`${name} --yes --env sandbox --all`, `${name} --all`, '');
+  await hints(`${name} --yes --env sandbox --all`, `${name} --all --yes`, '');
   await shop.run(`inventory count --discard ${name} --yes`);
-  await hints(`${name} --yes --all --reason 'x`, `--new --all --reason ''\\''x'`, '');
+  await hints(`${name} --yes --all --reason 'x`, `--new --all --reason ''\\''x' --yes`, '');
 });

@@ -23,7 +23,7 @@ test('scans after the end, as of a second file, are refused, and those before it
   const session = await sessionIn(shop);
   expect(errorJson(result.stderr).error).toMatchObject({
     message: '"done" ends a count, and "7" follows it; nothing was written.',
-    hint: `petstock inventory count ${session} --env staging`,
+    hint: `petstock inventory count ${session} --json --yes --env staging`,
   });
   const later = await count(shop, '7\ndone\n\nDONE\n', `${session} --yes --json`);
   expect(later.written).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);

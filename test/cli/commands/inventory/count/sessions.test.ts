@@ -7,7 +7,7 @@ import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-r
 test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const refused = await shop.refused('inventory count --yes --json', { stdin: '5\n' });
-  expect(errorJson(refused).error.hint).toBe(`petstock inventory count ${name} --env staging`);
+  expect(errorJson(refused).error.hint).toBe(`petstock inventory count ${name} --json --yes --env staging`);
   expect((await count(shop, '5 x7\n', '--new --yes --json')).written).toEqual(['5 {"quantity":7}']);
   const same = await count(shop, '4\n', `${name} --yes --json`);
   expect(same.written).toEqual(['4 {"quantity":3}']);
@@ -27,7 +27,7 @@ test('a session is of one environment, and is named right', async ({ shop }) => 
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
-  expect(elsewhere.stderr).toContain(`Hint: petstock inventory count ${name} --env staging`);
+  expect(elsewhere.stderr).toContain(`Hint: petstock inventory count ${name} --yes --env staging`);
   await shop.refused(`inventory count ${name} --yes`, { env: { PETSTOCK_URL_STAGING: 'http://localhost:9/v1' } });
   expect((await count(shop, '', 'zzzz --yes')).code).toBe(9);
   await shop.refused('inventory count ../x --yes');
@@ -86,7 +86,7 @@ test('a session is of one store, and hints name it', async ({ shop }) => {
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
   const name = await sessionIn(shop);
-  const hint = `Hint: petstock inventory count ${name} --store north --env staging\n`;
+  const hint = `Hint: petstock inventory count ${name} --yes --store north --env staging\n`;
   expect((await count(shop, '', `${name} --yes`)).stderr.endsWith(hint)).toBe(true);
   expect((await count(shop, '5\n', '--yes --store north', { env })).stderr.endsWith(hint)).toBe(true);
   expect((await count(shop, '5 x9\n', '--yes')).code).toBe(0);

@@ -29,7 +29,7 @@ test('a pet whose stock has changed is counted again, from nothing', async ({ sh
   expect(message).toMatch(
     /^Nothing was written: pet 4: .*\. Count pet 4 again\. Session \w{4} keeps 1 unit of unknown codes\.$/,
   );
-  expect(hint).toBe(`petstock inventory count ${session} --env staging`);
+  expect(hint).toBe(`petstock inventory count ${session} --json --yes --env staging`);
   const looked = await count(shop, '4\n', `${session} --json --dry-run`);
   expect(looked.report.rows).toMatchObject([{ petId: 4, before: 38, after: 1 }]);
   expect((await count(shop, '4\n= foo 0\n', `${session} --yes`)).written).toEqual(['4 {"quantity":1}']);
@@ -43,7 +43,7 @@ test('beside a conflict the rows that were written are not written again', async
   expect(mixed.report.counts.applied).toBeGreaterThan(2);
   const { message, hint } = errorJson(mixed.stderr).error;
   expect(message).toContain('Count pet 8 again');
-  expect(hint).toBe('petstock inventory count --reason stock --env staging');
+  expect(hint).toBe('petstock inventory count --reason stock --json --yes --env staging');
   expect((await shop.run(`undo ${mixed.report.run} --yes`)).code).toBe(0);
   expect((await count(shop, '= 8 66\n', '--yes')).written).toEqual(['8 {"quantity":66}']);
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
@@ -70,7 +70,7 @@ test('--all begins another session at a terminal, and does not go on with what a
   expect(all).toMatchObject({ code: 2, written: [] });
   expect(all.stderr).toContain('Nothing was counted');
   expect((await stockOf(shop)).get('5')).toBe(3);
-  const hint = `Hint: petstock inventory count ${session} --env staging\n`;
+  const hint = `Hint: petstock inventory count ${session} --yes --env staging\n`;
   expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
 });
 
@@ -95,7 +95,7 @@ test('a run that is resumed into a conflict says what is to be counted again, an
   const session = await sessionIn(shop);
   expect((await shop.run('inventory set 5 7')).code).toBe(0);
   const resumed = await shop.exits(`inventory apply --resume ${run} --yes`, 8);
-  expect(resumed.stderr).toContain('Count pet 5 again.\nHint: petstock inventory count --env staging\n');
+  expect(resumed.stderr).toContain('Count pet 5 again.\nHint: petstock inventory count --yes --env staging\n');
   expect(await statesIn(shop)).toEqual(['applied']);
   expect(await shop.refused(`inventory count ${session} --yes`)).toContain('is finished: it was applied');
 });

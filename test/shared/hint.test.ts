@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'vitest';
-import { fileWord, shellWord } from '../../src/shared/where.ts';
+import { fileOperand, petstock, shellWord } from '../../src/shared/hint.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { test } from '../support/shop.ts';
 
@@ -18,7 +18,7 @@ test.each([
   ['--a b.csv', "'./--a b.csv'"],
   ['-', '-'],
   ['/tmp/-s.csv', '/tmp/-s.csv'],
-])('%s as an operand: %s', (file, word) => expect(fileWord(file)).toBe(word));
+])('%s as an operand: %s', (file, word) => expect(petstock`${fileOperand(file)}`).toBe(`petstock ${word}`));
 
 test('a shell gives back what was quoted', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 });
@@ -28,6 +28,12 @@ test('a shell gives back what was quoted', () => {
   const given = execFileSync('sh', { input: script }).toString('utf8').split('\0').slice(0, -1);
   expect(given).toEqual(words);
 });
+
+test.each([
+  [petstock`undo ${'$(id)'}`, "petstock undo '$(id)'"],
+  [petstock`apply ${['--a', 'b c']} ${[]} ${4}`, "petstock apply --a 'b c' 4"],
+  [petstock`${[]} list`, 'petstock list'],
+])('%s', (line, expected) => expect(line).toBe(expected));
 
 test('hints quote what was typed', async ({ shop }) => {
   const resume = await shop.run(['inventory', 'apply', 'stock.csv', '--resume', '$(id)']);

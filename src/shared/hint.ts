@@ -1,0 +1,40 @@
+import type { Where } from './where.ts';
+
+/** A word of a command line, or several. */
+export type Words = string | number | bigint | readonly string[];
+
+/**
+ * Returns a command line to copy: petstock`undo ${run} ${whereWords(where)}`. Whatever is inserted is quoted for a POSIX shell, since it may come from a
+ * database, a file or a service. No words insert nothing.
+ */
+export function petstock(texts: readonly string[], ...inserted: readonly Words[]): string {
+  let line = 'petstock ';
+  for (const [index, text] of texts.entries()) {
+    const words = [inserted[index] ?? []].flat();
+    line += text;
+    if (words.length > 0) line += words.map((word) => shellWord(String(word))).join(' ');
+    else if (index < inserted.length) line = line.replace(/ $/, '');
+  }
+  return line;
+}
+
+/** The options that lead to an environment of a store. */
+export function whereWords({ store, env }: Where): readonly string[] {
+  return [...(store === undefined ? [] : ['--store', store]), '--env', env];
+}
+
+/** Returns a file as an operand: one whose name begins with a dash would be taken for an option. `-` is stdin. */
+export function fileOperand(file: string): string {
+  return /^-./.test(file) ? `./${file}` : file;
+}
+
+/** A word as a POSIX shell takes it: in single quotes if a shell would interpret any of it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The words of a command line with one more option, before the `--` behind which all is operands. */
+export function withOption(argv: readonly string[], option: string): readonly string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  return argv.toSpliced(end, 0, option);
+}
