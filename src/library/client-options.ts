@@ -6,9 +6,9 @@ export interface PetstoreClientOptions {
   readonly baseUrl: string;
   readonly key: string;
   /**
-   * The folder in which limits and gates are remembered, shared with every process that names the same folder, those of the
-   * command line included. It is opened with the first request. Without it the clients of this thread remember them; what a 429 asks to wait is
-   * kept in a folder of the user, for every process and thread.
+   * Folder for rate limits and history, shared by every process that names it, including the command line. Opened
+   * lazily, on the first request. Without it, limits are shared by the clients of this thread only; the wait demanded
+   * by a 429 is still saved in a per-user folder and honoured by every process and thread.
    */
   readonly stateFolder?: string | undefined;
   /**
@@ -18,7 +18,7 @@ export interface PetstoreClientOptions {
   readonly stateUrl?: string | undefined;
   /** The name under which the limits are remembered; default: the origin. */
   readonly name?: string | undefined;
-  /** Of one request, in milliseconds; default 30,000. */
+  /** Timeout of one request in milliseconds; default 30,000. */
   readonly timeout?: number | undefined;
   /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
   readonly maxWait?: number | undefined;
@@ -26,11 +26,14 @@ export interface PetstoreClientOptions {
   readonly retries?: number | undefined;
   /** Ends waits and requests of all calls; each call takes one of its own, too. */
   readonly signal?: AbortSignal | undefined;
-  /** Leaves a small part of the limit (2 %, at least 2) to people. */
+  /**
+   * Reserves a small part of the limit for interactive commands: 2 % and at least 2 requests, but never more than a
+   * quarter.
+   */
   readonly bulk?: boolean | undefined;
   /**
-   * Called if the state can't be used: limits are then remembered as if there were none. Without it every request
-   * fails with that reason instead, a FailureError or an UnavailableError.
+   * Called if the state can't be used; the client then continues without one. If this is not set, every request fails
+   * instead, with a FailureError or an UnavailableError.
    */
   readonly onFallback?: ((reason: Error) => void) | undefined;
   /** Called with a sentence if the state was damaged or can't be reached, or the service asks for a wait that makes no sense. */

@@ -39,22 +39,23 @@ import {
 
 export interface CallOptions {
   /**
-   * Ends this call: it rejects with the reason of the signal. A write that has left may still be carried out: with a state its
-   * answer is waited for, at most `timeout`, and an InterruptedError has its run.
+   * Aborts this call, which rejects with the signal's reason. A write that was already sent may still be carried out:
+   * with a state, the call waits up to `timeout` for the response and rejects with an InterruptedError whose `run`
+   * names the run.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How the numbers of an answer come, beside the options of every call. */
+/** Options of every call, and how numbers in the response are represented. */
 export interface PlainCallOptions extends CallOptions, PlainOptions {}
 
-/** An answer whose shape the specification does not show, as plain data. */
+/** A response body that the specification leaves undefined, as plain data. */
 export interface PlainAnswer {
   readonly value: PlainJson;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** An answer as it came, whatever its status. */
+/** A raw response of any status. */
 export interface RequestAnswer {
   readonly status: number;
   readonly headers: PlainAnswer['headers'];
@@ -63,36 +64,43 @@ export interface RequestAnswer {
   readonly value: PlainJson | undefined;
 }
 
-/** The pet store inventory service. Every method throws UsageError, with nothing sent, for an argument that is not exact. */
+/**
+ * A client of the pet store inventory service. Every method throws UsageError before sending anything if an argument is
+ * not an exact value (see `PetIdInput`).
+ */
 export interface PetstoreClient {
-  /** In batches, in the order of the service, as the answer comes in. Who stops early drops the connection. */
+  /**
+   * Yields the items in batches, in the service's order, while the response streams in. Stopping early closes the
+   * connection.
+   */
   listInventory(options?: CallOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
-   * Sets the stock of one pet. With a state it is a run of its own, as `petstock inventory set`: other commands take turns with
-   * it, and it can be undone. Without one it is never sent again after an unknown outcome.
+   * Sets the stock of one pet. With a state, the write is recorded as a run, like `petstock inventory set`: it is
+   * serialized with other commands and can be undone. Without a state, it is never retried after an unknown outcome.
    * @returns the item as the service answered it
    */
   updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
-   * Adds to the stock of one pet, as `petstock inventory adjust`: from any number of calls, processes and machines with one state
-   * all of it counts.
+   * Adds to the stock of one pet, like `petstock inventory adjust`. Concurrent adjustments all count, from any number
+   * of calls, processes and machines that share a state.
    * @returns the item as the service answered it
    */
   adjust(petId: PetIdInput, delta: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
-   * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all of it in
-   * the state folder, so that the run can be undone.
-   * @returns what became of each row; `error` if not every row is as it should be
+   * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all
+   * of it in the state folder, so that the run can be undone.
+   * @returns a report with the outcome of each row, and `error` unless every row succeeded
    * @throws UsageError for a fault in the changes or a guard: nothing was written
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Takes back what a run has written if the stock has not been changed since.
+   * Undoes a run: restores each stock that has not changed since.
    * @param run its id, or the last four characters of it
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Goes on with a run that was interrupted, or whose process has exited. A row that has its answer is never sent again.
+   * Resumes a run that was interrupted or whose process has exited. Rows that already have an outcome are never sent
+   * again.
    * @param run its id, or the last four characters of it
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
@@ -101,12 +109,18 @@ export interface PetstoreClient {
   listOrders(options?: PlainCallOptions): Promise<PlainAnswer>;
   /** The runs of this service in the history, the newest first. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
-  /** The last known limits of the key, without a request: the minute's and the day's, as far as the service has said them. */
+  /**
+   * Returns the last known limits of the key (minute and day, if the service has reported them) without sending a
+   * request.
+   */
   limits(): Promise<readonly LimitState[]>;
-  /** Asks for the inventory and reads its headers alone. */
+  /**
+   * Checks that the service responds and accepts the key: requests the inventory, but reads only the response headers.
+   */
   probe(options?: CallOptions): Promise<void>;
   /**
-   * Any request. A status of 400 and above is no error here, except for a 429, and for a 502, 503 or 504 that stays.
+   * Sends any request. A status of 400 or above is returned, not thrown, except 429 and a 502, 503 or 504 that
+   * persists.
    * @param path below the base URL, with its leading slash
    */
   request(
@@ -115,7 +129,10 @@ export interface PetstoreClient {
     body?: string | Uint8Array | undefined,
     options?: PlainCallOptions,
   ): Promise<RequestAnswer>;
-  /** Waits for calls under way, writes out what is buffered, and closes the connections and the state. Later calls throw UsageError. */
+  /**
+   * Waits for pending calls, flushes buffered records, and closes the connections and the state. Later calls throw
+   * UsageError.
+   */
   close(): Promise<void>;
   /** `await using client = createPetstoreClient(…)` closes it. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -126,7 +143,7 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
   return openPetstoreClient(options);
 }
 
-/** The same, on a clock and a transport that are given. */
+/** Like `createPetstoreClient`, with an injected clock and transport. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
   const target = targetOf(options);
   const late = new LateConnection({ ...options, ...target });

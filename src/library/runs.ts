@@ -41,7 +41,7 @@ export interface RunReport {
   /** `line` counts the changes from 1; of an undo it is the row of the run. */
   readonly rows: readonly BulkRow[];
   readonly counts: BulkCounts;
-  /** Why not every row is as it should be; undefined if all is well. Its `run` goes on with `client.resume(run)`. */
+  /** The reason not every row succeeded; undefined if all did. To continue, call `client.resume(error.run)`. */
   readonly error: PetstockError | undefined;
 }
 
@@ -114,7 +114,7 @@ export function runReport({ report, error }: RunEnd): RunReport {
   return { run: run ?? undefined, dryRun, rows, counts, error: error && withoutCommand(error) };
 }
 
-/** Hints are commands of the command line, which a program does not run: a run that can go on is resumed by a call. */
+/** Replaces the command-line hint by the library call that resumes the run, or drops it. */
 export function withoutCommand(error: PetstockError): PetstockError {
   const isResumable = error.hint?.includes('--resume') === true && error.run !== undefined;
   return error.with({ hint: isResumable ? `client.resume('${error.run}')` : undefined });
@@ -135,7 +135,10 @@ export interface ChangeInput {
   readonly quantity?: QuantityInput | undefined;
   /** The number to add to the stock. */
   readonly delta?: QuantityInput | undefined;
-  /** The stock that it relies on: if it differs, the row is a conflict and is not written. */
+  /**
+   * The stock that this change is based on (a precondition). If the current stock differs, the row is a conflict and
+   * nothing is written.
+   */
   readonly expected?: QuantityInput | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;

@@ -113,7 +113,7 @@ function answer(state: KeyState, record: AnswerRecord): void {
   }
 }
 
-/** One that had been given up was sent long ago: its answer speaks of the past. */
+/** A request that was given up was sent long ago, so its response is outdated. */
 function sentAtOf(request: InFlight | undefined): number {
   return request?.sentAt ?? Number.NEGATIVE_INFINITY;
 }

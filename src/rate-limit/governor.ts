@@ -25,8 +25,8 @@ export interface Wanted {
 }
 
 /**
- * The right to send one request. Exactly one of the last three methods is called, once. None of them rejects: what can't be
- * written is kept, and the next admission or `flush` fails.
+ * Permission to send one request. Call exactly one of `answered`, `lost` and `unsent`, once. None of them rejects: a
+ * record that can't be written stays buffered, and the next admission or `flush` fails instead.
  */
 export interface Permit {
   /**
@@ -69,7 +69,9 @@ export interface Noted {
 
 export type Permits = readonly [Permit, ...Permit[]];
 
-/** Between admission and sending a gate came up, or the time of the permit ran out. The request has to be admitted again. */
+/**
+ * The permit expired before the request was sent: a gate closed, or the permit's time ran out. Admit the request again.
+ */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }

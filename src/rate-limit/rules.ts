@@ -30,13 +30,16 @@ function mostBesideOthers(places: number): number {
 /**
  * The rules, all of them:
  *
- * - Behind the gate nothing goes, nor while a window is spent that has not ended: until the later of both.
- * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for its answer.
+ * - No request is sent before the gate lifts, or while any window is exhausted: wait for the later of the two.
+ * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for
+ *   its answer.
  * - Else a request goes while, for every window, the smallest remaining that came, less what is in flight, less the
  *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
  *   answered request was counted when the smallest came, and the others are in flight.
- * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has more.
- * - Beside others on the key a sixteenth of what is left may be in flight, or four; and one if they can't be seen at all.
+ * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has
+ *   more.
+ * - Beside others on the key a sixteenth of what is left may be in flight, or four; and one if they can't be seen at
+ *   all.
  *
  * @param at by the monotonic clock
  */
@@ -107,7 +110,10 @@ export function spentDay(
   return day.left > reserve ? undefined : { limit: day.limit, left: Math.max(0, day.left), resetAt: day.reset };
 }
 
-/** Returns how many requests are left alone: for people while a bulk run goes on, and for what others may have sent since it was last heard of. */
+/**
+ * Returns how many requests to hold back: the reserve for interactive commands during a bulk run, plus what other users
+ * of the key may have sent since the last response.
+ */
 function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
   const reserve = bulk ? bulkReserve(window.limit) : 0;
   if (state.foreignRate === 0) return reserve;

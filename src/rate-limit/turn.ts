@@ -57,7 +57,7 @@ export class Turn {
   }
 
   /**
-   * Returns when it is worth a try.
+   * Resolves when another attempt may succeed.
    * @param state what the store said to the last one
    * @throws RateLimitedError, UnavailableError if that is longer than the command may wait, or was in vain too often
    */

@@ -41,8 +41,8 @@ export const resetJitter = 1000;
 
 /**
  * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts.
- * An answer of the window before says nothing, unless it was sent when this one was known: then the service has
- * changed its mind.
+ * Ignore a response that belongs to the previous window, unless its request was sent after this window was known: then
+ * the service has moved the reset.
  *
  * @param hadEnded whether the window had surely ended when the request was sent
  */

@@ -16,7 +16,10 @@ import type { RunSite } from './site.ts';
 export interface RunPlan {
   /** The head of a new run, besides where it goes and who runs it. */
   readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
-  /** `planned` rows are to be written; of the others it is known already what becomes of them. Each is replaced by its outcome. */
+  /**
+   * The rows of the plan. Rows with the result `planned` are written; the others are final. Each row is replaced in
+   * place by its outcome.
+   */
   readonly rows: BulkRow[];
   /** The stock that they rely on; undefined for a plain set. */
   readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
@@ -48,7 +51,7 @@ export interface RunOptions {
   readonly guards: Guards;
 }
 
-/** The eyes and the mouth of a run on its way. */
+/** Callbacks that show a run's plan and progress, and ask for confirmation. */
 export interface RunAudience {
   /** Is shown the plan, before anything else. */
   show?(rows: readonly BulkRow[]): Promise<void>;

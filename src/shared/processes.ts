@@ -16,8 +16,8 @@ export interface ProcessIdentity {
 export interface Processes {
   readonly self: ProcessIdentity;
   /**
-   * True only if it is certain: same host, same boot, same pid namespace, and no process of that pid and start.
-   * False says nothing: only the end of its lease does.
+   * True only if certain: same host, boot and pid namespace, and no process with that pid and start time. False is
+   * inconclusive: then only the end of its lease counts.
    */
   isGone(process: ProcessIdentity): boolean;
   /** True only if the system says that it is stopped (SIGSTOP, Ctrl-Z, a debugger): for messages. */

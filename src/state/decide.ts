@@ -6,10 +6,10 @@ import type { Busy, Outcome } from './history.ts';
  * The rules of writes, as functions of rows that a driver has loaded under its lock:
  *
  * - A process is alive as long as its lease lasts, unless it has certainly ended.
- * - A pet is busy while a living process has its lease, or a request of a process that is gone may still arrive.
+ * - A pet is locked while a live process holds its lease, or while a request of a dead process may still be in flight.
  * - A write that relies on a stock is overtaken if another run has written the pet since the mark, or may have.
  * - An outcome is final: what one process has settled, another does not settle again.
- * - Rows of the history go only if no run that is open, can be resumed or is being undone may ask for them.
+ * - Rows are removed from the history only if no run that is open, resumable or being undone may still need them.
  *
  * Times are milliseconds by the clock of the state.
  */
@@ -123,7 +123,9 @@ export function settledAs(
   return became === known && became !== 'unknown' ? undefined : became;
 }
 
-/** Whether numbers are missing that were drawn before: an older copy of the state is in its place. */
+/**
+ * Reports whether sequence numbers already seen are missing, which means that an older copy of the state was restored.
+ */
 export function hasForgotten(last: number, highestSeen: number, since: Mark | undefined): boolean {
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }

@@ -9,7 +9,7 @@ export interface Intent {
   readonly rebased?: { readonly before: number; readonly after: number } | undefined;
 }
 
-/** Somebody else is at a pet. */
+/** Another run or process is writing the pet. */
 export interface Busy {
   /** Its run; undefined while it has none yet. */
   readonly run: string | undefined;
@@ -37,7 +37,9 @@ export interface Outcome {
   /** The stock that the service answered, or that was found when somebody looked. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-  /** A request of it may still be on its way: the pet stays busy until it can't be. So it is with every `unknown`. */
+  /**
+   * A request of the row may still be in flight. The pet stays locked until none can be. Always the case for `unknown`.
+   */
   readonly mayStillArrive?: boolean | undefined;
 }
 

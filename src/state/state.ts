@@ -32,7 +32,9 @@ export interface StateDescription {
   readonly bytes: number;
   readonly runs: number;
   readonly rows: number;
-  /** How far the clock of the state is ahead of that of this machine, in milliseconds, where it has one of its own. */
+  /**
+   * How far the state's clock is ahead of this machine's, in milliseconds. Absent if the state has no clock of its own.
+   */
   readonly clockAhead?: number;
   /** Settings of it that weaken a promise, a sentence each. */
   readonly warnings?: readonly string[];
@@ -51,8 +53,8 @@ export interface StateEngine {
 }
 
 /**
- * The facts that a command has to know of other commands: the limits of a key, who writes which pet, what was written, and who is
- * there. Everything that may cross a network is a promise; what is asked right before a request leaves never waits.
+ * State shared by commands: rate limits per key, leases per pet, the history of writes, and the processes that are
+ * alive. Methods that may cross a network are async. The checks made right before sending a request are synchronous.
  */
 export class State {
   readonly limits: LimitsStore;
@@ -60,7 +62,10 @@ export class State {
   readonly petWrites: PetWrites;
   readonly history: History;
   readonly presence: Presence;
-  /** In the place of a shared state that can't be reached: others use the same keys, and it does not know of them. */
+  /**
+   * True if this local state is a fallback for a shared one that can't be reached. Other machines use the same keys
+   * without being visible here.
+   */
   readonly isStandIn: boolean;
   readonly #engine: StateEngine;
   readonly #options: StateOptions;

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Answers, type Statement, statement } from './statements.ts';
 
 /**
- * A work in rounds: yields statements that are asked together, is given their rows, decides, and leaves what is to be written in `Moment.writes`. A
- * driver runs it in one transaction under a lock, and decides nothing. It may be run again from its start if the answer to its commit was lost.
+ * A transaction, written as a generator. It yields batches of queries, receives their rows, and leaves its writes in
+ * `Moment.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the reply to its
+ * commit is lost, it runs again from the start.
  */
 export type Work<Result> = Generator<readonly Statement[], Result, Answers>;
 /** Begins a work at a moment. */
@@ -22,7 +23,7 @@ export interface Moment {
   drawn: number;
 }
 
-/** How a time of this process goes over to the clock of the state and back. */
+/** Converts times between this process's monotonic clock and the state's clock. */
 export interface StateTime {
   /** The time of the state at a moment of the monotonic clock, or earlier. */
   earliest(at: number): number;
@@ -33,8 +34,8 @@ export interface StateTime {
 }
 
 /**
- * `quick`: visible to all at once; a power cut may take it back. `brief`: the same, and given up if others are writing for longer than a moment.
- * `durable`: on disk when it resolves.
+ * `quick`: visible to every process at once, but a power cut may lose it. `brief`: like `quick`, but abandoned if the
+ * lock is not free within a moment. `durable`: on disk when the promise resolves.
  */
 export type Durability = 'quick' | 'brief' | 'durable';
 

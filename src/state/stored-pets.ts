@@ -8,7 +8,7 @@ import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.t
 import { number, statement, text } from './statements.ts';
 import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
 
-/** What this state knows of pets right before their stock is read. */
+/** The read version and recent writes of some pets, taken right before their stock is read. */
 export interface PetsSeen {
   readonly mark: Mark;
   /** Their recent writes, the oldest first: a service with several replicas may not show them everywhere yet. */
@@ -35,8 +35,8 @@ export class Pets {
   }
 
   /**
-   * When the last request of a process that is gone can't be on its way to one of these pets any more: a stock that is read
-   * before may still change by what this state has sent.
+   * Returns the time after which no request of a dead process can still reach any of these pets. A stock read earlier
+   * may still change.
    * @param except a run whose own requests don't count
    * @returns by the monotonic clock; undefined where there can be no such request
    */
@@ -100,7 +100,8 @@ export class Place {
   }
 
   /**
-   * Takes the lease, or says who has it or stands before us, and stands in the line. `RunLog.intend` with this place then uses it.
+   * Tries to take the lease. If another owner holds it or is ahead in the queue, joins the queue and returns who blocks
+   * the pet. `RunLog.intend` takes the lease over.
    * @returns undefined where the pet is ours
    */
   async enter(): Promise<Busy | undefined> {

@@ -82,7 +82,10 @@ export class Dispatch {
     for (let row = await this.#take(); row !== undefined; row = await this.#take()) await this.#send(row);
   }
 
-  /** So many failures in a row without an answer end it early: the service is not asked for all rows in vain. */
+  /**
+   * False once the run has ended, or after too many consecutive failures without a response (8, or twice the
+   * concurrency if that is more): don't try every remaining row in vain.
+   */
   get #goesOn(): boolean {
     return !this.#outcomes.ended && this.#outcomes.faultsInARow < Math.max(8, this.#options.concurrency * 2);
   }

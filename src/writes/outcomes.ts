@@ -170,7 +170,7 @@ export class Outcomes implements Progression {
     });
   }
 
-  /** Of a row that was to be sent again, and was not, it is not known what became of it before. */
+  /** Marks as unknown every row that was to be resent and was not: its earlier request may have been carried out. */
   close(): void {
     for (const [row, unknown] of this.exposed) {
       if (!this.settled.has(row) && !this.unknown.has(row)) this.#unknown(unknown);

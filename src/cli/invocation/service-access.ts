@@ -40,7 +40,7 @@ export class ServiceAccess {
     return connected;
   }
 
-  /** Returns the connection again. If another state stands in for the one that is meant, that is tried again now and then. */
+  /** Returns the connection. While it uses the fallback state, retries the configured one, at most once a minute. */
   async connectAgain(): Promise<Connection> {
     const connection = await this.connect();
     const { chosen, context } = this.options;
