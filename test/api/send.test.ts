@@ -99,7 +99,7 @@ describe('a 503 with Retry-After', () => {
   });
 });
 
-test.each([429, 503])('a %i with Retry-After holds up every other request of the client as well', async (status) => {
+test.each([429, 503])('delays every request of the client after a %i with Retry-After', async (status) => {
   const answers = [answer(status, '', { 'retry-after': '20' }), ok];
   const { client, list, sentAt } = await openClient(answers, { random: 0, maxWait: 600_000 });
   await Promise.allSettled([list().then(() => client.getPet(7n)), list()]);

@@ -213,7 +213,7 @@ describe('the copies of a state that fails', () => {
     expect(gateAfter(60_000).peek(scope).gate.at).toBe(0);
   });
 
-  test('are those of 0.2.0, which may run beside this one', async () => {
+  test('reads gate files in the format of 0.2.0', async () => {
     const { clock, folder, open } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await open().fold(scope, [gate]);
@@ -223,7 +223,7 @@ describe('the copies of a state that fails', () => {
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
   });
 
-  test('have the longest of gates that come up at the same time', async () => {
+  test('keeps the longest of several simultaneous gates', async () => {
     const { open, state } = await rig();
     state.failure = full();
     const waits = [60_000, 120_000, 90_000, 30_000];

@@ -32,7 +32,7 @@ async function machine() {
   return { folder, clock, gone, sessionsOf };
 }
 
-test('while one process counts, another can not; once it has exited or left, it can', async () => {
+test('lets one process at a time count a session, until it exits or leaves', async () => {
   const { gone, sessionsOf } = await machine();
   const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf(processNumber(2))];
   const session = one.begin(empty);

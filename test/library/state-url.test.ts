@@ -42,7 +42,7 @@ test('with a folder reads go by what that knows, and nothing is written', async 
   expect(shop.service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
 });
 
-test('a gate that another machine has told of is kept on this one, too', async () => {
+test('saves a gate reported by another machine to a file on this one', async () => {
   const stateUrl = await temporaryDatabase();
   const { shop, client: other } = await open({ stateUrl });
   const { state: runtime } = await temporaryFolders();

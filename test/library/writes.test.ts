@@ -70,7 +70,7 @@ test('the history and the limits are there for programs', async () => {
   expect(told.at(-1)).toBe(minute?.remaining);
 });
 
-test('a listener that throws is warned of, and the write is known', async () => {
+test('turns an error thrown by a listener into a process warning and still returns the written item', async () => {
   const warned: string[] = [];
   const listen = ({ message }: Error) => warned.push(message);
   process.on('warning', listen);

@@ -41,7 +41,7 @@ describe('the report', () => {
     expect(await render('ndjson', view)).toBe(withRun.join(''));
   });
 
-  it('of nothing has no rows', async () => {
+  it('renders an empty report without rows', async () => {
     const nothing = bulkReportView({ ...report, run: null, dryRun: true, rows: [] });
     expect(await render('json', nothing)).toMatch(/^\{"run":null,"env":"staging","dryRun":true,.*"rows":\[\]\}\n$/);
     expect([await render('ndjson', nothing), await render('table', nothing)]).toEqual(['', '']);

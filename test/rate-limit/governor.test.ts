@@ -25,7 +25,7 @@ describe('a shared look', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('is made again if the process was stopped within the turn', () => {
+  test('looks again within one tick once more than 1 ms has passed', () => {
     const turn = {};
     const { time, look } = looking(() => turn);
     expect(look()).toBe(1);
@@ -35,7 +35,7 @@ describe('a shared look', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('is shared by the turns of some milliseconds if that is long enough', () => {
+  test('shares one result between ticks for `maxAge` milliseconds', () => {
     const { time, look } = looking(() => ({}), 10);
     expect(look()).toBe(1);
     time.at += 9.9;

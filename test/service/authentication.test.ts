@@ -20,7 +20,7 @@ test.for([
   expect(outcome(await service.get('/inventory', { key: null, headers }))).toBe(expected);
 });
 
-test('without a valid key it is 401 for as long as anybody asks, and never the quota of a key', async () => {
+test('rejects requests without a valid key with 401, limits them per address, and charges no key', async () => {
   const service = await start({ plan: 'free' });
   expect(rate(await service.get('/inventory'))).toMatch(/^60\/59\//);
   const keys = Array.from({ length: 600 }, (_, index) => (index % 2 === 0 ? null : 'psk_wrong'));

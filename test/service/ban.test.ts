@@ -22,13 +22,13 @@ test('more than ten refused requests after the grace ban the key for 300 s', asy
   expect(rate(banned)).toBe(`1/0/${(NOON + 60_000) / 1000}`);
 });
 
-test('what is refused within a second of the first refusal was in flight: no strike', async () => {
+test('counts no strike for requests refused within a second of the first refusal', async () => {
   const service = await afterTheGrace();
   service.clock.advance(-1);
   expect(await outcomes(service, 100)).toEqual(refused(100));
 });
 
-test('strikes are forgotten a minute after the first refusal', async () => {
+test('resets strikes a minute after the first refusal', async () => {
   const service = await afterTheGrace();
   await outcomes(service, 10);
   service.clock.set(NOON + 60_000);

@@ -45,14 +45,17 @@ test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is ref
   );
 });
 
-test.each(['linux', 'darwin', 'win32'])('%s: without a home the variables do, and else it is said', (platform) => {
-  const home = () => undefined;
-  const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: '/s' };
-  if (platform !== 'win32') expect(resolveFolders({ platform, home, env })).toEqual({ config: '/c', state: '/s' });
-  const { PETSTOCK_CONFIG_DIR } = env;
-  const folders = resolveFolders({ platform, home, env: { PETSTOCK_CONFIG_DIR } });
-  expect(() => folders.state).toThrow('This user has no home folder');
-});
+test.each(['linux', 'darwin', 'win32'])(
+  '%s: without a home folder, uses the variables, or throws if one is missing',
+  (platform) => {
+    const home = () => undefined;
+    const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: '/s' };
+    if (platform !== 'win32') expect(resolveFolders({ platform, home, env })).toEqual({ config: '/c', state: '/s' });
+    const { PETSTOCK_CONFIG_DIR } = env;
+    const folders = resolveFolders({ platform, home, env: { PETSTOCK_CONFIG_DIR } });
+    expect(() => folders.state).toThrow('This user has no home folder');
+  },
+);
 
 describe('the folders for gates', () => {
   const user = process.geteuid?.() ?? 'user';

@@ -102,7 +102,7 @@ test.each([
   expect(drawn()).not.toContain('s3cret');
 });
 
-test('a terminal that says 0 by 0 gets whole lines', async () => {
+test('prints whole lines on a terminal that reports 0 columns', async () => {
   const { prompts, type, drawn, output } = terminal();
   Object.assign(output, { columns: 0, rows: 0 });
   void type('y\r');

@@ -46,7 +46,7 @@ describe('the base URL', () => {
   });
 });
 
-test('what a variable hides is named, and nothing else', () => {
+test('names the stored URLs and keys that a variable overrides, and nothing else', () => {
   const env = { PETSTOCK_API_KEY: 'psk_secret', PETSTOCK_URL_STAGING: 'rubbish', PETSTOCK_URL_PRODUCTION: 'x' };
   expect(describeShadows(env, stored)).toEqual([
     'PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used',

@@ -229,7 +229,7 @@ test('a pooler that gives each transaction another connection is refused, and no
 });
 
 const forgeries = ['null', '7', '"x"', '{}', '[7]'];
-test.each(forgeries)('rows that a stolen till has filled with %j end no others', async (forged) => {
+test.each(forgeries)('keeps other clients running after a compromised till fills its rows with %j', async (forged) => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   await work(state);

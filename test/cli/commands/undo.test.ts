@@ -121,7 +121,7 @@ test('a row that a resumed run found as it was wanted counts', async ({ till }) 
   expect(service.stockOf(2)).toBe(6);
 });
 
-test('a row that a run left to another, or to a conflict, counts with its planned stock', async ({ till }) => {
+test('undoes a plain set to the stock that an earlier conflict had read', async ({ till }) => {
   await till.run('inventory apply - --yes --json', { stdin: 'petId,quantity,expected\n1,5,10\n2,6,11\n' });
   await till.run('inventory set 2 3');
   await till.exits('undo --last --yes --json', 0);

@@ -67,7 +67,9 @@ describe('--resume asks the history what was written since', () => {
     },
   );
 
-  test('a plain set whose answer the kill has lost, and a sale: a conflict, and the sale stays', async ({ till }) => {
+  test('reports a conflict and keeps the sale if a killed set lost its response and the stock was sold since', async ({
+    till,
+  }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     till.service.sell(1, 3);
     const resumed = await till.run(`inventory apply --resume ${run} --yes --json`);

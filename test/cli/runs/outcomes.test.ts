@@ -109,7 +109,7 @@ describe('only 200 with the item is taken for written, and only what was refused
     expect(await countsOf(till)).toMatchObject({ applied: 0 });
   });
 
-  test.for([202, 206])('apply: behind a %i that wrote nothing the row is sent again', async (status, { till }) => {
+  test.for([202, 206])('resends a row of apply after a %i that wrote nothing', async (status, { till }) => {
     till.service.next('PATCH', answers(status, {}, item));
     const result = await till.run(apply(till, '1,50'));
     expect({ code: result.code, stock: till.service.stockOf(1) }).toEqual({ code: 0, stock: 50 });

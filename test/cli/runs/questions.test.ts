@@ -52,7 +52,7 @@ test.for([
   },
 );
 
-test('a sale while it is asked for a stock below zero: it asks again, about the stock of now', async ({ till }) => {
+test('asks again with the current stock if a sale happens while it asks about a stock below zero', async ({ till }) => {
   const asked: string[] = [];
   const confirm = async (question: string) => {
     if (asked.push(question) === 1) {

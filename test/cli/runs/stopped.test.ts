@@ -79,7 +79,7 @@ test('an increment that is still on its way when its run is resumed counts once'
   expect([resumed.code, hasArrived, till.service.stockOf(1)]).toEqual([0, true, 15]);
 });
 
-test('an adjust whose pet a stopped command settles meanwhile does not wait for itself', async ({ till }) => {
+test('adjust does not deadlock if a stopped command settles its pet meanwhile', async ({ till }) => {
   let wake = () => {};
   const awake = new Promise<void>((resolve) => {
     wake = resolve;
@@ -120,7 +120,9 @@ test('a resume that has nothing to write says so if the history lacks what it fo
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
 });
 
-test('so does a run whose state is removed behind its last answer', async ({ till }) => {
+test('exits with 1 and says that all changes were written if the state is removed after the last response', async ({
+  till,
+}) => {
   const around = async (send: () => Promise<HttpResponse>) => {
     const answer = await send();
     if (till.service.seen('PATCH').length === 1) rmSync(join(till.folders.state, 'state.db'), { force: true });

@@ -112,7 +112,7 @@ test('a 429 outlasts a failover to a synchronous standby', async () => {
   expect(await office.run('inventory get 4')).toMatchObject({ code: 6, requests: [] });
 });
 
-test('a 429 is one for all machines at once while the standby is away, and holds none of them up', async () => {
+test('closes the gate on all machines at once while the standby is down, without blocking any of them', async () => {
   const pair = await synchronousPair();
   const { till, office, refuse } = await openRefused(pair);
   await pair.standby.kill();

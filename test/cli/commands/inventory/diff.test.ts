@@ -124,7 +124,7 @@ test('apply of diff --changes makes left like right', { timeout: 60_000 }, async
   );
 });
 
-test('an environment goes before a file of its name, which is ./staging', async ({ shop }) => {
+test('prefers an environment over a file of the same name; ./staging names the file', async ({ shop }) => {
   expect((await shop.run('inventory diff staging staging --exit-code')).requests).toHaveLength(2);
   expect(await shop.refused('inventory diff ./staging production')).toContain('There is no file ./staging');
 });

@@ -138,7 +138,7 @@ describe('nothing but a 401 ends it', () => {
     expect(result.stderr.match(/The service answers again, after 30 s/g)).toHaveLength(1);
   });
 
-  test('with --quiet a fault is said all the same', async () => {
+  test('warns about a failed check even with --quiet', async () => {
     const result = await watch('--for 30 -q', fault(2, 2, 503));
     expect(result.stderr).toMatch(/^Warning: .*No changes are seen until it answers/);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
