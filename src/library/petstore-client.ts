@@ -145,8 +145,8 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 
 /** Like `createPetstoreClient`, with an injected clock and transport. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
-  const target = targetOf(options);
-  const late = new LateConnection({ ...options, ...target });
+  const checked = checkedOptions(options);
+  const late = new LateConnection({ ...options, ...checked });
   const calls = new Calls(signalOf(options.signal));
   const turns = new PetTurns();
   const call = <T>(
@@ -200,7 +200,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
     listOrders: async (given) => ask(given, async (client) => plainAnswer(await client.listOrders(), given)),
     history: (filter = {}) =>
       stream({}, (connection) => {
-        return historyOf({ state: requireState(connection), service: serviceOf(target.baseUrl) }, filter);
+        return historyOf({ state: requireState(connection), service: serviceOf(checked.baseUrl) }, filter);
       }),
     limits: async () => call({}, async (connection) => connection.limits()),
     probe: async (given) => ask(given, (client) => client.probe()),
@@ -215,7 +215,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
 }
 
 /** Checks all options. @throws UsageError */
-function targetOf(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
+function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
   requireObject(options, 'options');
   const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
   const key = usable('key', parseKey(textOf(options.key, 'key') ?? ''));

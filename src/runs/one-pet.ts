@@ -91,11 +91,11 @@ function rowOn(where: Where, write: SingleWrite, { quantities }: Stock): BulkRow
   if (expected !== undefined && found !== expected) {
     throw new ConflictError(`The stock of pet ${petId} is ${found}, not ${expected}; nothing was written`, { hint });
   }
-  const target = delta === undefined ? undefined : addDelta(found, delta);
-  if (target?.ok === false) {
-    throw new UsageError(`${target.fault.charAt(0).toUpperCase()}${target.fault.slice(1)}; nothing was written`);
+  const sum = delta === undefined ? undefined : addDelta(found, delta);
+  if (sum?.ok === false) {
+    throw new UsageError(`${sum.fault.charAt(0).toUpperCase()}${sum.fault.slice(1)}; nothing was written`);
   }
-  return rowOf(write, found, target?.value ?? quantity ?? found);
+  return rowOf(write, found, sum?.value ?? quantity ?? found);
 }
 
 function rowOf(

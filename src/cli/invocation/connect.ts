@@ -62,7 +62,7 @@ export interface ConnectOptions extends Patience {
   readonly messages: Messages;
 }
 
-interface Target {
+interface Endpoint {
   readonly baseUrl: string;
   readonly key: string;
   readonly service: string;
@@ -75,12 +75,12 @@ interface Target {
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
 export async function connect(options: ConnectOptions, place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
   const env = place.environment.value;
-  const target = env === 'sandbox' ? await sandboxTarget(options) : await remoteTarget(env, options, place, use);
+  const endpoint = env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, place, use);
   try {
     const { context, messages, timeout, retries } = options;
-    const { baseUrl, key, service } = target;
-    const scope = scopeOf(target.origin, key);
-    const { transport, seenHead } = transportFor(options, target.network);
+    const { baseUrl, key, service } = endpoint;
+    const scope = scopeOf(endpoint.origin, key);
+    const { transport, seenHead } = transportFor(options, endpoint.network);
     const { clock, interrupted, random } = context;
     const store = place.store?.value;
     const known = {
@@ -103,9 +103,9 @@ export async function connect(options: ConnectOptions, place: ChosenPlace, use: 
       const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
       return { ...known, client, governor, state, seenHead, close, withMeantState: () => open('history', close) };
     };
-    return await open(use.writes ? 'history' : 'limits', () => target.close());
+    return await open(use.writes ? 'history' : 'limits', () => endpoint.close());
   } catch (error) {
-    await target.close();
+    await endpoint.close();
     throw error;
   }
 }
@@ -148,7 +148,7 @@ async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<voi
   if (failures.length > 0) throw failures[0];
 }
 
-async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Target> {
+async function sandboxEndpoint({ context, messages }: ConnectOptions): Promise<Endpoint> {
   const { narrowSandbox, startSandbox } = await import('../sandbox.ts');
   const warning = narrowSandbox(context.folders.state);
   if (warning !== undefined) await messages.warn(warning);
@@ -156,12 +156,12 @@ async function sandboxTarget({ context, messages }: ConnectOptions): Promise<Tar
   return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', network: {}, close };
 }
 
-async function remoteTarget(
+async function remoteEndpoint(
   environment: RemoteEnvironmentName,
   options: ConnectOptions,
   place: ChosenPlace,
   { writes = false }: ConnectionUse,
-): Promise<Target> {
+): Promise<Endpoint> {
   const { context, configFile, messages } = options;
   const { store, config } = place;
   const where = whereOf(place);

@@ -9,7 +9,7 @@ const BASE = '/v1';
 /** Matches nearly all targets: no origin, no query, nothing encoded. */
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
-interface Target {
+interface RequestTarget {
   /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
   readonly path: string;
   /** The segments of the path, decoded unless its percent-encoding is malformed; null when it is outside the base address. */
@@ -18,7 +18,7 @@ interface Target {
 }
 
 /** Reads a request target: `/v1/inventory?x`, or the absolute form that proxies are sent, `http://host/v1/inventory`. */
-export function parseTarget(requestTarget: string): Target {
+export function parseTarget(requestTarget: string): RequestTarget {
   if (PLAIN.test(requestTarget)) {
     const path = requestTarget.slice(BASE.length);
     return { path, segments: path.slice(1).split('/'), malformed: false };
@@ -50,7 +50,7 @@ interface Route {
 interface Parts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly target: Target;
+  readonly target: RequestTarget;
   /** Null if there is no such path in the API. */
   readonly route: Route | null;
   /** When it came, by the time of the service: milliseconds since the Unix epoch. */
