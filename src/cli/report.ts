@@ -22,7 +22,7 @@ import {
   UsageError,
 } from '../shared/errors.ts';
 import { systemFailureText } from '../shared/file-error.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
@@ -130,18 +130,18 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
 
 /** Returns where the key came from, of the place that the error is about. */
 function keySource(error: PetstockError, invocation: Invocation): string | undefined {
-  const { store, env } = error.where ?? invocation.where;
+  const { store, env } = error.target ?? invocation.target;
   const name = remoteEnvironmentNames.find((known) => known === env);
   return name && resolveKey(name, invocation.context.env, configOf(invocation.configFile, store))?.source;
 }
 
 function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
-  const where = error.where ?? invocation?.where ?? { env: 'staging' };
-  const options = whereWords(where);
+  const target = error.target ?? invocation?.target ?? { env: 'staging' };
+  const options = targetWords(target);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
-  if (isOfAddress) return where.env === 'sandbox' ? undefined : petstock`status ${options}`;
+  if (isOfAddress) return target.env === 'sandbox' ? undefined : petstock`status ${options}`;
   if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(error, invocation) === fromFile;

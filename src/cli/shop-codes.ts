@@ -12,13 +12,13 @@ import { quoted } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
-import type { ChosenPlace } from './invocation/globals.ts';
+import type { ResolvedTarget } from './invocation/globals.ts';
 import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
 
 /** The parts of an invocation that say which codes there are. */
-interface CodesUse extends Pick<ChosenPlace, 'config'> {
+interface CodesUse extends Pick<ResolvedTarget, 'config'> {
   readonly context: Context;
   readonly messages: Messages;
 }

@@ -29,7 +29,7 @@ export {
   UnavailableError,
   UsageError,
 } from '../shared/errors.ts';
-export type { Where } from '../shared/where.ts';
+export type { Target } from '../shared/target.ts';
 export type { PetIdInput, QuantityInput } from './arguments.ts';
 export type { HistoryFilter, HistoryRow, HistoryRun } from './client-history.ts';
 export type { LimitState, PetstoreClientOptions } from './client-options.ts';

@@ -134,7 +134,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       ...{ governor, clock, baseUrl, service, scope, timeout, random, state: used },
       retries: options.retries,
       client: clientFor(signal),
-      where: { env: name },
+      target: { env: name },
       user: userOf({}),
       interrupted: interruption(signal),
       onDelay: () => {},

@@ -60,7 +60,7 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
   const changes = readChanges(inputs);
   return async (site, options) => {
     const stock = await new StockReader(site).readSettled(new Set(changes.map(({ petId }) => petId)));
-    const { rows, faults } = planChanges(changes, stock.quantities, { env: site.where.env });
+    const { rows, faults } = planChanges(changes, stock.quantities, { env: site.target.env });
     if (faults.length > 0) {
       const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);
       throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });

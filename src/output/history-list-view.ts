@@ -1,7 +1,7 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import { whereName } from '../shared/where.ts';
+import { targetName } from '../shared/target.ts';
 import { resultWord } from './change-rows.ts';
 import { nameColumn } from './columns.ts';
 import { isoTime, shortTime } from './time.ts';
@@ -92,7 +92,7 @@ async function* tableRows(
     const { run, at, env, store, command, user, host, reason = null } = facts;
     const shown = { at: shortTime(at, now), command: command.replace(/^inventory /, ''), reason };
     const by = user === undefined ? host : isShared ? `${user}@${host}` : user;
-    const place = { run: run.slice(-shownOfRun), env: whereName({ store, env }), by };
+    const place = { run: run.slice(-shownOfRun), env: targetName({ store, env }), by };
     yield [{ ...shown, ...place, ...resultOf(facts), ...(await changeOf(facts, rows, names)) }];
   }
 }

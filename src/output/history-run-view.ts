@@ -1,9 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-records.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
-import { whereName } from '../shared/where.ts';
+import { targetName } from '../shared/target.ts';
 import { faultText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
@@ -16,7 +16,7 @@ export function historyRunFacts(facts: RunRecord) {
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
   const own = [
     `Run ${run}: ${command}`,
-    `${localMinute(at)}, ${whereName({ store, env })}`,
+    `${localMinute(at)}, ${targetName({ store, env })}`,
     writtenText(facts),
     ...(undoes === undefined ? [] : [`Takes back run ${plainName(undoes)}`]),
     ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.map(plainName).join(', ')}`]),
@@ -47,7 +47,7 @@ function undoneText({ counts, undone }: RunRecord): string {
  */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
-  const where = whereWords({ store, env });
+  const where = targetWords({ store, env });
   const open = counts.pending + counts.unknown;
   const written = counts.applied + counts.differs;
   return [
@@ -76,7 +76,7 @@ export function historyRunView(
     document: { head: runJson(facts), rows: batchesOf(rows, rowJson) },
     table: () => runTable(rows, names),
     page: {
-      title: `${whereName(facts)}: ${facts.command}`,
+      title: `${targetName(facts)}: ${facts.command}`,
       facts: [...own, ...words, ...printed],
       mark: ({ result }) => (result === 'applied' || result === 'unchanged' ? undefined : 'bad'),
     },

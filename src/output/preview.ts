@@ -3,7 +3,7 @@ import { type BulkRow, isIdle } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
-import { type Where, whereName } from '../shared/where.ts';
+import { type Target, targetName } from '../shared/target.ts';
 import { countsSentence, faultText, resultCell } from './change-rows.ts';
 import { differenceOf, nameColumn } from './columns.ts';
 import { tableLines } from './table.ts';
@@ -127,7 +127,7 @@ export interface PlanQuestion {
 /** Returns the question about a plan. */
 export function planQuestion(
   rows: readonly BulkRow[],
-  where: Where,
+  target: Target,
   intention: Intention,
   names?: PetNames,
 ): PlanQuestion {
@@ -139,10 +139,10 @@ export function planQuestion(
     const ask = intention.verb === 'Write' ? 'Write it?' : 'Take it back?';
     const name = names?.get(only.petId) ?? '';
     const isPlain = isPlainName(name);
-    const question = `${onePet(only, where, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
+    const question = `${onePet(only, target, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
     return { question, words: isPlain ? words : [...words, name] };
   }
-  const place = whereName(where);
+  const place = targetName(target);
   const changes = counted(planned.length, 'change');
   const what =
     intention.earlier !== undefined
@@ -159,8 +159,8 @@ function unitsText({ added, removed }: PlanTotals): string {
 }
 
 /** `Pet 4 Rex in staging: 39 → 12 (-27)` @param name that is plain */
-export function onePet({ petId, before, after }: BulkRow, where: Where, name = ''): string {
-  const place = `Pet ${`${petId} ${name}`.trimEnd()} in ${whereName(where)}`;
+export function onePet({ petId, before, after }: BulkRow, target: Target, name = ''): string {
+  const place = `Pet ${`${petId} ${name}`.trimEnd()} in ${targetName(target)}`;
   if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;
   const change = BigInt(after) - BigInt(before);
   return `${place}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;

@@ -1,7 +1,7 @@
 import { counted, grouped } from '../inventory/items.ts';
 import type { RateLimit } from '../rate-limit/governor.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
-import { type Where, whereName } from '../shared/where.ts';
+import { type Target, targetName } from '../shared/target.ts';
 import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
@@ -57,7 +57,7 @@ export function rateLimitLine(
 /** A window of a key; or its gate alone, if no window is known. */
 export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
   /** Undefined: of another configuration. */
-  readonly where: Where | undefined;
+  readonly target: Target | undefined;
   /** As much of it as may be shown. */
   readonly key: string;
   /** Until when nothing is sent, in milliseconds since the Unix epoch. */
@@ -82,18 +82,18 @@ export function limitsView(rows: readonly LimitRow[], now: number): View {
 
 const fields = ['env', 'store', 'limit', 'remaining', 'resetAt', 'asOf', 'gate'] as const;
 
-function toRow({ where, limit, remaining, resetAt, asOf, gate }: LimitRow): Row {
+function toRow({ target, limit, remaining, resetAt, asOf, gate }: LimitRow): Row {
   const times = { resetAt: timeOf(resetAt), asOf: timeOf(asOf), gate: timeOf(gate) };
-  const place = { env: where?.env ?? null, store: where?.store ?? null };
+  const place = { env: target?.env ?? null, store: target?.store ?? null };
   return { ...place, limit: limit ?? null, remaining: remaining ?? null, ...times };
 }
 
 const timeOf = (time: number | undefined) => (time === undefined ? null : isoTime(time));
 
 function toTableRow(window: LimitRow, now: number): Row {
-  const { where, kind = null, key, resetAt = 0, asOf = 0 } = window;
+  const { target, kind = null, key, resetAt = 0, asOf = 0 } = window;
   const times = { resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
-  const env = where === undefined ? '(another)' : whereName(where);
+  const env = target === undefined ? '(another)' : targetName(target);
   return { ...toRow(window), ...times, env, kind, key, share: usedShare(window) };
 }
 

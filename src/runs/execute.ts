@@ -106,10 +106,10 @@ function hasPlanned(rows: readonly BulkRow[]): boolean {
 /** Ends a plan of which nothing is to be written, or no more. */
 async function endUnwritten(site: RunSite, plan: RunPlan, { dryRun }: RunOptions): Promise<RunEnd> {
   const { resumed } = plan;
-  const { where } = site;
+  const { target } = site;
   const cause = await endLog(resumed?.log);
   const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
-  const end = { report, progression: undefined, cause, where, isResumed: resumed !== undefined };
+  const end = { report, progression: undefined, cause, target, isResumed: resumed !== undefined };
   return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
 
@@ -125,8 +125,8 @@ export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, is
   throw new UsageError(`The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${faults.join('; ')}`);
 }
 
-function reportOf({ where }: RunSite, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
-  return { run, env: where.env, dryRun, rows, uncounted: resumed?.uncounted };
+function reportOf({ target }: RunSite, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
+  return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
 
 /** How many increments may come to 0 beside those of the plan. */
@@ -165,18 +165,18 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const report = reportOf(site, plan, isLost ? null : run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
-  const error = runErrorOf({ report, progression, cause, where: site.where, isSingle, isResumed });
+  const error = runErrorOf({ report, progression, cause, target: site.target, isSingle, isResumed });
   return { report, progression, error: run === null ? error : error?.with({ run }) };
 }
 
 async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
   const { rows, subject, single } = plan;
-  const { where, baseUrl, service, scope, user, state } = site;
+  const { target, baseUrl, service, scope, user, state } = site;
   const { unchanged, skipped, notEdited } = countRows(rows);
   const head: RunHead = {
     ...subject,
-    env: where.env,
-    store: where.store,
+    env: target.env,
+    store: target.store,
     baseUrl,
     service,
     scope,

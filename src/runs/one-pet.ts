@@ -1,8 +1,8 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { addDelta, outdatedText, unreadableText } from '../inventory/items.ts';
 import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
-import type { Where } from '../shared/where.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
+import type { Target } from '../shared/target.ts';
 import type { Stock } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions } from './execute.ts';
 import type { RunSite } from './site.ts';
@@ -60,7 +60,7 @@ export async function executeOne(
   for (let agreed: number | undefined; ; ) {
     let asked: BulkRow | undefined;
     const planOf = (stock: Stock) => {
-      const row = rowOn(site.where, write, stock);
+      const row = rowOn(site.target, write, stock);
       const asks = audience.asks?.(row) === true && agreed !== row.before;
       asked = asks ? row : undefined;
       return asks ? undefined : { subject, rows: [row] };
@@ -74,16 +74,16 @@ export async function executeOne(
 }
 
 /** @throws NotFoundError, FailureError, ConflictError, UsageError if it can't be written on this stock */
-function rowOn(where: Where, write: SingleWrite, { quantities }: Stock): BulkRow {
+function rowOn(target: Target, write: SingleWrite, { quantities }: Stock): BulkRow {
   const { petId, quantity, delta, expected } = write;
   const found = quantities.get(petId);
   const unreadable = quantities.unreadable?.get(petId);
   const outdated = quantities.outdated?.get(petId);
   if (unreadable !== undefined) {
     const message = `The stock of pet ${petId} can't be relied on: ${unreadableText(unreadable)}; nothing was written`;
-    throw new FailureError(message, { hint: petstock`api GET /inventory ${whereWords(where)}` });
+    throw new FailureError(message, { hint: petstock`api GET /inventory ${targetWords(target)}` });
   }
-  const hint = petstock`inventory get ${petId} ${whereWords(where)}`;
+  const hint = petstock`inventory get ${petId} ${targetWords(target)}`;
   if (outdated !== undefined) {
     throw new ConflictError(`Nothing was written: pet ${petId}: ${outdatedText(outdated)}`, { hint });
   }

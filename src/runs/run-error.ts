@@ -10,9 +10,9 @@ import {
   RateLimitedError,
   UnavailableError,
 } from '../shared/errors.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
-import type { Where } from '../shared/where.ts';
+import type { Target } from '../shared/target.ts';
 import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { Progression } from '../writes/row-write.ts';
 
@@ -24,7 +24,7 @@ export interface EndFacts {
   /** Why it ended before all rows were settled, if a failure ended it. */
   readonly cause: unknown;
   /** For hints. */
-  readonly where: Where;
+  readonly target: Target;
   /** A write of one pet, which is worded as such, and resumed only if its outcome is unknown. */
   readonly isSingle?: boolean;
   /** A run that goes on: what its processes before have sent is not known here. */
@@ -82,21 +82,21 @@ function singleError(end: EndFacts, first: PetstockError): PetstockError {
 
 /** The failure that the run of this plan would end with, as far as that is known now. */
 export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
-  const { report, where } = end;
+  const { report, target } = end;
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
   const error = runErrorOf(end);
   if (error === undefined || planned === 0) return error;
   const would = `${counted(planned, 'change')} would be written`;
   const message = `${[would, ...lackingText(report)].join('; ')}. Nothing was written: this is a dry run`;
-  return new PartialError(message, { hint: petstock`inventory list ${whereWords(where)}` });
+  return new PartialError(message, { hint: petstock`inventory list ${targetWords(target)}` });
 }
 
 /** The shared state went away before it had all outcomes: a resume writes them down. */
-function allWrittenError({ report, cause, where }: EndFacts, why: string): PetstockError {
+function allWrittenError({ report, cause, target }: EndFacts, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
   }
-  const hint = petstock`inventory apply --resume ${report.run} ${whereWords(where)}`;
+  const hint = petstock`inventory apply --resume ${report.run} ${targetWords(target)}`;
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
@@ -201,8 +201,8 @@ function lackingText(report: BulkReport): string[] {
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf({ report: { run, rows }, progression, where, isSingle }: EndFacts): string | undefined {
-  const options = whereWords(where);
+function hintOf({ report: { run, rows }, progression, target, isSingle }: EndFacts): string | undefined {
+  const options = targetWords(target);
   if (run === null) return petstock`inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);

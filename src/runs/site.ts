@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Where } from '../shared/where.ts';
+import type { Target } from '../shared/target.ts';
 import type { State } from '../state/state.ts';
 import type { WriteOptions } from '../writes/row-write.ts';
 
@@ -8,7 +8,7 @@ export interface RunSite
   extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
   readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;
-  readonly where: Where;
+  readonly target: Target;
   readonly baseUrl: string;
   /** The service itself, by `serviceOf`. */
   readonly service: string;

@@ -98,7 +98,7 @@ export class StockReader {
     read: Read,
     seen?: PetsSeen,
   ): Promise<Stock & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
-    const { clock, state, service, where } = this.#site;
+    const { clock, state, service, target } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
     const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
     const { mark, writes } = seen ?? (await state.pets.look(service, asked).catch(giving));
@@ -106,7 +106,7 @@ export class StockReader {
     // A run that has nothing to look at spends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
     // The sandbox is one server: an older stock there is that of a reset.
-    const older = where.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, mark);
+    const older = target.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, mark);
     return { mark, readAt, quantities, older };
   }
 

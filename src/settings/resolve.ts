@@ -1,8 +1,8 @@
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { whereName } from '../shared/where.ts';
+import { targetName } from '../shared/target.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
@@ -160,7 +160,7 @@ export function describeShadow(
   store: string | undefined,
 ): string | undefined {
   const source = (thing === 'key' ? keySource : urlSource)(name, env, store);
-  const where = whereName({ store, env: name });
+  const where = targetName({ store, env: name });
   return source && `${source} is set, so the stored ${thing} of ${where} is not used`;
 }
 
@@ -218,7 +218,7 @@ export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config
 
 function otherOrigin(env: RemoteEnvironmentName, url: string, { store }: StoredConfig, words: string): AuthError {
   const where = { store, env };
-  return new AuthError(`The stored key of ${whereName(where)} ${words}`, {
-    hint: petstock`config set-key ${whereWords(where)} --url ${url}`,
+  return new AuthError(`The stored key of ${targetName(where)} ${words}`, {
+    hint: petstock`config set-key ${targetWords(where)} --url ${url}`,
   });
 }

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
-import { petstock, whereWords } from '../shared/hint.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
 import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
-import type { Where } from '../shared/where.ts';
+import type { Target } from '../shared/target.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** The places that petstock can talk to. */
@@ -165,14 +165,14 @@ export function resolveSetting<Name extends SettingName>(
 
 /**
  * Returns the setting of that name.
- * @param where whose key or URL is meant, for the command that the error points to
+ * @param target whose key or URL is meant, for the command that the error points to
  * @throws UsageError for an unknown name, or one of a key or URL, with the name that was probably meant
  */
-export function settingName(text: string, where: Where = { env: 'staging' }): SettingName {
+export function settingName(text: string, target: Target = { env: 'staging' }): SettingName {
   const name = settingNames.find((known) => known === text);
   if (name !== undefined) return name;
-  const env = remoteEnvironmentNames.find((known) => text.endsWith(known)) ?? where.env;
-  const options = whereWords({ ...where, env });
+  const env = remoteEnvironmentNames.find((known) => text.endsWith(known)) ?? target.env;
+  const options = targetWords({ ...target, env });
   const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
   if (!isUrl && !/key/i.test(text)) {
     throw new UsageError(

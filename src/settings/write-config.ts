@@ -17,13 +17,13 @@ import { hasKey, originOfKey, requireUrlOfKey } from './resolve.ts';
 import type { RemoteEnvironmentName, SettingName, SettingValue } from './settings.ts';
 
 /** Whose part of the configuration file is changed. */
-export interface ConfigPlace {
+export interface ConfigTarget {
   readonly folder: string;
   /** Undefined: the store without a name; its settings are those of all stores. */
   readonly store: string | undefined;
 }
 
-export interface RemotePlace extends ConfigPlace {
+export interface RemoteTarget extends ConfigTarget {
   readonly env: RemoteEnvironmentName;
 }
 
@@ -32,11 +32,11 @@ export interface RemotePlace extends ConfigPlace {
  * @throws UsageError if the present file makes no sense, FailureError if the file can't be written; so do all below
  */
 export function setSetting<Name extends SettingName>(
-  place: ConfigPlace,
+  target: ConfigTarget,
   name: Name,
   value: SettingValue<Name> | undefined,
 ): Promise<void> {
-  return edit(place, name, () => ({ settings: value as string | number | undefined }));
+  return edit(target, name, () => ({ settings: value as string | number | undefined }));
 }
 
 /** A key as `parseKey` returned it, or the command that prints one. */
@@ -48,22 +48,22 @@ export type Credential = string | KeyCommand;
  * @param storesUrl the URL is stored too
  */
 export function setKey(
-  place: RemotePlace,
+  target: RemoteTarget,
   key: Credential,
   url?: string | undefined,
   storesUrl = false,
 ): Promise<void> {
   const credential =
     typeof key === 'string' ? { keys: key, keyCommands: undefined } : { keys: undefined, keyCommands: key };
-  return edit(place, place.env, () => ({
+  return edit(target, target.env, () => ({
     ...credential,
     keyOrigins: originOf(url),
     ...(storesUrl && { urls: url }),
   }));
 }
 
-export function unsetKey(place: RemotePlace): Promise<void> {
-  return edit(place, place.env, () => ({ keys: undefined, keyCommands: undefined, keyOrigins: undefined }));
+export function unsetKey(target: RemoteTarget): Promise<void> {
+  return edit(target, target.env, () => ({ keys: undefined, keyCommands: undefined, keyOrigins: undefined }));
 }
 
 /**
@@ -71,17 +71,17 @@ export function unsetKey(place: RemotePlace): Promise<void> {
  * @param url as `parseBaseUrl` returned it
  * @throws AuthError if the stored key belongs to another origin
  */
-export function setUrl(place: RemotePlace, url: string): Promise<void> {
-  const { env } = place;
-  return edit(place, env, (config) => {
+export function setUrl(target: RemoteTarget, url: string): Promise<void> {
+  const { env } = target;
+  return edit(target, env, (config) => {
     requireUrlOfKey(env, url, config);
     return { urls: url, keyOrigins: hasKey(env, config) ? originOf(url) : undefined };
   });
 }
 
 /** Removes a URL. The stored key stays bound to the origin that it had. */
-export function unsetUrl(place: RemotePlace): Promise<void> {
-  return edit(place, place.env, (config) => ({ urls: undefined, keyOrigins: originOfKey(place.env, config) }));
+export function unsetUrl(target: RemoteTarget): Promise<void> {
+  return edit(target, target.env, (config) => ({ urls: undefined, keyOrigins: originOfKey(target.env, config) }));
 }
 
 function originOf(url: string | undefined): string | undefined {
@@ -100,15 +100,15 @@ type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
  * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. Reading and writing happen
  * under one lock, so that concurrent changes lose nothing.
  */
-async function edit(place: ConfigPlace, name: string, editsFor: (config: StoredConfig) => Edits): Promise<void> {
-  const file = configFile(place.folder);
+async function edit(target: ConfigTarget, name: string, editsFor: (config: StoredConfig) => Edits): Promise<void> {
+  const file = configFile(target.folder);
   try {
-    makePrivateFolder(place.folder);
-    await underLock(place.folder, async () => {
-      const found = readContent(place.folder);
+    makePrivateFolder(target.folder);
+    await underLock(target.folder, async () => {
+      const found = readContent(target.folder);
       const content = (found === undefined ? {} : found.content) as Content;
-      const edits = editsFor(configOf(decodeConfig(content, file), place.store));
-      const changed = withEdits(content, place.store, name, edits);
+      const edits = editsFor(configOf(decodeConfig(content, file), target.store));
+      const changed = withEdits(content, target.store, name, edits);
       if (changed !== content) await write(privatePlace(file), changed);
     });
   } catch (error) {

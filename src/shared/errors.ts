@@ -1,4 +1,4 @@
-import type { Where } from './where.ts';
+import type { Target } from './target.ts';
 
 /** Every exit code that petstock can end with, by name. Scripts rely on these numbers. */
 export const exitCodes = {
@@ -47,8 +47,8 @@ export interface ErrorDetails {
   /** The run that had begun. */
   readonly run?: string | undefined;
   /** The store and environment that it is about; default: those that were chosen for the command. */
-  readonly where?: Where | undefined;
-  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `where` have it. */
+  readonly target?: Target | undefined;
+  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `target` have it. */
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
@@ -100,7 +100,7 @@ export abstract class PetstockError extends Error {
   readonly faults: readonly ErrorFault[];
   readonly faultCount: number;
   readonly run: string | undefined;
-  readonly where: Where | undefined;
+  readonly target: Target | undefined;
   readonly keySource: string | undefined;
   readonly status: number | undefined;
   readonly service: ServiceError | undefined;

@@ -1,10 +1,10 @@
-import type { Where } from './where.ts';
+import type { Target } from './target.ts';
 
 /** A word of a command line, or several. */
 export type Words = string | number | bigint | readonly string[];
 
 /**
- * Returns a command line to copy: petstock`undo ${run} ${whereWords(where)}`. Whatever is inserted is quoted for a POSIX shell, since it may come from a
+ * Returns a command line to copy: petstock`undo ${run} ${targetWords(where)}`. Whatever is inserted is quoted for a POSIX shell, since it may come from a
  * database, a file or a service. No words insert nothing.
  */
 export function petstock(texts: readonly string[], ...inserted: readonly Words[]): string {
@@ -19,7 +19,7 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
 }
 
 /** The options that lead to an environment of a store. */
-export function whereWords({ store, env }: Where): readonly string[] {
+export function targetWords({ store, env }: Target): readonly string[] {
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];
 }
 

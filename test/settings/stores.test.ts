@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { startService } from '../../src/service/index.ts';
 import { configOf, readConfig } from '../../src/settings/config-file.ts';
-import { whereWords } from '../../src/shared/hint.ts';
-import { whereName } from '../../src/shared/where.ts';
+import { targetWords } from '../../src/shared/hint.ts';
+import { targetName } from '../../src/shared/target.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { changeFile, openShop, test as shopTest } from '../support/shop.ts';
 
@@ -151,14 +151,14 @@ describe('a store of its own', () => {
       const shop = await openShop();
       const model = new Map<string, string | undefined>();
       for (const { store, env, key } of edits) {
-        const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${whereWords({ store, env }).join(' ')}`;
+        const command = `config ${key === undefined ? 'unset-key' : 'set-key'} ${targetWords({ store, env }).join(' ')}`;
         await shop.run(command, { stdin: key });
-        model.set(whereName({ store, env }), key);
+        model.set(targetName({ store, env }), key);
       }
       const { config } = readConfig(shop.folders.config);
       for (const store of stores) {
         const { keys } = configOf(config, store);
-        for (const env of environments) expect(keys[env]).toBe(model.get(whereName({ store, env })));
+        for (const env of environments) expect(keys[env]).toBe(model.get(targetName({ store, env })));
       }
     },
   );

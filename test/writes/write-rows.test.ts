@@ -33,7 +33,7 @@ property(
     const { stoppedBy: cause, settled } = progression;
     if (cause === undefined && !failFast) expect(settled.size).toBe(rows.length);
     for (const { row } of rows) expectTruth(row, progression, shop);
-    const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, where: { env: 'staging' } });
+    const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, target: { env: 'staging' } });
     if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
   },
 );
@@ -180,7 +180,7 @@ describe('other commands', () => {
     expect({ cause, unanswered: [...unanswered] }).toEqual({ cause: expect.any(ConflictError), unanswered: [] });
     expect(shop.outcomes.filter(({ row }) => row === 2)).toEqual([]);
     const report = reportOf(rowsOf(3), progression);
-    expect(runErrorOf({ report, progression, cause, where: { env: 'staging' } })).toMatchObject({
+    expect(runErrorOf({ report, progression, cause, target: { env: 'staging' } })).toMatchObject({
       kind: 'partial',
       message: `2 of 3 changes were written; 1 was not attempted: run ${run} is still writing pet 2`,
       hint: `petstock inventory apply --resume ${report.run} --env staging`,

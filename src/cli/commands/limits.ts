@@ -10,7 +10,7 @@ import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { type Where, whereName } from '../../shared/where.ts';
+import { type Target, targetName } from '../../shared/target.ts';
 import { isNamed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { stateOptions, withExistingState } from '../invocation/state-access.ts';
@@ -42,11 +42,11 @@ const limits = define({
     const keys = await namedKeys(invocation, found);
     const now = context.clock.now();
     const rows = keys.flatMap((key): LimitRow[] => {
-      const { where, shown } = key;
+      const { target, shown } = key;
       const gate = currentGates([key], context.clock)[0]?.until;
       const windows = currentLimits([key], context.clock);
-      if (windows.length > 0) return windows.map((window) => ({ ...window, where, key: shown, gate }));
-      return gate === undefined ? [] : [{ where, key: shown, gate }];
+      if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
+      return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
     if (rows.every(({ limit }) => limit === undefined)) {
       await messages.note('No limits are known: the service states them with its next answer.');
@@ -77,21 +77,21 @@ const clear = define({
     'every key of this configuration, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
-    const { messages, questions, globals, where: place, context } = invocation;
+    const { messages, questions, globals, target, context } = invocation;
     await withLimits(invocation, async (store) => {
       const known = await namedKeys(invocation, await store.list());
       const keys = known
         .map((key) => ({ ...key, facts: factsOf(key, context.clock) }))
         .filter(({ facts }) => facts.length > 0);
-      const chosen = keys.filter(({ where }) => where !== undefined);
-      const others = keys.filter(({ where }) => where === undefined);
+      const chosen = keys.filter(({ target }) => target !== undefined);
+      const others = keys.filter(({ target }) => target === undefined);
       if (others.length > 0) {
         await messages.note(
           `Kept, since it is of another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
         );
       }
       if (chosen.length === 0) {
-        const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${whereName(place)}`;
+        const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${targetName(target)}`;
         return messages.note(`There is nothing to forget${where}.`);
       }
       const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
@@ -120,7 +120,7 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
 /** A key that was used, as people and scripts are told of it. */
 interface NamedKey extends KnownKey {
   /** The place that it is of; undefined: of another configuration of this user, or of one that has changed since. */
-  readonly where: Where | undefined;
+  readonly target: Target | undefined;
   /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */
   readonly shown: string;
   /** The place, and the key if another one was used there too. */
@@ -135,20 +135,21 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;
     // Which key a command prints is not known here: one that was used under the name of its place is taken for it.
-    const places = configured.get(key.scope)?.places ?? printed.filter((where) => whereName(where) === key.state.env);
+    const places =
+      configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
     // One key of two places is called by the one where it was used first, if it is meant.
-    const meant = places.filter((where) => isNamed(invocation, where));
-    const where = meant.find((each) => whereName(each) === key.state.env) ?? meant[0];
-    if (where !== undefined) return [{ ...key, where, shown: configured.get(key.scope)?.key ?? shown }];
-    return isForAll && places.length === 0 ? [{ ...key, where, shown }] : [];
+    const meant = places.filter((target) => isNamed(invocation, target));
+    const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
+    if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];
+    return isForAll && places.length === 0 ? [{ ...key, target, shown }] : [];
   });
-  const placeOf = ({ where }: Pick<NamedKey, 'where'>) => (where === undefined ? '\uffff' : whereName(where));
+  const placeOf = ({ target }: Pick<NamedKey, 'target'>) => (target === undefined ? '\uffff' : targetName(target));
   const sorted = keys.toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)));
   return sorted.map((one) => {
-    const { where, shown } = one;
-    if (where === undefined) return { ...one, name: `another configuration (${shown})` };
-    const place = whereName(where);
-    const isAlone = keys.every((other) => other === one || !other.where || whereName(other.where) !== place);
+    const { target, shown } = one;
+    if (target === undefined) return { ...one, name: `another configuration (${shown})` };
+    const place = targetName(target);
+    const isAlone = keys.every((other) => other === one || !other.target || targetName(other.target) !== place);
     return { ...one, name: isAlone ? place : `${place} ${shown}` };
   });
 }
@@ -156,12 +157,12 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
 /** Returns the keys of the configuration by their scopes, and the places whose key a command prints: nothing is run for a look. */
 async function configuredKeys({ context, configFile, store }: Invocation) {
   // Two places, such as `north/staging`, may be one service with one key.
-  const configured = new Map<string, { readonly key: string; readonly places: Where[] }>();
-  const printed: Where[] = [];
-  const add = (origin: string, key: string, where: Where) => {
+  const configured = new Map<string, { readonly key: string; readonly targets: Target[] }>();
+  const printed: Target[] = [];
+  const add = (origin: string, key: string, target: Target) => {
     const scope = scopeOf(origin, key);
-    const entry = configured.get(scope) ?? { key: maskKey(key), places: [] };
-    entry.places.push(where);
+    const entry = configured.get(scope) ?? { key: maskKey(key), targets: [] };
+    entry.targets.push(target);
     configured.set(scope, entry);
   };
   for (const name of new Set([undefined, store?.value, ...Object.keys(configFile.stores)])) {

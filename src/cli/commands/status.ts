@@ -5,7 +5,7 @@ import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -129,10 +129,10 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 }
 
 /** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */
-function hinted(error: PetstockError, { where }: Invocation, report: StatusReport, verbose = false): PetstockError {
+function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
-  if (error.hint !== undefined || where.env === 'sandbox' || !isOfWay) return error;
-  const options = whereWords(where);
+  if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
+  const options = targetWords(target);
   if (!verbose) return error.with({ hint: petstock`status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';
   const hint = isStored ? petstock`config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list';

@@ -6,14 +6,14 @@ import { serviceOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
-import { type Where, whereName } from '../../shared/where.ts';
+import { type Target, targetName } from '../../shared/target.ts';
 import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
-import { type RunAccess, requireRun, requireSamePlace, requireSameService, withWayOn } from '../runs/run-access.ts';
+import { type RunAccess, requireRun, requireSameService, requireSameTarget, withWayOn } from '../runs/run-access.ts';
 import { define } from './define.ts';
 import { bulkOptions, flagWords, parseBulkFlags, sharedWords } from './option-values.ts';
 
@@ -58,10 +58,10 @@ const mostNamed = 5;
 
 /** Undoes the latest run that can be undone, once it has been shown. @throws UsageError if there is none */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
-  const { where, messages, questions } = invocation;
+  const { target, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
-    throw new UsageError(`There is nothing to take back in ${whereName(where)}`, {
+    throw new UsageError(`There is nothing to take back in ${targetName(target)}`, {
       lines: passed,
       hint: 'petstock history list',
     });
@@ -78,11 +78,11 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
  * it is the latest, and can't be undone yet. An undo is not undone.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
-  const { where, context } = invocation;
+  const { target, context } = invocation;
   // With a shared state the latest run of somebody else may not be what is meant.
   const isShared = sharedStateOf(invocation) !== undefined;
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
-  const filter = { env: where.env, store: where.store ?? null, by };
+  const filter = { env: target.env, store: target.store ?? null, by };
   const service = serviceNow(invocation);
   const passed: string[] = [];
   let more = 0;
@@ -119,8 +119,8 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
     throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
   }
   const command = ['undo', run.run, ...options.words];
-  requireSamePlace(run, invocation.where, command);
-  await withWayOn([...command, ...whereWords(run)], async () => {
+  requireSameTarget(run, invocation.target, command);
+  await withWayOn([...command, ...targetWords(run)], async () => {
     const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
     await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
@@ -129,7 +129,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
   const { invocation, connection } = access;
-  const look = petstock`undo ${run.run} ${options.words} ${whereWords(run)} --dry-run`;
+  const look = petstock`undo ${run.run} ${options.words} ${targetWords(run)} --dry-run`;
   const found = await requireUndoable(connection.state, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await invocation.service.announce();
@@ -147,12 +147,12 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
 }
 
 /** Increments to which others were added since are still to be taken off by hand: the hint is how, if there is nothing to resume. */
-function withAdjust(error: unknown, rows: readonly BulkRow[], where: Where): unknown {
+function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];
   });
   const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
   if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > mostNamed) return error;
   const words = left.length === 1 ? left.flat() : left.map((pair) => pair.join('='));
-  return error.with({ hint: petstock`inventory adjust ${words} ${whereWords(where)}` });
+  return error.with({ hint: petstock`inventory adjust ${words} ${targetWords(target)}` });
 }

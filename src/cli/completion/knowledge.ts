@@ -5,7 +5,7 @@ import type { Folders } from '../../settings/folders.ts';
 import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { effectiveUser } from '../../shared/account.ts';
-import { whereName } from '../../shared/where.ts';
+import { targetName } from '../../shared/target.ts';
 import { loadEngine, stateFile } from '../../state/sqlite/engine.ts';
 import type { Row } from '../../state/statements.ts';
 import type { Word } from './command-table.ts';
@@ -64,7 +64,7 @@ function runText(facts: RecentRun, now: number): string {
   const what = [command.replace(/^inventory /, ''), ...(file === undefined ? [] : [file])].join(' ');
   const whose = changes === 1 ? `pet ${pets[0]}` : `${changes} pets`;
   const why = reason === undefined ? [] : [reason];
-  const parts = [ago(now - at), `${what}, ${whose}`, whereName(facts), ...(open > 0 ? ['incomplete'] : []), ...why];
+  const parts = [ago(now - at), `${what}, ${whose}`, targetName(facts), ...(open > 0 ? ['incomplete'] : []), ...why];
   return parts.join(' · ');
 }
 

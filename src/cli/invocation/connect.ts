@@ -16,14 +16,14 @@ import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/sett
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
 import { stripControls } from '../../shared/sanitize.ts';
+import { targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
-import { whereName } from '../../shared/where.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import { type ChosenPlace, type GlobalOptions, type Patience, whereOf } from './globals.ts';
+import { type GlobalOptions, type Patience, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { stateOptions } from './state-access.ts';
@@ -73,26 +73,31 @@ interface Endpoint {
 }
 
 /** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
-export async function connect(options: ConnectOptions, place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
-  const env = place.environment.value;
-  const endpoint = env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, place, use);
+export async function connect(
+  options: ConnectOptions,
+  resolved: ResolvedTarget,
+  use: ConnectionUse,
+): Promise<Connection> {
+  const env = resolved.environment.value;
+  const endpoint =
+    env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, resolved, use);
   try {
     const { context, messages, timeout, retries } = options;
     const { baseUrl, key, service } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
     const { transport, seenHead } = transportFor(options, endpoint.network);
     const { clock, interrupted, random } = context;
-    const store = place.store?.value;
+    const store = resolved.store?.value;
     const known = {
-      ...{ env, store, where: { env, store }, baseUrl, maskedKey: maskKey(key), scope, service },
+      ...{ env, store, target: { env, store }, baseUrl, maskedKey: maskKey(key), scope, service },
       ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
     };
     // Late: the engine takes a while to load.
     const { openState } = await import('../../state/open-state.ts');
     const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<Connection> => {
-      const state = await openState(stateOptions({ ...options, ...place }, need));
-      const governor = governorFor(options, place, use, { state, scope });
+      const state = await openState(stateOptions({ ...options, ...resolved }, need));
+      const governor = governorFor(options, resolved, use, { state, scope });
       const client = createClient({
         ...{ baseUrl, key, transport, governor, clock, interrupted, random, timeout },
         userAgent: `petstock/${version}`,
@@ -112,7 +117,7 @@ export async function connect(options: ConnectOptions, place: ChosenPlace, use: 
 
 function governorFor(
   { context, globals, messages, maxWait, timeout }: ConnectOptions,
-  place: ChosenPlace,
+  resolved: ResolvedTarget,
   { bulk = false }: ConnectionUse,
   { state, scope }: { readonly state: State; readonly scope: string },
 ): Governor {
@@ -120,7 +125,7 @@ function governorFor(
   return new Governor({
     ...{ clock, random, scope, bulk, maxWait },
     store: state.limits,
-    env: whereName(whereOf(place)),
+    env: targetName(targetOf(resolved)),
     // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
     alone: state.isStandIn ?? false,
@@ -159,22 +164,22 @@ async function sandboxEndpoint({ context, messages }: ConnectOptions): Promise<E
 async function remoteEndpoint(
   environment: RemoteEnvironmentName,
   options: ConnectOptions,
-  place: ChosenPlace,
+  resolved: ResolvedTarget,
   { writes = false }: ConnectionUse,
 ): Promise<Endpoint> {
   const { context, configFile, messages } = options;
-  const { store, config } = place;
-  const where = whereOf(place);
+  const { store, config } = resolved;
+  const target = targetOf(resolved);
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
     if (store !== undefined) requireKnownStore(store, context.env, configFile);
-    throw new UsageError(`No address is known for ${whereName(where)}`, {
-      hint: petstock`config set-url 'https://<your-store>/v1' ${whereWords(where)}`,
+    throw new UsageError(`No address is known for ${targetName(target)}`, {
+      hint: petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`,
     });
   }
-  const hint = petstock`config set-key ${whereWords(where)}`;
+  const hint = petstock`config set-key ${targetWords(target)}`;
   const found = resolveKey(environment, context.env, config);
-  if (found === undefined) throw new AuthError(`No API key is known for ${whereName(where)}`, { hint });
+  if (found === undefined) throw new AuthError(`No API key is known for ${targetName(target)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);
   const service = serviceOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });

@@ -5,7 +5,7 @@ import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
 import type { EnvironmentName, StoredSettings } from '../../settings/settings.ts';
 import type { Environment, Sourced } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { Where } from '../../shared/where.ts';
+import type { Target } from '../../shared/target.ts';
 
 /** The global options as Commander parsed them; not yet validated against settings. */
 export interface GlobalOptions {
@@ -86,7 +86,7 @@ export function resolveColorFlag(text = 'auto'): ColorChoice {
 }
 
 /** An environment of a store, and what counts there. */
-export interface ChosenPlace {
+export interface ResolvedTarget {
   /** One of several stores; undefined: the one without a name. */
   readonly store: Sourced<string> | undefined;
   readonly environment: Sourced<EnvironmentName>;
@@ -94,16 +94,16 @@ export interface ChosenPlace {
   readonly config: StoredConfig;
 }
 
-export function whereOf({ store, environment }: ChosenPlace): Where {
+export function targetOf({ store, environment }: ResolvedTarget): Target {
   return { store: store?.value, env: environment.value };
 }
 
 /** Returns the place of a command by `--env` and `--store`. @throws UsageError for a store or an environment that can't be */
-export function resolvePlace(
+export function resolveTarget(
   env: Environment,
   globals: { readonly env?: string; readonly store?: string },
   file: ConfigFile,
-): ChosenPlace {
+): ResolvedTarget {
   const store = resolveStore(globals.store, env, file);
   const config = configOf(file, store?.value);
   const environment = resolveEnvironment(globals.env, env, config.settings);
@@ -116,21 +116,25 @@ export function resolvePlace(
 
 /** Reports whether `--env` and `--store` name a place; if neither is given they mean all. @param where of the command */
 export function isNamed(
-  { globals, where }: { readonly globals: GlobalOptions; readonly where: Where },
-  { env, store }: Where,
+  { globals, target }: { readonly globals: GlobalOptions; readonly target: Target },
+  { env, store }: Target,
 ): boolean {
-  return (globals.env === undefined || env === where.env) && (globals.store === undefined || store === where.store);
+  return (globals.env === undefined || env === target.env) && (globals.store === undefined || store === target.store);
 }
 
 /** A place that an operand names: `staging` of the store that is chosen, or `north/staging`. */
-export interface NamedPlace {
+export interface NamedTarget {
   readonly name: EnvironmentName;
   /** As it was typed; undefined: the store that is chosen. */
   readonly store: string | undefined;
 }
 
 /** @throws UsageError for what can't be the name of a store */
-export function resolveNamedPlace({ name, store }: NamedPlace, chosen: ChosenPlace, file: ConfigFile): ChosenPlace {
+export function resolveNamedTarget(
+  { name, store }: NamedTarget,
+  chosen: ResolvedTarget,
+  file: ConfigFile,
+): ResolvedTarget {
   const environment = { value: name, source: 'the command line' };
   if (name === 'sandbox') return { store: undefined, environment, config: configOf(file, undefined) };
   const named = store === undefined ? chosen.store : resolveStore(store, {}, file, 'the command line');

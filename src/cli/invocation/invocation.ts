@@ -5,16 +5,16 @@ import { refuseSudoInHome } from '../../settings/folders.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { exitCodes, PetstockError } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
-import { type Where, whereName } from '../../shared/where.ts';
+import { type Target, targetName } from '../../shared/target.ts';
 import type { Context, Output } from '../context.ts';
 import {
-  type ChosenPlace,
   type GlobalOptions,
+  type ResolvedTarget,
   resolveColorFlag,
   resolveFormat,
   resolvePatience,
-  resolvePlace,
-  whereOf,
+  resolveTarget,
+  targetOf,
 } from './globals.ts';
 import { Messages } from './messages.ts';
 import { Questions } from './questions.ts';
@@ -22,13 +22,13 @@ import { Results } from './results.ts';
 import { ServiceAccess } from './service-access.ts';
 
 /** Everything that one run of one command is given. Its configuration is as it was when the command began. */
-export interface Invocation extends ChosenPlace {
+export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
   /** `inventory apply`, for other processes that share the state. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
-  readonly where: Where;
+  readonly target: Target;
   /** All of the configuration file. Only what shows or changes the file itself looks there. */
   readonly configFile: ConfigFile;
   readonly messages: Messages;
@@ -94,32 +94,32 @@ export async function openInvocation(
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, env);
   const { config: configFile, warnings } = readConfigFor(running, folders.config);
-  const place = resolvePlace(env, globals, configFile);
-  const where = whereOf(place);
-  const format = resolveFormat(globals, place.config.settings, stdout.isTerminal, running);
+  const resolved = resolveTarget(env, globals, configFile);
+  const target = targetOf(resolved);
+  const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
   const patience = resolvePatience(globals);
   const flag = resolveColorFlag(globals.color);
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
 
   const messages = new Messages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
-  const results = new Results({ context, globals, format, messages, place: whereName(where), paint });
+  const results = new Results({ context, globals, format, messages, place: targetName(target), paint });
   if (results.wantsJson) context.onSecondInterrupt?.(lastWords);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
   const base = { context, globals, command, configFile, messages, questions };
   const isRead = stdout.isTerminal && format === 'table';
-  const service = new ServiceAccess({ ...base, ...patience, chosen: place, isRead });
+  const service = new ServiceAccess({ ...base, ...patience, chosen: resolved, isRead });
   let codes: Promise<BarCodes | undefined> | undefined;
   const shopCodes = async () => {
-    if (place.config.settings.codes === undefined) return undefined;
+    if (resolved.config.settings.codes === undefined) return undefined;
     // Lazily: few shops have names.
-    codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...place }));
+    codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
     return codes;
   };
   const petNames = async () => (await shopCodes())?.names;
-  return { ...base, ...place, where, results, service, shopCodes, petNames };
+  return { ...base, ...resolved, target, results, service, shopCodes, petNames };
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */

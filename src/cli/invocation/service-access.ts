@@ -4,13 +4,13 @@ import { messageLines } from '../../output/text-width.ts';
 import type { StoredConfig } from '../../settings/config-file.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
-import { whereName } from '../../shared/where.ts';
+import { targetName } from '../../shared/target.ts';
 import type { Connection, ConnectionUse, ConnectOptions } from './connect.ts';
-import { type ChosenPlace, type NamedPlace, resolveNamedPlace, whereOf } from './globals.ts';
+import { type NamedTarget, type ResolvedTarget, resolveNamedTarget, targetOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
 export interface ServiceAccessOptions extends ConnectOptions {
-  readonly chosen: ChosenPlace;
+  readonly chosen: ResolvedTarget;
   readonly questions: Questions;
   /** A person reads the result: a table at a terminal. */
   readonly isRead: boolean;
@@ -49,7 +49,7 @@ export class ServiceAccess {
     this.#triedAt = now;
     try {
       const meant = await connection.withMeantState();
-      this.#connections.set(whereName(whereOf(chosen)), Promise.resolve(meant));
+      this.#connections.set(targetName(targetOf(chosen)), Promise.resolve(meant));
       return meant;
     } catch {
       // It is not back yet.
@@ -58,7 +58,7 @@ export class ServiceAccess {
   }
 
   /** Names places that `at` reads, if a person reads the result. */
-  async announceReading(named: readonly NamedPlace[]): Promise<void> {
+  async announceReading(named: readonly NamedTarget[]): Promise<void> {
     for (const one of this.options.isRead ? named : []) {
       await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
     }
@@ -91,33 +91,33 @@ export class ServiceAccess {
   }
 
   /** Does `work` with the connection to another environment. An error says which place it is about. */
-  async at<Result>(named: NamedPlace, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async at<Result>(named: NamedTarget, work: (connection: Connection) => Promise<Result>): Promise<Result> {
     const { configFile, chosen } = this.options;
-    const place = resolveNamedPlace(named, chosen, configFile);
+    const resolved = resolveNamedTarget(named, chosen, configFile);
     try {
-      return await work(await this.#connectTo(place, {}));
+      return await work(await this.#connectTo(resolved, {}));
     } catch (error) {
-      throw error instanceof PetstockError ? error.with({ where: whereOf(place) }) : error;
+      throw error instanceof PetstockError ? error.with({ target: targetOf(resolved) }) : error;
     }
   }
 
-  #connectTo(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
-    const name = whereName(whereOf(place));
-    const connection = this.#connections.get(name) ?? this.#open(place, use);
+  #connectTo(resolved: ResolvedTarget, use: ConnectionUse): Promise<Connection> {
+    const name = targetName(targetOf(resolved));
+    const connection = this.#connections.get(name) ?? this.#open(resolved, use);
     this.#connections.set(name, connection);
     return connection;
   }
 
-  async #open(place: ChosenPlace, use: ConnectionUse): Promise<Connection> {
+  async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<Connection> {
     this.#triedAt = this.options.context.clock.monotonic();
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
-    return connect(this.options, place, use);
+    return connect(this.options, resolved, use);
   }
 
   async #showBanner(connection: Connection, options = { always: false }): Promise<void> {
     const { env, baseUrl } = connection;
-    const where = whereName(connection);
+    const where = targetName(connection);
     const banner = (paint: Paint) => {
       const name = paint.bold(env === 'production' ? paint.red(where) : where);
       return [`${paint.cyan('▸')} ${name}${baseUrl === '' ? '' : ` · ${stripControls(baseUrl)}`}`];
@@ -140,7 +140,7 @@ export class ServiceAccess {
       const { rateLimitLine } = await import('../../output/rate-limit-text.ts');
       const resetIn = Math.max(0, seen.resetAt - context.clock.now());
       const line = rateLimitLine(seen, Math.ceil(resetIn / 1000), isTerminal ? grouped : String);
-      const text = all.length === 1 ? line : `${whereName(connection)}: ${line}`;
+      const text = all.length === 1 ? line : `${targetName(connection)}: ${line}`;
       // It is worth a look once little is left.
       const isPlenty = seen.remaining * 4 > seen.limit;
       await messages.show((paint, width) =>

@@ -7,11 +7,11 @@ import type { OpenStateOptions } from '../../state/open-state.ts';
 import type { Connection } from '../../state/sqlite/connection.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
-import type { ChosenPlace } from './globals.ts';
+import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';
 
 /** The parts of an invocation that say which state it opens. */
-interface StateUse extends Omit<ChosenPlace, 'store'> {
+interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;
   /** The name that other processes are shown: `history list`. */

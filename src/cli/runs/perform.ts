@@ -6,8 +6,8 @@ import { estimateText } from '../../output/rate-limit-text.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
-import { whereName } from '../../shared/where.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
+import { targetName } from '../../shared/target.ts';
 import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
@@ -93,7 +93,7 @@ const openResults: ReadonlySet<string> = new Set(['planned', 'conflict', 'unknow
 
 function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): RunAudience {
   const { invocation } = access;
-  const { messages, questions, where, context } = invocation;
+  const { messages, questions, target, context } = invocation;
   const { stdinIsTaken, dryRun, concurrency } = options;
   const estimator = createEstimator(access, concurrency);
   const asks = !dryRun && questions.willAsk(stdinIsTaken);
@@ -113,9 +113,9 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
     agree: async (rows) => {
-      const question = planQuestion(rows, where, job.intention, job.names);
+      const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
-      const typed = where.env === 'production' && !isOne ? whereName(where) : undefined;
+      const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
       const undone = job.resumed && { undone: 'Nothing more was written' };
       await questions.confirm({ ...question, typed, stdinIsTaken, look: job.look, ...undone });
     },
@@ -124,7 +124,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {
         // At once, since a second Ctrl-C ends the process without another word.
-        const resume = petstock`inventory apply --resume ${run} ${whereWords(where)}`;
+        const resume = petstock`inventory apply --resume ${run} ${targetWords(target)}`;
         stopping = messages.note(`Stopping after the requests in flight. To resume later: ${resume}`);
       };
       context.interrupted.addEventListener('abort', onInterrupt, { once: true });

@@ -2,12 +2,12 @@ import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
-import { whereName } from '../../shared/where.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
+import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import { type RunAccess, requireRun, requireSamePlace, requireSameService, withWayOn } from './run-access.ts';
+import { type RunAccess, requireRun, requireSameService, requireSameTarget, withWayOn } from './run-access.ts';
 
 /**
  * Resumes a run.
@@ -23,11 +23,11 @@ export async function resumeRun(
   onBegun: () => Promise<void>,
   whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
-  const { questions, service, where } = invocation;
+  const { questions, service, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
-  requireSamePlace(run, where, command);
-  const again = [...command, ...whereWords(run)];
+  requireSameTarget(run, target, command);
+  const again = [...command, ...targetWords(run)];
   const look = petstock`${again} --dry-run`;
   if (!options.dryRun) questions.requireAnswer({ look });
   await withWayOn(
@@ -60,16 +60,16 @@ async function goOn(access: RunAccess, run: RunRecord, given: Pick<PlanJob, 'loo
 
 /** Of the runs without a process; else of those whose process may be gone with the last start of the machine, which takes a wait. */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
-  const { where } = invocation;
+  const { target } = invocation;
   const latest = await withExistingState(invocation, async (state) => {
     for (const unfinished of ['incomplete', 'running'] as const) {
-      const filter = { env: where.env, store: where.store ?? null, state: unfinished, limit: 1 };
+      const filter = { env: target.env, store: target.store ?? null, state: unfinished, limit: 1 };
       for await (const run of state?.history.runs(filter) ?? []) return run;
     }
     return undefined;
   });
   if (latest !== undefined) return latest;
-  throw new NotFoundError(`There is no unfinished run in ${whereName(where)}; nothing was sent`, {
+  throw new NotFoundError(`There is no unfinished run in ${targetName(target)}; nothing was sent`, {
     hint: 'petstock history list',
   });
 }

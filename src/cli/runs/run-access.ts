@@ -1,8 +1,8 @@
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
-import { petstock, shellWord, whereWords } from '../../shared/hint.ts';
-import { type Where, whereName } from '../../shared/where.ts';
+import { petstock, shellWord, targetWords } from '../../shared/hint.ts';
+import { type Target, targetName } from '../../shared/target.ts';
 import type { Connection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -42,21 +42,24 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
 }
 
 /** Throws UsageError if a run was made elsewhere. To be called before anything else is asked of a place that may not be set up. */
-export function requireSamePlace(run: RunRecord, where: Where, command: readonly string[]): void {
-  if (run.env === where.env && run.store === where.store) return;
-  throw new UsageError(`Run ${run.run} was made in ${whereName(run)}, not in ${whereName(where)}; nothing was sent`, {
-    hint: petstock`${command} ${whereWords(run)}`,
-  });
+export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
+  if (run.env === target.env && run.store === target.store) return;
+  throw new UsageError(
+    `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}; nothing was sent`,
+    {
+      hint: petstock`${command} ${targetWords(run)}`,
+    },
+  );
 }
 
 /** @throws UsageError if a run was made at another service */
 export function requireSameService(run: RunRecord, connection: Connection, command: readonly string[]): void {
   const { env, store, baseUrl, service } = connection;
   if (run.service === service) return;
-  const now = `${whereName(connection)} is now ${baseUrl}`;
+  const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
-    hint: variable + petstock`${command} ${whereWords(run)}`,
+    hint: variable + petstock`${command} ${targetWords(run)}`,
   });
 }
 

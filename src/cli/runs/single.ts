@@ -4,8 +4,8 @@ import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { RunEnd } from '../../runs/execute.ts';
 import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
-import { petstock, whereWords } from '../../shared/hint.ts';
-import { whereName } from '../../shared/where.ts';
+import { petstock, targetWords } from '../../shared/hint.ts';
+import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
@@ -61,7 +61,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
 
 /** A person agrees to it if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
 function singleAudience(access: RunAccess): SingleAudience {
-  const { context, messages, questions, config, where } = access.invocation;
+  const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
   const onInterrupt = () => void messages.note('Stopping after the request in flight. Ctrl-C again ends at once.');
   const asksAlways = config.settings.confirm === 'always';
@@ -82,7 +82,7 @@ function singleAudience(access: RunAccess): SingleAudience {
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();
       const { planQuestion } = await import('../../output/preview.ts');
-      await questions.confirm(planQuestion([asked], where, { verb: 'Write', facts }, names));
+      await questions.confirm(planQuestion([asked], target, { verb: 'Write', facts }, names));
     },
   };
 }
@@ -106,7 +106,7 @@ async function printItem(
   { lowStock, check }: SingleOptions,
   error: PetstockError | undefined,
 ): Promise<void> {
-  const { results, where } = invocation;
+  const { results, target } = invocation;
   const [row] = report.rows;
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
@@ -115,20 +115,20 @@ async function printItem(
   await results.print(view, { inSpiteOfInterruption: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');
-    const message = `${onePet(row, where)} was written, but that could not be shown: ${cause.message}`;
+    const message = `${onePet(row, target)} was written, but that could not be shown: ${cause.message}`;
     throw new FailureError(message, { cause });
   });
 }
 
 /** Without an Error body the address itself may be wrong, so nothing is said about the pet. */
-function worded({ where }: Invocation, write: SingleWrite, error: unknown): PetstockError {
+function worded({ target }: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.service === undefined) return error;
   const { command, petId, quantity, delta } = write;
   const coded = [...command.split(' '), '--code', `${petId}`, `${quantity ?? delta}`];
   const way = mayBeBarCode(petId) ? coded : ['inventory', 'list'];
   return error.with({
-    message: `There is no pet ${petId} in ${whereName(where)}`,
-    hint: petstock`${way} ${whereWords(where)}`,
+    message: `There is no pet ${petId} in ${targetName(target)}`,
+    hint: petstock`${way} ${targetWords(target)}`,
   });
 }

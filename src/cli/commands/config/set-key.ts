@@ -3,17 +3,17 @@ import { absoluteCommand, absoluteShellCommand } from '../../../settings/command
 import { configFile, type StoredConfig } from '../../../settings/config-file.ts';
 import { maskKey, parseKey } from '../../../settings/key-and-url.ts';
 import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/resolve.ts';
-import { type Credential, type RemotePlace, setKey, unsetKey } from '../../../settings/write-config.ts';
+import { type Credential, type RemoteTarget, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { whereName } from '../../../shared/where.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
 import { flagWords } from '../option-values.ts';
 import { requireBaseUrl } from './set.ts';
-import { readSecret, remotePlace } from './show.ts';
+import { readSecret, remoteTarget } from './show.ts';
 
 const commands = `
 
@@ -64,20 +64,20 @@ const setKeyOf = define({
 
 async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise<void> {
   const { context, config, messages } = invocation;
-  const place = remotePlace(invocation, 'key');
+  const target = remoteTarget(invocation, 'key');
   const address =
     options.url === undefined
       ? undefined
-      : requireBaseUrl(options.url, commandAgain(place, { ...options, url: 'https://host/v1' }));
-  const credential = commandOf(options) ?? (await typedKey(context, place, options));
-  const inForce = address ?? resolveBaseUrl(place.env, context.env, config)?.value;
-  if (options.check) await requireAcceptance(invocation, place, credential, inForce, options);
-  await setKey(place, credential, inForce, address !== undefined);
+      : requireBaseUrl(options.url, commandAgain(target, { ...options, url: 'https://host/v1' }));
+  const credential = commandOf(options) ?? (await typedKey(context, target, options));
+  const inForce = address ?? resolveBaseUrl(target.env, context.env, config)?.value;
+  if (options.check) await requireAcceptance(invocation, target, credential, inForce, options);
+  await setKey(target, credential, inForce, address !== undefined);
   const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
-  await messages.note(`Stored ${what} of ${whereName(place)} in ${configFile(place.folder)}${whose}`);
+  await messages.note(`Stored ${what} of ${targetName(target)} in ${configFile(target.folder)}${whose}`);
   for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
-    const shadow = describeShadow(thing, place.env, context.env, place.store);
+    const shadow = describeShadow(thing, target.env, context.env, target.store);
     if (shadow !== undefined) await messages.warn(shadow);
   }
 }
@@ -85,12 +85,12 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
 /** Sends one request with a key that is not stored yet. @throws its error, which says where the key came from */
 async function requireAcceptance(
   { context, config, service }: Invocation,
-  place: RemotePlace,
+  target: RemoteTarget,
   credential: Credential,
   address: string | undefined,
   options: SetKeyOptions,
 ): Promise<void> {
-  const { store, env } = place;
+  const { store, env } = target;
   const variable = keySource(env, context.env, store);
   if (variable !== undefined) {
     throw new UsageError(`${variable} is set, and its key would be checked instead: unset it. Nothing was stored`);
@@ -113,7 +113,7 @@ async function requireAcceptance(
     throw error.with({
       message: `${sentence(error.message)} The key was not stored`,
       keySource: isKey ? (isTyped ? 'what was typed' : 'stdin') : 'the command given with --command',
-      hint: error.status === 401 ? commandAgain(place, options) : error.hint,
+      hint: error.status === 401 ? commandAgain(target, options) : error.hint,
     });
   }
 }
@@ -139,10 +139,10 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
   );
 }
 
-async function typedKey(context: Invocation['context'], place: RemotePlace, options: SetKeyOptions): Promise<string> {
-  const key = parseKey(await readSecret(context, `API key for ${whereName(place)}`));
+async function typedKey(context: Invocation['context'], target: RemoteTarget, options: SetKeyOptions): Promise<string> {
+  const key = parseKey(await readSecret(context, `API key for ${targetName(target)}`));
   if (key.ok) return key.value;
-  throw new UsageError(`Nothing was stored: ${key.fault}.`, { hint: commandAgain(place, options) });
+  throw new UsageError(`Nothing was stored: ${key.fault}.`, { hint: commandAgain(target, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {
@@ -160,15 +160,15 @@ export const defineUnsetKey = define({
   examples: [['petstock config unset-key --env production']],
   action: async (invocation) => {
     const { context, config, messages } = invocation;
-    const place = remotePlace(invocation, 'key');
-    const { store, env } = place;
-    const where = whereName(place);
+    const target = remoteTarget(invocation, 'key');
+    const { store, env } = target;
+    const where = targetName(target);
     const [key, command] = [config.keys[env], config.keyCommands[env]];
-    const file = configFile(place.folder);
+    const file = configFile(target.folder);
     if (key === undefined && command === undefined) {
       await messages.note(`No key of ${where} is stored in ${file}`);
     } else {
-      await unsetKey(place);
+      await unsetKey(target);
       const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
       await messages.note(`Removed ${what} of ${where} from ${file}`);
     }

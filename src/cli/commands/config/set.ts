@@ -13,12 +13,12 @@ import { urlVariable, variable } from '../../../settings/variables.ts';
 import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { whereName } from '../../../shared/where.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../define.ts';
-import { entryName, environmentOf, isSetting, readSecret, remotePlace, settingsPlace, shownSetting } from './show.ts';
+import { entryName, environmentOf, isSetting, readSecret, remoteTarget, settingsTarget, shownSetting } from './show.ts';
 
 const settingLines = settingNames.map((name) => {
   const { values, meaning, defaultValue } = definitionOf(name);
@@ -42,13 +42,13 @@ export const defineSet = define({
   ],
   after: '\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.',
   action: async (invocation, _options, text, given?: string) => {
-    const { context, messages, where } = invocation;
-    const name = settingName(text, where);
+    const { context, messages, target } = invocation;
+    const name = settingName(text, target);
     const { isSecret = false, isForAllStores = false, values, variable: source, parse, toStore } = definitionOf(name);
     if (given === undefined && !isSecret) {
       throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
     }
-    const place = settingsPlace(invocation);
+    const place = settingsTarget(invocation);
     const typed = given ?? (await readSecret(context, `URL for ${name}`));
     if (isForAllStores && place.store !== undefined) {
       throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
@@ -96,19 +96,19 @@ export const defineUnset = define({
     const name = entryName(text, value);
     if (isSetting(name)) return forgetSetting(invocation, name);
     if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
-    const where = whereWords({ store: invocation.store?.value, env: environmentOf(name) });
+    const where = targetWords({ store: invocation.store?.value, env: environmentOf(name) });
     throw new UsageError('Keys have a command of their own.', { hint: petstock`config unset-key ${where}` });
   },
 });
 
 async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
-  const place = settingsPlace(invocation);
-  const file = configFile(place.folder);
-  const { settings } = storedStore(invocation.configFile, place.store);
-  const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
+  const target = settingsTarget(invocation);
+  const file = configFile(target.folder);
+  const { settings } = storedStore(invocation.configFile, target.store);
+  const whose = target.store === undefined ? '' : ` for the store ${target.store}`;
   if (settings[name] === undefined) return invocation.messages.note(`${name} is not set${whose} in ${file}`);
-  await setSetting(place, name, undefined);
-  const value = place.store === undefined ? definitionOf(name).defaultValue : undefined;
+  await setSetting(target, name, undefined);
+  const value = target.store === undefined ? definitionOf(name).defaultValue : undefined;
   const now = value === undefined ? '' : `; the default is ${value}`;
   await invocation.messages.note(`Removed ${name}${whose} from ${file}${now}`);
 }
@@ -117,7 +117,7 @@ async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentN
   const { config, context, messages } = invocation;
   const store = invocation.store?.value;
   const place = { folder: context.folders.config, store, env: environment };
-  const [file, where] = [configFile(place.folder), whereName(place)];
+  const [file, where] = [configFile(place.folder), targetName(place)];
   if (config.urls[environment] === undefined) {
     await messages.note(`No URL of ${where} is stored in ${file}`);
   } else {
@@ -142,11 +142,11 @@ export const defineSetUrl = define({
     ['petstock config unset url --env staging', 'removes it'],
   ],
   action: async (invocation, _options, text) => {
-    const place = remotePlace(invocation, 'URL');
-    const url = requireBaseUrl(text, petstock`config set-url https://host/v1 ${whereWords(place)}`);
-    await setUrl(place, url);
-    await invocation.messages.note(`Stored the URL ${url} of ${whereName(place)} in ${configFile(place.folder)}`);
-    const shadow = describeShadow('URL', place.env, invocation.context.env, place.store);
+    const target = remoteTarget(invocation, 'URL');
+    const url = requireBaseUrl(text, petstock`config set-url https://host/v1 ${targetWords(target)}`);
+    await setUrl(target, url);
+    await invocation.messages.note(`Stored the URL ${url} of ${targetName(target)} in ${configFile(target.folder)}`);
+    const shadow = describeShadow('URL', target.env, invocation.context.env, target.store);
     if (shadow !== undefined) await invocation.messages.warn(shadow);
   },
 });

@@ -14,11 +14,11 @@ import {
   settingNames,
 } from '../../../settings/settings.ts';
 import type { Environment, Sourced } from '../../../settings/variables.ts';
-import type { ConfigPlace, RemotePlace } from '../../../settings/write-config.ts';
+import type { ConfigTarget, RemoteTarget } from '../../../settings/write-config.ts';
 import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
@@ -50,7 +50,7 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
 }
 
 /** Returns where the key and the URL of the chosen place are kept. @throws UsageError for the sandbox, which makes its own */
-export function remotePlace({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemotePlace {
+export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
   if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
   const words = `The sandbox makes its own ${thing}: there is nothing to set. Name another environment with --env`;
@@ -58,7 +58,7 @@ export function remotePlace({ context, store, environment }: Invocation, thing: 
 }
 
 /** Returns where settings are kept: in a store only if `--store` names it, since a guard should hold everywhere. */
-export function settingsPlace({ context, globals, store }: Invocation): ConfigPlace {
+export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
 }
 
@@ -184,7 +184,7 @@ function notSet(ref: EntryRef): FailureError {
   const { store, name } = ref;
   const hint = isSetting(name)
     ? petstock`config set ${name} ${definitionOf(name).isSecret ? [] : '<value>'}`
-    : petstock`config ${name.startsWith('url.') ? ['set-url', 'https://<your-store>/v1'] : 'set-key'} ${whereWords({ store, env: environmentOf(name) })}`;
+    : petstock`config ${name.startsWith('url.') ? ['set-url', 'https://<your-store>/v1'] : 'set-key'} ${targetWords({ store, env: environmentOf(name) })}`;
   return new FailureError(`${fullName(ref)} is not set`, { hint });
 }
 

@@ -10,7 +10,7 @@ import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { chosenPlace, parseDate } from './selection.ts';
+import { chosenTarget, parseDate } from './selection.ts';
 
 export const defineHistoryExport = define({
   needsConfig: false,
@@ -40,7 +40,7 @@ export const defineHistoryExport = define({
     requireFileName(file, 'history export');
     const now = context.clock.now();
     const filter: SettledFilter = {
-      ...chosenPlace(invocation),
+      ...chosenTarget(invocation),
       since: parseDate('--since', options.since, now, 'start'),
       until: parseDate('--until', options.until, now, 'end'),
       after: wholeNumberOf('--after', options.after),
@@ -56,7 +56,7 @@ export const defineHistoryExport = define({
       const text = (await loadRenderer(format))(historyExportView(rows), rendering);
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
-      const open = state === undefined ? 0 : await openRows(state.history, chosenPlace(invocation));
+      const open = state === undefined ? 0 : await openRows(state.history, chosenTarget(invocation));
       const left = open === 1 ? '1 row has no outcome yet, and comes' : `${open} rows have no outcome yet, and come`;
       const how = 'once the run has gone on (petstock history list --state incomplete).';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);

@@ -8,7 +8,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
-import { chosenPlaceText, parseDate } from './selection.ts';
+import { chosenTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
@@ -36,7 +36,7 @@ export const defineHistoryPrune = define({
     };
     await withExistingState(invocation, async (state) => {
       const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
-      await invocation.messages.note(`${counted(removed, 'run')}${chosenPlaceText(invocation)} removed.`);
+      await invocation.messages.note(`${counted(removed, 'run')}${chosenTargetText(invocation)} removed.`);
     });
   },
 });

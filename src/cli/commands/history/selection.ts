@@ -1,21 +1,21 @@
 import type { RunFilter } from '../../../inventory/run-records.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { whereName } from '../../../shared/where.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /** Runs of the store and the environment that `--store` and `--env` name; of all if neither is given. */
-export function chosenPlace({ globals, where }: Invocation): Pick<RunFilter, 'env' | 'store'> {
+export function chosenTarget({ globals, target }: Invocation): Pick<RunFilter, 'env' | 'store'> {
   return {
-    env: globals.env === undefined ? undefined : where.env,
-    store: globals.store === undefined ? undefined : (where.store ?? null),
+    env: globals.env === undefined ? undefined : target.env,
+    store: globals.store === undefined ? undefined : (target.store ?? null),
   };
 }
 
 /** ` of north/staging`, or nothing if all are meant. */
-export function chosenPlaceText({ globals, where }: Invocation): string {
+export function chosenTargetText({ globals, target }: Invocation): string {
   if (globals.env === undefined && globals.store === undefined) return '';
-  if (globals.env !== undefined) return ` of ${whereName(where)}`;
-  return where.store === undefined ? ' of the store without a name' : ` of the store ${where.store}`;
+  if (globals.env !== undefined) return ` of ${targetName(target)}`;
+  return target.store === undefined ? ' of the store without a name' : ` of the store ${target.store}`;
 }
 
 const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;

@@ -4,15 +4,15 @@ import { historyRunFacts, historyRunHints, historyRunView } from '../../../outpu
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
-import { whereName } from '../../../shared/where.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
-import { chosenPlace, chosenPlaceText, parseDate } from './selection.ts';
+import { chosenTarget, chosenTargetText, parseDate } from './selection.ts';
 
 const mostShown = 20;
 
@@ -61,18 +61,18 @@ export const defineHistoryList = define({
           if (history !== undefined) yield* history.rows(id);
         },
         hasAllPets: showsAll,
-        place: whereName(invocation.where),
+        place: targetName(invocation.target),
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation),
         page: {
-          title: `History${chosenPlaceText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
+          title: `History${chosenTargetText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
           facts: [`Printed ${localMinute(now)}`],
         },
       });
       await results.print(view);
       const open = seen.incomplete;
       if (open !== undefined && context.stdout.isTerminal && context.stderr.isTerminal) {
-        await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${whereWords(open)}`}`);
+        await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${targetWords(open)}`}`);
       }
       if (chosen === undefined && seen.more) {
         await messages.note(`These are the latest ${mostShown} runs. To see more: petstock history list --limit 100`);
@@ -106,7 +106,7 @@ function onlyText({ pet, ref, user, mine, state }: ListOptions, limit: number | 
 function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
   const now = invocation.context.clock.now();
   return {
-    ...chosenPlace(invocation),
+    ...chosenTarget(invocation),
     petId: options.pet === undefined ? undefined : petIdOf(options.pet),
     ref: options.ref,
     since: parseDate('--since', options.since, now, 'start'),

@@ -7,8 +7,8 @@ import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileOperand, petstock, whereWords } from '../../../shared/hint.ts';
-import { whereName } from '../../../shared/where.ts';
+import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
+import { targetName } from '../../../shared/target.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -142,7 +142,7 @@ async function planFile(
   options: FileOptions,
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
-  const { where, questions } = invocation;
+  const { target, questions } = invocation;
   const look = petstock`${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
@@ -160,12 +160,12 @@ async function planFile(
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
-  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: whereName(where) });
+  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
   if (faults.length > 0) {
     const absent = skipUnknown ? [] : absentPets(changes, quantities);
     const code = absent.find(mayBeBarCode);
     const codes = invocation.config.settings.codes === undefined ? ['--codes', '<codes.csv>'] : [];
-    const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${whereWords(where)}`;
+    const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
     throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
@@ -203,7 +203,7 @@ async function read({ context }: Invocation, file: string, reading: string, opti
 }
 
 function commandOf(file: string, invocation: Invocation, flags: ApplyOptions): readonly string[] {
-  const words = [...flagWords({ ...flags }), ...sharedWords(invocation), ...whereWords(invocation.where)];
+  const words = [...flagWords({ ...flags }), ...sharedWords(invocation), ...targetWords(invocation.target)];
   return ['inventory', 'apply', fileOperand(file), ...words];
 }
 

@@ -55,7 +55,7 @@ function sideOf(name: string): Side {
   if (environment === 'sandbox' && store !== undefined) {
     throw new UsageError(`The sandbox belongs to no store: it is sandbox. A file of that name is ./${name}`);
   }
-  if (environment !== undefined) return { kind: 'environment', name, place: { name: environment, store } };
+  if (environment !== undefined) return { kind: 'environment', name, target: { name: environment, store } };
   if (name === '') throw new UsageError('The name of a side is empty: name an environment, a file, or - for stdin');
   return { kind: 'file', name: name === '-' ? 'stdin' : name, file: name };
 }
@@ -83,9 +83,9 @@ function requireSense({ environment, globals }: Invocation, { only, changes }: P
 
 async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
   const { readSide } = await import('./read-side.ts');
-  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.place] : []));
+  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
   // While a side has no address or no key, or a file has a fault, nothing is sent.
-  for (const place of places) await invocation.service.at(place, async () => {});
+  for (const target of places) await invocation.service.at(target, async () => {});
   if (!options.changes) await invocation.service.announceReading(places);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;

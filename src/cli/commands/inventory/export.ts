@@ -5,7 +5,7 @@ import { counted } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileOperand, petstock, whereWords } from '../../../shared/hint.ts';
+import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
 import { requireFileName } from '../option-values.ts';
@@ -38,14 +38,14 @@ export const defineExport = define({
     const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const counts = { pets: 0 };
     const rows = exportRows(stock, counts);
-    const { globals, where } = invocation;
+    const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
     const view: View = { shape: 'list', columns: plainColumns(fields), rows };
     const text =
       format === 'json' || format === 'ndjson'
         ? (await import('../../../output/json.ts'))[format](view, globals)
         : changeFileText(rows, { spreadsheet, delimiter });
-    const place = globals.env === undefined && globals.store === undefined ? [] : whereWords(where);
+    const place = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
     const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${place}`;
     const done = () =>
       `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit quantity, then: ${next}`;

@@ -6,7 +6,7 @@ import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { whereName } from '../../../shared/where.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import { listOf, oneOf, quantityOf, required } from '../option-values.ts';
@@ -61,7 +61,7 @@ export const defineList = define({
       const { fields } = selection;
       const viewOptions = { ...(await stockViewOptions(invocation)), fields };
       const page = stockPage(
-        whereName(invocation.where) + onlyText(options),
+        targetName(invocation.target) + onlyText(options),
         viewOptions.lowStock,
         invocation.context.clock.now(),
       );

@@ -9,12 +9,12 @@ import { FailureError, InterruptedError, UsageError } from '../../../shared/erro
 import { systemCode } from '../../../shared/file-error.ts';
 import type { Context } from '../../context.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
-import type { NamedPlace } from '../../invocation/globals.ts';
+import type { NamedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { scanStock, type UnreadablePets } from './stock.ts';
 
 export type Side =
-  | { readonly kind: 'environment'; readonly name: string; readonly place: NamedPlace }
+  | { readonly kind: 'environment'; readonly name: string; readonly target: NamedTarget }
   /** `file`: `-` for stdin. */
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
@@ -25,7 +25,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
       throw unreadableSide(side.file, error);
     });
   }
-  const list = await invocation.service.at(side.place, ({ client }) =>
+  const list = await invocation.service.at(side.target, ({ client }) =>
     StockList.gather(scanStock(invocation, client, unreadable)),
   );
   const repeated = list.repeated();

@@ -3,7 +3,7 @@ import type { Change } from '../../../inventory/change.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
@@ -124,7 +124,7 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   if (open !== undefined) {
     throw new ConflictError(
       `${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`,
-      { hint: petstock`inventory apply --resume ${open.run} ${whereWords(open)}`, run: open.run },
+      { hint: petstock`inventory apply --resume ${open.run} ${targetWords(open)}`, run: open.run },
     );
   }
 }

@@ -4,8 +4,8 @@ import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns
 import { type InventoryItem, isPetStatus, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
 import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
-import { type Where, whereName } from '../../../shared/where.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
+import { type Target, targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
@@ -47,14 +47,14 @@ export async function findItems(
   return found;
 }
 
-export function noSuchPets({ where }: Invocation, petIds: readonly bigint[]): NotFoundError {
+export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): NotFoundError {
   const shown = petIds.slice(0, mostNamed);
   const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
   const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
   const code = petIds.find(mayBeBarCode);
   const look = code === undefined ? ['list'] : ['get', '--code', `${code}`];
-  return new NotFoundError(`There ${are} in ${whereName(where)}`, {
-    hint: petstock`inventory ${look} ${whereWords(where)}`,
+  return new NotFoundError(`There ${are} in ${targetName(target)}`, {
+    hint: petstock`inventory ${look} ${targetWords(target)}`,
   });
 }
 
@@ -69,7 +69,7 @@ export function requireWhole(
   absent: readonly bigint[] = [],
   matters?: (item: UnreadableItem) => boolean,
 ): void {
-  const leftOut = unreadable.error(invocation.where, matters);
+  const leftOut = unreadable.error(invocation.target, matters);
   const missing = absent.filter((petId) => !unreadable.has(petId));
   const notFound = missing.length > 0 ? noSuchPets(invocation, missing) : undefined;
   // First, since a terminal shows no more than the beginning of many lines.
@@ -100,10 +100,13 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
 
   /**
    * Returns what a command ends with once the rest is shown; undefined if nothing is wrong.
-   * @param where of the service, if it is one
+   * @param target of the service, if it is one
    * @param matters which of the unreadable ones the list would have had; default: all
    */
-  error(where: Where | undefined, matters: (item: UnreadableItem) => boolean = () => true): PetstockError | undefined {
+  error(
+    target: Target | undefined,
+    matters: (item: UnreadableItem) => boolean = () => true,
+  ): PetstockError | undefined {
     const unreadable = [...this.values()].filter(matters);
     const faults = [
       ...unreadable.map(({ petId, number, fault }) => ({
@@ -118,7 +121,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const [first] = faults;
     if (first === undefined) return undefined;
     // It shows the answer as it came.
-    const hint = where && petstock`api GET /inventory ${whereWords(where)}`;
+    const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
     if (faults.length === 1) return new FailureError(first.sentence, { hint });
     const lines = faults.slice(0, mostNamed).map(({ line }) => line);
     if (faults.length > mostNamed) lines.push(`and ${faults.length - mostNamed} more`);

@@ -10,7 +10,7 @@ import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';
 import { AuthError, FailureError, PetstockError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { whereName } from '../../../shared/where.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { lowStockOf, UnreadablePets } from './stock.ts';
 
@@ -114,13 +114,13 @@ class Watch {
   }
 
   async #begin({ list, unreadable }: Look): Promise<void> {
-    const { messages, where } = this.invocation;
+    const { messages, target } = this.invocation;
     const { petIds = [], interval } = this.options;
     this.longestId = list.longestId;
     const present = new Set(this.options.petIds && list.petIds());
     const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
     if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
-    const what = `${counted(list.size, 'pet')} of ${whereName(where)}`;
+    const what = `${counted(list.size, 'pet')} of ${targetName(target)}`;
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }
 

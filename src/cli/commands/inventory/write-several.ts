@@ -3,8 +3,8 @@ import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../shared/hint.ts';
-import { whereName } from '../../../shared/where.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
+import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withWayOn } from '../../runs/run-access.ts';
@@ -26,7 +26,7 @@ export async function writeSeveral(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
   );
   const given = [...flagWords({ ...flags, code: undefined, readFirst: undefined }), ...sharedWords(invocation)];
-  const command = ['inventory', verb, ...words, ...given, ...whereWords(invocation.where)];
+  const command = ['inventory', verb, ...words, ...given, ...targetWords(invocation.target)];
   const look = petstock`${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await withWayOn(command, async () => {
@@ -40,7 +40,7 @@ export async function writeSeveral(
       const error = noSuchPets(invocation, absent);
       throw error.with({ message: `${error.message}; nothing was written` });
     }
-    const { rows, faults } = planChanges(changes, quantities, { env: whereName(invocation.where) });
+    const { rows, faults } = planChanges(changes, quantities, { env: targetName(invocation.target) });
     if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
     const intention = { verb: 'Write' as const };
     await performPlan(access, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);

@@ -8,7 +8,7 @@ import { UsageError } from '../../../../shared/errors.ts';
 import { petstock } from '../../../../shared/hint.ts';
 import { quoted } from '../../../../shared/parsed.ts';
 import { singleLine } from '../../../../shared/sanitize.ts';
-import { whereName } from '../../../../shared/where.ts';
+import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
@@ -132,7 +132,7 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   const name = shortOf(session);
   const is = modeName(head.mode);
   if (!isAt(head, invocation)) {
-    const places = `${whereName(head)}, not ${whereName(invocation.where)}`;
+    const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
     const hint = commandFor([name], flags, invocation, head);
     throw new UsageError(`Session ${name} counts ${places}; nothing was sent`, { hint });
   }
@@ -145,6 +145,6 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }
 
-function isAt(head: SessionHead, { where }: Invocation): boolean {
-  return head.env === where.env && head.store === where.store;
+function isAt(head: SessionHead, { target }: Invocation): boolean {
+  return head.env === target.env && head.store === target.store;
 }

@@ -1,7 +1,7 @@
 import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../../shared/hint.ts';
-import type { Where } from '../../../../shared/where.ts';
+import { petstock, targetWords } from '../../../../shared/hint.ts';
+import type { Target } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
@@ -72,7 +72,7 @@ export function commandFor(
   chosen: readonly string[],
   flags: FlagValues,
   invocation: Invocation,
-  where: Where = invocation.where,
+  target: Target = invocation.target,
 ): string {
   // A session that is named keeps its label.
   const isNamed = chosen[0]?.startsWith('-') === false;
@@ -82,7 +82,7 @@ export function commandFor(
     merge: undefined,
     ...(isNamed && { label: undefined }),
   });
-  return petstock`inventory count ${chosen} ${words} ${sharedWords(invocation)} ${whereWords(where)}`;
+  return petstock`inventory count ${chosen} ${words} ${sharedWords(invocation)} ${targetWords(target)}`;
 }
 
 export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): readonly string[] {

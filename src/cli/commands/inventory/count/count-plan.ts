@@ -5,7 +5,7 @@ import { unknownLines, unknownRows } from '../../../../output/count-text.ts';
 import { plainPaint } from '../../../../output/terminal.ts';
 import { StockReader } from '../../../../runs/stock-reader.ts';
 import { NotFoundError, UsageError } from '../../../../shared/errors.ts';
-import { whereName } from '../../../../shared/where.ts';
+import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import type { CountOptions } from './count-options.ts';
@@ -43,7 +43,7 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
     const delta = isSum ? undefined : mode === 'take' ? -sum : sum;
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
-  const { rows } = planChanges(changes, quantities, { env: whereName(invocation.where) });
+  const { rows } = planChanges(changes, quantities, { env: targetName(invocation.target) });
   return { rows, stock, unknowns };
 }
 

@@ -7,7 +7,7 @@ import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, UsageError } from '../../../../shared/errors.ts';
-import { fileOperand, petstock, whereWords } from '../../../../shared/hint.ts';
+import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
@@ -70,7 +70,7 @@ export async function finishCount(
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
     const name = shortOf(session);
-    const next = petstock`inventory count ${name} ${whereWords(invocation.where)}`;
+    const next = petstock`inventory count ${name} ${targetWords(invocation.target)}`;
     await invocation.messages.note(`Session ${name} keeps what was counted: ${next}`);
   }
   if (unknowns.size === 0) return changed;
@@ -114,14 +114,14 @@ async function writeToFile(
   { guards, to = '-' }: FinishOptions,
   write: WriteFile,
 ): Promise<void> {
-  const { messages, where } = invocation;
+  const { messages, target } = invocation;
   requireWithinGuards(rows, guards);
   await write(rows);
   counting.noteWritten(rows, { how: 'written', file: to });
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: ${petstock`inventory apply ${fileOperand(to)} ${whereWords(where)}`}`);
+  await messages.note(`Apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }
 
 async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {

@@ -4,7 +4,7 @@ import { Sessions } from '../../../../counts/sessions.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
-import { whereName } from '../../../../shared/where.ts';
+import { targetName } from '../../../../shared/target.ts';
 import type { Connection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -25,7 +25,7 @@ function sessionsIn(connection: Connection, { context, messages }: Invocation): 
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
-  await invocation.results.print(sessionsView(named, whereName(invocation.where)));
+  await invocation.results.print(sessionsView(named, targetName(invocation.target)));
 }
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
@@ -93,7 +93,7 @@ const columnsFor = (place: string): readonly Column[] => [
 
 function tableRow(session: SessionFacts): Row {
   const { head } = session;
-  const shown = { name: head.session.slice(-4), at: localMinute(head.at), env: whereName(head) };
+  const shown = { name: head.session.slice(-4), at: localMinute(head.at), env: targetName(head) };
   return { ...rowOf(session), ...shown, state: stateText(session) };
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../../../../shared/errors.ts';
 import { petstock } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
-import { whereName } from '../../../../shared/where.ts';
+import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { readCodesFile } from '../../../shop-codes.ts';
@@ -94,7 +94,7 @@ function requireSameService(
   for (const { head } of chosen) {
     if (head.service === service) continue;
     throw new UsageError(
-      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${whereName(connection)} is now ${baseUrl}; nothing was sent`,
+      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}; nothing was sent`,
       { hint: commandFor(['--new'], flags, invocation, connection) },
     );
   }

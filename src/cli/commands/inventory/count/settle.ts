@@ -7,7 +7,7 @@ import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
-import { petstock, whereWords } from '../../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
@@ -80,7 +80,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
   });
   if (found === undefined || found.state === 'done') return found !== undefined;
   const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished; nothing was sent`;
-  throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${whereWords(found)}` });
+  throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
 /** @throws UsageError if the run that has ended a session is not finished */

@@ -4,7 +4,7 @@ import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
-import { whereName } from '../../../../shared/where.ts';
+import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
 const columns: readonly Column[] = [
@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
 
 /** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
-  const { results, messages, globals, context, where, config } = invocation;
+  const { results, messages, globals, context, target, config } = invocation;
   const { client } = await invocation.service.connectToRead();
   const { pets, names } = (await invocation.shopCodes()) ?? noBarCodes;
   const codes = new Map<bigint, string[]>();
@@ -34,7 +34,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
     shape: 'list' as const,
     columns,
     rows: [rows],
-    page: { title: `Stock-take of ${whereName(where)}`, facts },
+    page: { title: `Stock-take of ${targetName(target)}`, facts },
   };
   const isChosen = globals.json === true || (globals.output ?? config.settings.output) !== undefined;
   const isPage = !isChosen && !context.stdout.isTerminal;
