@@ -81,7 +81,7 @@ function intend(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord
   const decision = decide(state, at, wish);
   if (!decision.go) return;
   const request = { by, sentAt: at, expires, probe: decision.probe, overBefore: state.over };
-  for (const id of ids.slice(0, decision.places)) state.inFlight.set(id, request);
+  for (const id of ids.slice(0, decision.permits)) state.inFlight.set(id, request);
 }
 
 /** @returns the request, if it was in flight */

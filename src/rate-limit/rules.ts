@@ -4,8 +4,8 @@ import type { Window } from './window.ts';
 
 /** Whether requests may leave at a moment. */
 export type Decision =
-  /** `places`: how many; one if it is a probe. */
-  | { readonly go: true; readonly probe: boolean; readonly places: number }
+  /** `permits`: how many; one if it is a probe. */
+  | { readonly go: true; readonly probe: boolean; readonly permits: number }
   /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
   | { readonly go: false; readonly until: number | undefined };
 
@@ -23,8 +23,8 @@ export interface Wish {
  * and then as many are refused at once; a key is banned for too many refusals. With few places that is so few that
  * two windows in a row don't add up to ten. With many, others would have to take 15 of 16 places within one round trip.
  */
-function mostBesideOthers(places: number): number {
-  return Math.max(4, Math.floor(places / 16));
+function mostBesideOthers(permits: number): number {
+  return Math.max(4, Math.floor(permits / 16));
 }
 
 /**
@@ -53,7 +53,7 @@ export function decide(state: KeyState, at: number, { bulk, least, alone = false
   const pending = countPending(state, at);
   // The requests of processes that have died are taken for counted, like those that were answered.
   const dead = state.inFlight.size - pending;
-  const room = (window: Window) => placesIn(state, window.left - dead - headroom(state, window, first, bulk));
+  const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0 || at < first) {
     return { go: false, until: Math.max(first, ...spent.map((window) => endOf(state, window))) };
@@ -63,26 +63,26 @@ export function decide(state: KeyState, at: number, { bulk, least, alone = false
   if (onlyProbe) return decideProbe(state, at);
   const free = Math.min(...windows.map(room));
   const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers(free) : free;
-  const places = Math.min(most, free) - pending;
-  return places < needed ? { go: false, until: undefined } : { go: true, probe: false, places };
+  const permits = Math.min(most, free) - pending;
+  return permits < needed ? { go: false, until: undefined } : { go: true, probe: false, permits };
 }
 
 function decideProbe(state: KeyState, at: number): Decision {
   for (const { probe, expires } of state.inFlight.values()) {
     if (probe && expires > at) return { go: false, until: undefined };
   }
-  return { go: true, probe: true, places: 1 };
+  return { go: true, probe: true, permits: 1 };
 }
 
 /** How many requests may be in flight at once. Where others use the key, each of ours stands for one of theirs too. */
-function placesIn({ foreignRate }: KeyState, free: number): number {
+function permitsIn({ foreignRate }: KeyState, free: number): number {
   return foreignRate > 0 ? Math.floor((free + 1) / 2) : free;
 }
 
 /** How many may be in flight in a window that has just begun; at least one, so that somebody may try. */
 function roomOf(state: KeyState, window: Window, bulk: boolean): number {
   const free = window.limit - headroom(state, window, window.toldAt, bulk);
-  return Math.max(1, placesIn(state, free));
+  return Math.max(1, permitsIn(state, free));
 }
 
 function countPending(state: KeyState, at: number): number {

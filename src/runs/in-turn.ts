@@ -1,7 +1,7 @@
 import { giveBack, givingBack, type Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
-import type { Place } from '../state/stored-pets.ts';
+import type { PetLock } from '../state/stored-pets.ts';
 import { longestBusy, type Stock } from '../writes/row-write.ts';
 import { execute, maxGap, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
@@ -10,7 +10,7 @@ import { failBeforeWriting, StockReader } from './stock-reader.ts';
 /** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
 interface HeldStock {
   readonly stock: Stock;
-  readonly reserved: { readonly permit: Permit; readonly place: Place };
+  readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
 }
 
 /** How often to look whether the pet is free, in milliseconds. */
@@ -30,9 +30,9 @@ export async function executeInTurn(
   options: RunOptions,
   audience: RunAudience,
 ): Promise<RunEnd | undefined> {
-  const place = site.state.pets.place(site.service, petId);
+  const lock = site.state.pets.lock(site.service, petId);
   try {
-    const { stock, reserved } = await readInTurn(site, petId, place, audience).catch(failBeforeWriting);
+    const { stock, reserved } = await readInTurn(site, petId, lock, audience).catch(failBeforeWriting);
     let plan: ReturnType<typeof planOf>;
     try {
       plan = planOf(stock);
@@ -42,61 +42,61 @@ export async function executeInTurn(
     return plan && (await execute(site, { ...plan, stock, single: { reserved } }, options, audience));
   } finally {
     // What became of the pet matters more.
-    await leaveForNow(place);
+    await releaseForNow(lock);
   }
 }
 
-async function readInTurn(site: RunSite, petId: bigint, place: Place, audience: RunAudience): Promise<HeldStock> {
+async function readInTurn(site: RunSite, petId: bigint, lock: PetLock, audience: RunAudience): Promise<HeldStock> {
   const { governor, interrupted, clock } = site;
   const reader = new StockReader(site, (item) => audience.seen?.(item));
   // What others write from then on is noticed by the mark.
-  const beforeWait = () => leaveForNow(place);
+  const beforeWait = () => releaseForNow(lock);
   for (let isRepeated = false; ; isRepeated = true) {
-    const [forRead, ...forWrite] = await enterAdmitted(site, petId, place);
+    const [forRead, ...forWrite] = await lockAdmitted(site, petId, lock);
     const beforeRetry = async () => {
       await giveBack(forWrite);
       await beforeWait();
     };
     const read = { permit: forRead, beforeRetry };
-    const stock = await reader.read(new Set([petId]), read, place.seen).catch(givingBack(forWrite));
+    const stock = await reader.read(new Set([petId]), read, lock.seen).catch(givingBack(forWrite));
     const [held] = forWrite;
-    if (held !== undefined) return { stock, reserved: { permit: held, place } };
+    if (held !== undefined) return { stock, reserved: { permit: held, lock } };
     // Only a probe could go, as in a new window, or it took another try: now the answer says what is left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ least: 1, most: 1, beforeWait }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;
     // A limit of one request a window has no room for both: a second look would have to wait as well.
-    if (isFresh || isRepeated) return { stock, reserved: { permit, place } };
+    if (isFresh || isRepeated) return { stock, reserved: { permit, lock } };
     await permit.unsent();
   }
 }
 
 /** Has both requests admitted and takes the pet, which is not held while the limit is waited for. */
-async function enterAdmitted(site: RunSite, petId: bigint, place: Place): Promise<readonly Permit[]> {
+async function lockAdmitted(site: RunSite, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
   const { governor, interrupted } = site;
   let isEntered = false;
   const beforeWait = async () => {
     isEntered = false;
-    await leaveForNow(place);
+    await releaseForNow(lock);
   };
   for (;;) {
     const permits = await governor.admitSeveral({ least: 2, most: 2, beforeWait }, interrupted);
-    if (isEntered || (await place.enter().catch(givingBack(permits))) === undefined) return permits;
+    if (isEntered || (await lock.tryAcquire().catch(givingBack(permits))) === undefined) return permits;
     // Nothing is reserved while another command is waited for.
     for (const permit of permits) await permit.unsent();
-    await enterInTurn(site, petId, place);
+    await enterInTurn(site, petId, lock);
     isEntered = true;
   }
 }
 
 /** If the state can't be reached, the place is over with the lease of this process. */
-const leaveForNow = (place: Place) => place.leave().catch(() => {});
+const releaseForNow = (lock: PetLock) => lock.release().catch(() => {});
 
-async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigint, place: Place): Promise<void> {
+async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigint, lock: PetLock): Promise<void> {
   const began = clock.monotonic();
   let isSaid = false;
   for (let pause = busyWait.first; ; pause = Math.min(pause * 2, busyWait.most)) {
-    const busy = await place.enter();
+    const busy = await lock.tryAcquire();
     if (busy === undefined) return;
     const at = clock.monotonic();
     const by = busy.run === undefined ? 'another command' : `run ${plainName(busy.run)}`;

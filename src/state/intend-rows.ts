@@ -24,7 +24,7 @@ export interface Writing extends RunKey {
   /** The mark before the stock that the rows rely on; its time by the clock of the state. Undefined: they rely on none. */
   readonly since: Mark | undefined;
   /** The owner of the place by which a pet was entered. */
-  readonly place: string | undefined;
+  readonly lockOwner: string | undefined;
   /** Names this call: one whose answer was lost is made again. */
   readonly call: string;
   /** The last intent that the state has confirmed to this process, and its call. */
@@ -130,7 +130,7 @@ function writeGranted(
   at: Moment,
   holder: string,
   { id, service, run: owner }: RunInTables,
-  { place, call }: Writing,
+  { lockOwner, call }: Writing,
   granted: readonly Intent[],
   rows: ReadonlyMap<number, Row>,
 ): void {
@@ -153,7 +153,7 @@ function writeGranted(
     );
   }
   // The lease is the run's now, and the place needs no line any more.
-  if (place !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', place));
+  if (lockOwner !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', lockOwner));
 }
 
 const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
@@ -164,12 +164,12 @@ function* granting(
   presence: Presence,
   at: Moment,
   { id, run, service }: RunInTables,
-  { intents, since, place, call }: Writing,
+  { intents, since, lockOwner, call }: Writing,
   rows: ReadonlyMap<number, Row>,
   leased: readonly Row[],
 ): Work<Grant[]> {
   const leases = yield* leasesIn(at, leased, yield* presence.aliveAmong(at, leased));
-  const owners = place === undefined ? [run] : [run, place];
+  const owners = lockOwner === undefined ? [run] : [run, lockOwner];
   const contested = intents.filter(({ row }) => Number(rows.get(row)?.is_contested) === 1);
   const pets = contested.map(({ petId }) => petId);
   const [later = [], unknown = [], pruned = []] = yield [

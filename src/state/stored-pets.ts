@@ -47,8 +47,8 @@ export class Pets {
   }
 
   /** Returns a place of one who wants to read a pet and to write what depends on it. Nothing is held until it is entered. */
-  place(service: string, petId: bigint): Place {
-    return new Place(this.#context, service, petId);
+  lock(service: string, petId: bigint): PetLock {
+    return new PetLock(this.#context, service, petId);
   }
 
   *#looking(at: Moment, service: string, petIds: readonly bigint[] | undefined, asked: number): Work<PetsSeen> {
@@ -74,10 +74,10 @@ export class Pets {
   }
 }
 
-type Entered = Pick<Place, 'seen'> & { readonly busy: Busy | undefined };
+type Entered = Pick<PetLock, 'seen'> & { readonly busy: Busy | undefined };
 
 /** A place in the line of those who want to read a pet and to write what depends on it: first come, first served. */
-export class Place {
+export class PetLock {
   readonly #context: StateContext;
   readonly #service: string;
   readonly petId: bigint;
@@ -104,7 +104,7 @@ export class Place {
    * the pet. `RunLog.intend` takes the lease over.
    * @returns undefined where the pet is ours
    */
-  async enter(): Promise<Busy | undefined> {
+  async tryAcquire(): Promise<Busy | undefined> {
     const { store, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
     presence.require(this.#outstanding);
@@ -116,18 +116,18 @@ export class Place {
   }
 
   /** A run has taken the lease over, and the place in the line is given up. */
-  handOver(): void {
+  passToRun(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);
   }
 
   /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
-  async leave(): Promise<void> {
+  async release(): Promise<void> {
     if (!this.#isTaken) return;
     const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
     const writes = [leaving(this.owner), statement(sql, this.petId, this.#service, this.owner)];
     await justWrite(this.#context.store, this.#service, () => writes);
-    this.handOver();
+    this.passToRun();
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */

@@ -12,7 +12,7 @@ import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
 import { statement } from './statements.ts';
 import { type Durability, type Moment, uniqueName, type Work } from './store.ts';
-import type { Place } from './stored-pets.ts';
+import type { PetLock } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
 const leastWait = 50;
@@ -22,7 +22,7 @@ const maxWaiting = 1024;
 /** What is written with the outcomes. */
 type Rest = Partial<Pick<Writing, 'intents' | 'since'>> & {
   /** Where the pet of an intent was entered. */
-  readonly place?: Place | undefined;
+  readonly lock?: PetLock | undefined;
   /** Whether the process leaves the run. */
   readonly leaves?: boolean;
 };
@@ -90,20 +90,20 @@ export class RunLog {
    * that are not granted are left as they were.
    *
    * @param since the mark before the stock that the rows rely on; undefined: they rely on none
-   * @param place where a row's pet was entered before: its lease goes over to the run
+   * @param lock where a row's pet was entered before: its lease goes over to the run
    * @returns for each row, in the same order, whether it may be sent
    *   After this process was stopped for longer than its lease, all rows are `busy` by its own run until what it sent before has
    *   been settled; so is a row of a resumed run until the request of the process before can't be on its way any more.
    * @throws FailureError where the state is gone or can't be written, ConflictError where another process has taken the run
    *   over: then nothing may be sent
    */
-  async intend(rows: readonly Intent[], since: Mark | undefined, place?: Place): Promise<readonly Grant[]> {
+  async intend(rows: readonly Intent[], since: Mark | undefined, lock?: PetLock): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireGoingOn();
     this.#requireInPlace();
     const { presence } = this.#context;
     if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
-    return this.#inTurn(() => this.#write('durable', { intents: rows, since, place }));
+    return this.#inTurn(() => this.#write('durable', { intents: rows, since, lock }));
   }
 
   /** Notes that the request of a row is about to leave, before it is looked whether it still may. @throws FailureError if that can't be noted */
@@ -196,7 +196,7 @@ export class RunLog {
   }
 
   /** One transaction of this log. A new run begins in it. */
-  async #write(kind: Durability, { leaves = false, intents = [], since, place }: Rest): Promise<readonly Grant[]> {
+  async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
     const { store, presence } = this.#context;
     const takenFor = store.generation;
     const taken = this.#buffer.take(takenFor);
@@ -211,7 +211,7 @@ export class RunLog {
         // As late as it may be: from then on a request can't be on its way any more.
         intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
         since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
-        place: place?.owner,
+        lockOwner: lock?.owner,
         outcomes: [...taken.values()],
         call,
         confirmed,
@@ -240,7 +240,7 @@ export class RunLog {
     if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
     for (const row of granted) this.#outstanding.add(row);
-    if (granted.length > 0) place?.handOver();
+    if (granted.length > 0) lock?.passToRun();
     const last = granted.at(-1);
     this.#confirmed = last === undefined ? confirmed : { row: last, call };
     return grants.map((grant) => {

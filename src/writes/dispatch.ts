@@ -181,7 +181,7 @@ export class Dispatch {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
       return { row, petId, expires, rebased };
     });
-    const grants = await log.intend(intents, rows[0]?.look.mark, reserved?.place).catch((error) => {
+    const grants = await log.intend(intents, rows[0]?.look.mark, reserved?.lock).catch((error) => {
       this.unsent.push(...rows);
       throw error;
     });

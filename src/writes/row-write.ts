@@ -10,7 +10,7 @@ import type { PetstockError } from '../shared/errors.ts';
 import type { Mark } from '../state/decide.ts';
 import type { PetWrites } from '../state/pet-writes.ts';
 import type { Presence } from '../state/processes-present.ts';
-import type { Place } from '../state/stored-pets.ts';
+import type { PetLock } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
 /** One write of a run. It relies on the stock `before`; without one it is a plain set, which relies on none. */
@@ -112,7 +112,7 @@ export interface WriteOptions {
   readonly maxMoreZeros?: number | undefined;
   readonly interrupted: AbortSignal;
   /** For a single write that has read the stock under its own admission and lease. */
-  readonly reserved?: { readonly permit: Permit; readonly place: Place } | undefined;
+  readonly reserved?: { readonly permit: Permit; readonly lock: PetLock } | undefined;
   /** Called after each row that is settled. */
   onSettled(settlement: Settlement): void;
   /** Takes a sentence about what is waited for, or why a row is sent again, without its period. */

@@ -35,9 +35,9 @@ const leftOf = (limit: number, count: number) => ({ windows: { minute: window(co
 const ended = { windows: { minute: window(0, 9000) } };
 const beside = (foreignRate: number) => ({ foreignRate });
 
-const go = { go: true, probe: false, places: expect.any(Number) };
-const most = (places: number) => ({ go: true, probe: false, places });
-const probe = { go: true, probe: true, places: 1 };
+const go = { go: true, probe: false, permits: expect.any(Number) };
+const most = (permits: number) => ({ go: true, probe: false, permits });
+const probe = { go: true, probe: true, permits: 1 };
 const wait = { go: false, until: undefined };
 const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
 const [minuteEnds, dayEnds] = [until(40_008), until(9e6 + 1800)];

@@ -9,13 +9,13 @@ const busy = async (): Promise<never> => {
 };
 
 test.each([
-  ['the pet is entered', { enter: busy, leave: async () => {} }, busy],
-  ['the stock is read', { enter: async () => undefined, leave: async () => {} }, busy],
+  ['the pet is entered', { tryAcquire: busy, release: async () => {} }, busy],
+  ['the stock is read', { tryAcquire: async () => undefined, release: async () => {} }, busy],
 ])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
   const { governor, clock, store } = createRig();
   const site = {
     ...{ governor, clock, interrupted: unaborted, service: 'shop', target: { env: 'staging' } },
-    state: { pets: { place: () => place, look } },
+    state: { pets: { lock: () => place, look } },
   } as unknown as RunSite;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Mark } from '../../src/state/decide.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
-import type { Place } from '../../src/state/stored-pets.ts';
+import type { PetLock } from '../../src/state/stored-pets.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { newDatabase } from '../support/postgres.ts';
@@ -39,7 +39,7 @@ class Writer {
   seen = 0;
   /** What it has sent and the service has not carried out yet. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
-  #place: Place | undefined;
+  #place: PetLock | undefined;
   #mark: Mark | undefined;
   #log: RunLog | undefined;
 
@@ -53,11 +53,11 @@ class Writer {
     switch (this.stage) {
       case 'idle':
         // The third is a bulk run, which reads without a place in the line.
-        if (this.pid !== 3) this.#place = this.state.pets.place(service, pet);
+        if (this.pid !== 3) this.#place = this.state.pets.lock(service, pet);
         this.stage = this.pid === 3 ? 'entered' : 'inLine';
         return;
       case 'inLine':
-        if ((await this.#place?.enter()) === undefined) this.stage = 'entered';
+        if ((await this.#place?.tryAcquire()) === undefined) this.stage = 'entered';
         return;
       case 'entered':
         this.#mark = await markOf(this.state);
@@ -92,7 +92,7 @@ class Writer {
 
   async #end(): Promise<void> {
     await this.#log?.end();
-    await this.#place?.leave();
+    await this.#place?.release();
     this.stage = 'idle';
   }
 }

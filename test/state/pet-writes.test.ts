@@ -71,13 +71,13 @@ describe('no query reads a whole table', () => {
     const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
-    const [place, mark] = [pets.place(service, 1n), await markOf({ pets })];
-    await place.enter();
-    await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, place);
+    const [lock, mark] = [pets.lock(service, 1n), await markOf({ pets })];
+    await lock.tryAcquire();
+    await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, lock);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
     await log.intend([{ row: 2, petId: 2n, expires: 10 }], mark);
     await log.end();
-    await place.leave();
+    await lock.release();
     expect(connection.queries.filter((sql) => /\bFROM rows AS own\b/.test(sql))).toHaveLength(2);
     for (const sql of new Set(connection.queries)) {
       if (!/^(SELECT|UPDATE|DELETE)/.test(sql)) continue;

@@ -3,7 +3,7 @@ import type { KeyState } from '../../src/rate-limit/key-state.ts';
 import type { Mark } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
-import type { Place } from '../../src/state/stored-pets.ts';
+import type { PetLock } from '../../src/state/stored-pets.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import {
   collect,
@@ -60,15 +60,15 @@ export function testState(name: string, newStore: () => Driver): void {
     const open = (pid: number) => driver.open({ pid, clock, processes });
     const begin = (state: State, ...petIds: readonly bigint[]) => state.history.begin(headOf(), rowsFor(...petIds));
     /** Intends rows of a run: each by its number, with its pet. */
-    const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: Mark, place?: Place) =>
+    const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: Mark, lock?: PetLock) =>
       log.intend(
         rows.map(([row, petId]) => intentOf({ row, petId }, clock.monotonic() + timeout)),
         since,
-        place,
+        lock,
       );
     /** Begins a run of pet 7 alone, and intends its row. */
-    const intendSeven = async (state: State, since?: Mark, place?: Place) =>
-      intend(await begin(state, 7n), [[1, 7n]], since, place);
+    const intendSeven = async (state: State, since?: Mark, lock?: PetLock) =>
+      intend(await begin(state, 7n), [[1, 7n]], since, lock);
     const sending = async (state: State, ...petIds: readonly bigint[]): Promise<RunLog> => {
       const log = await begin(state, ...petIds);
       await intend(
@@ -91,7 +91,7 @@ export function testState(name: string, newStore: () => Driver): void {
     };
     const runOf = ({ run }: { readonly run: string }) => theirs.history.run(run);
     const rowsOf = ({ run }: { readonly run: string }) => collect(theirs.history.rows(run));
-    const placeOf = (state: State, petId = 7n, at = service) => state.pets.place(at, petId);
+    const placeOf = (state: State, petId = 7n, at = service) => state.pets.lock(at, petId);
 
     /** Time goes by, and what runs out on the way is done. */
     const pass = async (ms: number) => {
@@ -158,36 +158,36 @@ export function testState(name: string, newStore: () => Driver): void {
       it('are first come, first served, each of one pet at one service', async () => {
         const first = placeOf(ours);
         const [second, third] = [placeOf(theirs), placeOf(ours)];
-        expect(await first.enter()).toBeUndefined();
-        expect(await second.enter()).toEqual(busy(undefined));
-        expect(await third.enter()).toEqual(busy(undefined));
-        for (const place of [placeOf(theirs, 8n), placeOf(theirs, 7n, elsewhere)])
-          expect(await place.enter()).toBeUndefined();
-        await first.leave();
-        expect(await third.enter()).toEqual(busy(undefined));
-        expect(await second.enter()).toBeUndefined();
-        await second.leave();
-        expect(await third.enter()).toBeUndefined();
+        expect(await first.tryAcquire()).toBeUndefined();
+        expect(await second.tryAcquire()).toEqual(busy(undefined));
+        expect(await third.tryAcquire()).toEqual(busy(undefined));
+        for (const lock of [placeOf(theirs, 8n), placeOf(theirs, 7n, elsewhere)])
+          expect(await lock.tryAcquire()).toBeUndefined();
+        await first.release();
+        expect(await third.tryAcquire()).toEqual(busy(undefined));
+        expect(await second.tryAcquire()).toBeUndefined();
+        await second.release();
+        expect(await third.tryAcquire()).toBeUndefined();
       });
 
       it('go from a place to its run, and from there back with the outcome', async () => {
-        const place = placeOf(ours);
-        await place.enter();
+        const lock = placeOf(ours);
+        await lock.tryAcquire();
         const log = await begin(ours, 7n);
-        expect(await intend(log, [[1, 7n]], await markOf(ours), place)).toEqual(granted);
-        await place.leave();
+        expect(await intend(log, [[1, 7n]], await markOf(ours), lock)).toEqual(granted);
+        await lock.release();
         const other = placeOf(theirs);
-        expect(await other.enter()).toEqual(busy(log.run));
+        expect(await other.tryAcquire()).toEqual(busy(log.run));
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
-        expect(await other.enter()).toBeUndefined();
+        expect(await other.tryAcquire()).toBeUndefined();
       });
 
       it('are over at once with a process that is gone before its intent', async () => {
-        await placeOf(ours).enter();
+        await placeOf(ours).tryAcquire();
         const other = placeOf(theirs);
-        expect(await other.enter()).toBeDefined();
+        expect(await other.tryAcquire()).toBeDefined();
         processes.kill(1);
-        expect(await other.enter()).toBeUndefined();
+        expect(await other.tryAcquire()).toBeUndefined();
       });
 
       it('outlast a process that is gone until its request can not be on its way', async () => {
@@ -195,7 +195,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
         const other = placeOf(theirs);
-        expect(await other.enter()).toEqual(busy(log.run, expires));
+        expect(await other.tryAcquire()).toEqual(busy(log.run, expires));
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
         // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
         const pets = new Set([7n, 8n]);
@@ -205,31 +205,31 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await theirs.pets.arrivesUntil(elsewhere, pets)).toBeUndefined();
         await pass(timeout);
         expect(await theirs.pets.arrivesUntil(service, pets)).toBeUndefined();
-        expect(await other.enter()).toBeUndefined();
+        expect(await other.tryAcquire()).toBeUndefined();
       });
 
       it('are kept by a row of unknown outcome, even if its process lives', async () => {
         const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
         const other = placeOf(theirs);
-        expect(await other.enter()).toEqual(busy(log.run, clock.monotonic() + timeout));
+        expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
         await pass(timeout);
-        expect(await other.enter()).toBeUndefined();
+        expect(await other.tryAcquire()).toBeUndefined();
       });
 
       it('are given back by a row that was not carried out, which is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
-        expect(await placeOf(theirs).enter()).toBeUndefined();
+        expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
       it('are not ours any more after we were away for longer than they last', async () => {
-        const place = placeOf(ours);
-        await place.enter();
+        const lock = placeOf(ours);
+        await lock.tryAcquire();
         expect(ours.presence.isCurrent).toBe(true);
         clock.stop(15_001);
         expect(ours.presence.isCurrent).toBe(false);
-        expect(await placeOf(theirs).enter()).toBeUndefined();
-        expect(await intendSeven(ours, undefined, place)).toMatchObject([{ kind: 'busy' }]);
+        expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
+        expect(await intendSeven(ours, undefined, lock)).toMatchObject([{ kind: 'busy' }]);
         expect(ours.presence.isCurrent).toBe(true);
       });
 
@@ -247,9 +247,9 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('pass over a place in the line that has not been entered', async () => {
         const [first, second] = [placeOf(ours), placeOf(ours)];
-        await first.enter();
-        expect(await second.enter()).toBeDefined();
-        await first.leave();
+        await first.tryAcquire();
+        expect(await second.tryAcquire()).toBeDefined();
+        await first.release();
         expect(await intendSeven(theirs)).toEqual(granted);
       });
     });
@@ -637,7 +637,7 @@ export function testState(name: string, newStore: () => Driver): void {
       it('begins with the first write, and lasts as long as it is renewed', async () => {
         expect(await present()).toEqual([]);
         expect(ours.presence.isCurrent).toBe(true);
-        await placeOf(ours).enter();
+        await placeOf(ours).tryAcquire();
         for (let round = 0; round < 5; round += 1) {
           await pass(5000);
           await Promise.resolve();
@@ -648,11 +648,11 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('ends with the last run or place, and begins anew with the next', async () => {
-        const place = placeOf(ours, 8n);
-        await place.enter();
+        const lock = placeOf(ours, 8n);
+        await lock.tryAcquire();
         await (await begin(ours, 7n)).end();
         expect(await present()).toHaveLength(1);
-        await place.leave();
+        await lock.release();
         const last = await begin(ours, 9n);
         const [, next] = await Promise.all([last.end(), begin(ours, 10n)]);
         expect(await present()).toHaveLength(1);
@@ -675,7 +675,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('is over with its lease, and a late renewal does not bring it back', async () => {
-        await placeOf(ours).enter();
+        await placeOf(ours).tryAcquire();
         clock.stop(15_000);
         expect(await present()).toEqual([]);
         await pass(0);
@@ -684,17 +684,17 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('of another start of the machine is over once its lease was seen to end, and so are its leases', async () => {
-        await placeOf(ours).enter();
+        await placeOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);
         const left = async () => (await restarted.presence.list()).filter(({ process }) => process.boot === 'boot-1');
         expect(await left()).toHaveLength(1);
         await pass(14_900);
-        const place = placeOf(restarted);
-        expect(await place.enter()).toBeDefined();
+        const lock = placeOf(restarted);
+        expect(await lock.tryAcquire()).toBeDefined();
         await pass(200);
         expect(await left()).toEqual([]);
-        expect(await place.enter()).toBeUndefined();
+        expect(await lock.tryAcquire()).toBeUndefined();
       });
     });
   });
