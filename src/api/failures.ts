@@ -141,7 +141,12 @@ export function errorOfAnswer(
 ): PetstockError {
   const service = parseServiceError(text, status, redact);
   const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
-  const details = { status, service, retryAfterSeconds, mayStillArrive: statusMeaning(status) === 'undecided' };
+  const details = {
+    status,
+    serviceError: service,
+    retryAfterSeconds,
+    mayStillArrive: statusMeaning(status) === 'undecided',
+  };
   const words = service === undefined || isBlank(service.message) ? undefined : service.message;
   const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;
   if (status === 401) {
@@ -171,18 +176,23 @@ function spoken(words: string | undefined, who: string): string | undefined {
  * @param refusal the error of that answer
  */
 export function inWordsOf(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
-  const { service, status, message } = refusal;
+  const { serviceError, status, message } = refusal;
   // Without a status it is a proxy that has refused.
-  if (service === undefined) return error.with(status === undefined ? { message } : { status });
-  return error.with({ message: service.message, service, status });
+  if (serviceError === undefined) return error.with(status === undefined ? { message } : { status });
+  return error.with({ message: serviceError.message, serviceError, status });
 }
 
 /** The same error without the key: what is made of the service's words goes to screens, logs and the history. */
 export function redactError(error: unknown, redact: (text: string) => string): unknown {
   if (!(error instanceof PetstockError)) return error;
-  const { service } = error;
+  const { serviceError } = error;
   const message = redact(error.message);
-  const words = service && { ...service, code: redact(service.code), message: redact(service.message) };
-  const isClean = message === error.message && words?.code === service?.code && words?.message === service?.message;
-  return isClean ? error : error.with({ message, service: words, cause: error.cause });
+  const words = serviceError && {
+    ...serviceError,
+    code: redact(serviceError.code),
+    message: redact(serviceError.message),
+  };
+  const isClean =
+    message === error.message && words?.code === serviceError?.code && words?.message === serviceError?.message;
+  return isClean ? error : error.with({ message, serviceError: words, cause: error.cause });
 }

@@ -58,10 +58,10 @@ export async function main(given: Context): Promise<number> {
   }
 }
 
-async function finish({ service }: Invocation, end?: ActionEnd): Promise<void> {
+async function finish({ connections }: Invocation, end?: ActionEnd): Promise<void> {
   try {
-    if (!end?.showedRateLimit) await service.showRateLimit();
+    if (!end?.showedRateLimit) await connections.showRateLimit();
   } finally {
-    await service.close();
+    await connections.close();
   }
 }

@@ -10,7 +10,9 @@ import type { Row } from '../state/statements.ts';
 export type CountMode = 'count' | 'add' | 'take';
 
 /** What is to be known of a session: its id, mode and place. The base URL is that when it began. */
-export interface SessionHead extends Pick<RunHead, 'env' | 'service' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
+export interface SessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
+  /** The name of the service, by `serviceNameOf`. */
+  readonly service: string;
   /** `20260115T120020Z-k3x9` */
   readonly session: string;
   /** When it began: milliseconds since the Unix epoch. */

@@ -8,8 +8,8 @@ export interface RunHead {
   readonly store: string | undefined;
   /** Where the requests went. */
   readonly baseUrl: string;
-  /** The service that was written to, by `serviceOf`: the same for every name of one address. */
-  readonly service: string;
+  /** The service that was written to, by `serviceNameOf`: the same for every name of one address. */
+  readonly serviceName: string;
   /** A hash that tells keys apart; never the key. */
   readonly scope: string;
   readonly user: string | undefined;

@@ -80,12 +80,12 @@ export interface HistoryRow {
 /** Where a run is looked for. */
 export interface HistorySite {
   readonly state: Pick<State, 'history'>;
-  readonly service: string;
+  readonly serviceName: string;
 }
 
 /** Yields the runs at a service, the newest first. */
 export async function* historyOf(
-  { state: { history }, service }: HistorySite,
+  { state: { history }, serviceName }: HistorySite,
   { petId, since, until, state, limit }: HistoryFilter,
 ): AsyncGenerator<HistoryRun, void> {
   let left = countOf(limit, 'limit') ?? Number.POSITIVE_INFINITY;
@@ -100,7 +100,7 @@ export async function* historyOf(
   });
   for await (const run of runs) {
     if (left <= 0) return;
-    if (run.service !== service) continue;
+    if (run.serviceName !== serviceName) continue;
     left -= 1;
     yield { ...pick(run, runFields), at: new Date(run.at), rows: () => historyRows(history.rows(run.run)) };
   }
@@ -113,9 +113,9 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
 }
 
 /** @throws NotFoundError, UsageError if the run was made at another service */
-export async function requireRun({ state: { history }, service }: HistorySite, text: string): Promise<RunRecord> {
+export async function requireRun({ state: { history }, serviceName }: HistorySite, text: string): Promise<RunRecord> {
   const run = await history.run(await history.find(text));
-  if (run.service === service) return run;
+  if (run.serviceName === serviceName) return run;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
 }
 

@@ -9,7 +9,7 @@ import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { RunSite } from '../runs/site.ts';
 import { runtimeFolders } from '../settings/folders.ts';
-import { serviceOf } from '../settings/key-and-url.ts';
+import { serviceNameOf } from '../settings/key-and-url.ts';
 import { userOf } from '../shared/account.ts';
 import { type Clock, createSystemClock, machineTime } from '../shared/clock.ts';
 import { InterruptedError } from '../shared/errors.ts';
@@ -105,8 +105,8 @@ export interface LibraryConnection {
 /** Opens the state and the governor. */
 async function openConnection(options: Opening): Promise<LibraryConnection> {
   const { baseUrl, key, clock, timeout = 30_000, onLimit, onWait, onWarning } = options;
-  const service = serviceOf(baseUrl);
-  const { origin } = new URL(service);
+  const serviceName = serviceNameOf(baseUrl);
+  const { origin } = new URL(serviceName);
   const { name = origin } = options;
   const scope = scopeOf(origin, key);
   const processes = createSystemProcesses({ pid: process.pid, boot: () => clock.boot(), kill: process.kill });
@@ -131,7 +131,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
     isStandIn: state?.isStandIn ?? (options.stateFolder ?? options.stateUrl) !== undefined,
     clientFor,
     siteFor: (signal, used) => ({
-      ...{ governor, clock, baseUrl, service, scope, timeout, random, state: used },
+      ...{ governor, clock, baseUrl, serviceName, scope, timeout, random, state: used },
       retries: options.retries,
       client: clientFor(signal),
       target: { env: name },

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { itemsOf } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import type { SingleWrite } from '../runs/one-pet.ts';
-import { parseBaseUrl, parseKey, serviceOf } from '../settings/key-and-url.ts';
+import { parseBaseUrl, parseKey, serviceNameOf } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
 import { parseJson } from '../shared/json.ts';
@@ -200,7 +200,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
     listOrders: async (given) => ask(given, async (client) => plainAnswer(await client.listOrders(), given)),
     history: (filter = {}) =>
       stream({}, (connection) => {
-        return historyOf({ state: requireState(connection), service: serviceOf(checked.baseUrl) }, filter);
+        return historyOf({ state: requireState(connection), serviceName: serviceNameOf(checked.baseUrl) }, filter);
       }),
     limits: async () => call({}, async (connection) => connection.limits()),
     probe: async (given) => ask(given, (client) => client.probe()),

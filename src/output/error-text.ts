@@ -7,7 +7,10 @@ import { barred, messageLines } from './text-width.ts';
 
 /** The parts of a failure that the output needs. */
 export type ErrorFacts = { readonly code: string; readonly kind: string; readonly message: string } & Partial<
-  Pick<PetstockError, 'hint' | 'lines' | 'status' | 'service' | 'retryAfterSeconds' | 'run' | 'faults' | 'faultCount'>
+  Pick<
+    PetstockError,
+    'hint' | 'lines' | 'status' | 'serviceError' | 'retryAfterSeconds' | 'run' | 'faults' | 'faultCount'
+  >
 >;
 
 /**
@@ -16,7 +19,7 @@ export type ErrorFacts = { readonly code: string; readonly kind: string; readonl
  * @param width of the terminal; infinite: nothing is wrapped
  */
 export function errorText(
-  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint' | 'service'>,
+  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint' | 'serviceError'>,
   paint: Paint,
   width = Number.POSITIVE_INFINITY,
 ): string {
@@ -40,12 +43,12 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
 const longestQuote = 200;
 
 /** Returns the message without the words of the service, and these by themselves. */
-export function withoutWords({ message, service }: Pick<ErrorFacts, 'message' | 'service'>) {
+export function withoutWords({ message, serviceError }: Pick<ErrorFacts, 'message' | 'serviceError'>) {
   const text = singleLine(message).trim();
-  for (const said of service === undefined ? [] : beginningsOf(service.message)) {
+  for (const said of serviceError === undefined ? [] : beginningsOf(serviceError.message)) {
     for (const quote of spellingsOf(said)) {
       const at = positionOf(quote, text);
-      if (at >= 0) return { own: aroundQuote(text, at, quote, service?.status), words: [said] };
+      if (at >= 0) return { own: aroundQuote(text, at, quote, serviceError?.status), words: [said] };
     }
   }
   return { own: message, words: [] };
@@ -90,7 +93,7 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
  */
 export function errorJson(error: ErrorFacts, exitCode: number): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
-  const { code, message, status } = error.service ?? error;
+  const { code, message, status } = error.serviceError ?? error;
   const whole = [message, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
   const listed = faults.length > 0 && { faults, faultCount };
   const shown = { code, kind, message: whole, status, exitCode, hint, retryAfterSeconds, run, ...listed };

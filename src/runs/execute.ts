@@ -150,7 +150,7 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const progression = await writeRows(rowWrites(rows, numbers), {
     ...engineOptions(site, plan, options, audience),
     log,
-    writesSince: (sent) => site.state.petWrites.after({ service: site.service, run: log.run }, sent),
+    writesSince: (sent) => site.state.petWrites.after({ serviceName: site.serviceName, run: log.run }, sent),
   });
   const { stoppedBy } = progression;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
@@ -171,14 +171,14 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
 
 async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
   const { rows, subject, single } = plan;
-  const { target, baseUrl, service, scope, user, state } = site;
+  const { target, baseUrl, serviceName, scope, user, state } = site;
   const { unchanged, skipped, notEdited } = countRows(rows);
   const head: RunHead = {
     ...subject,
     env: target.env,
     store: target.store,
     baseUrl,
-    service,
+    serviceName,
     scope,
     user,
     reason: commonReason(rows),

@@ -30,7 +30,7 @@ export async function executeInTurn(
   options: RunOptions,
   audience: RunAudience,
 ): Promise<RunEnd | undefined> {
-  const lock = site.state.pets.lock(site.service, petId);
+  const lock = site.state.pets.lock(site.serviceName, petId);
   try {
     const { stock, reserved } = await readInTurn(site, petId, lock, audience).catch(failBeforeWriting);
     let plan: ReturnType<typeof planOf>;

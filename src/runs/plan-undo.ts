@@ -100,12 +100,12 @@ async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGe
 /** Returns the stock before each row; of a plain set, the one that the history knew then. */
 async function targetsOf(
   { petWrites }: Recorded,
-  { service }: RunRecord,
+  { serviceName }: RunRecord,
   rows: readonly RecordedRow[],
 ): Promise<readonly (number | undefined)[]> {
   const unread = rows.filter(({ before }) => before === undefined);
   const asked = unread.map(({ petId, sequence }) => ({ petId, before: sequence }));
-  const known = await petWrites.lastKnown(service, asked);
+  const known = await petWrites.lastKnown(serviceName, asked);
   const remembered = new Map(unread.map((row, index) => [row, known[index]]));
   return rows.map((row) => row.before ?? remembered.get(row));
 }

@@ -217,12 +217,17 @@ function hintOf({ report: { run, rows }, progression, target, isSingle }: EndFac
 }
 
 /** The message of the service itself, for programs. Behind its words, on a line of its own, is what was written. */
-function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'service'> | undefined {
+function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'serviceError'> | undefined {
   if (!(cause instanceof PetstockError)) return undefined;
-  const { status, service } = cause;
-  if (service === undefined) return { status, service };
-  const written = message.endsWith(`: ${service.message}`) ? message.slice(0, -service.message.length - 2) : message;
-  return { status, service: { ...service, message: `${service.message}\n${written.replace(/, but$/, '')}` } };
+  const { status, serviceError } = cause;
+  if (serviceError === undefined) return { status, serviceError };
+  const written = message.endsWith(`: ${serviceError.message}`)
+    ? message.slice(0, -serviceError.message.length - 2)
+    : message;
+  return {
+    status,
+    serviceError: { ...serviceError, message: `${serviceError.message}\n${written.replace(/, but$/, '')}` },
+  };
 }
 
 /** What a row failed with for which there was no answer, by its code. */

@@ -10,8 +10,8 @@ export interface RunSite
   readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;
   readonly target: Target;
   readonly baseUrl: string;
-  /** The service itself, by `serviceOf`. */
-  readonly service: string;
+  /** The service itself, by `serviceNameOf`. */
+  readonly serviceName: string;
   /** A hash of the key. */
   readonly scope: string;
   /** Who runs it; undefined if that has no name. */

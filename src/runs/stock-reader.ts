@@ -79,10 +79,10 @@ export class StockReader {
    * @param exceptRun the run that is resumed: it may have written something
    */
   async readSettled(petIds: PetIds, exceptRun?: string): Promise<Stock> {
-    const { clock, interrupted, onDelay, service, state } = this.#site;
+    const { clock, interrupted, onDelay, serviceName, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
-      const until = await state.pets.arrivesUntil(service, petIds, exceptRun);
+      const until = await state.pets.arrivesUntil(serviceName, petIds, exceptRun);
       if (until === undefined || until <= now)
         return exceptRun === undefined ? this.read(petIds).catch(failBeforeWriting) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);
@@ -98,10 +98,10 @@ export class StockReader {
     read: Read,
     seen?: PetsSeen,
   ): Promise<Stock & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
-    const { clock, state, service, target } = this.#site;
+    const { clock, state, serviceName, target } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
     const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
-    const { mark, writes } = seen ?? (await state.pets.look(service, asked).catch(giving));
+    const { mark, writes } = seen ?? (await state.pets.look(serviceName, asked).catch(giving));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);

@@ -76,7 +76,7 @@ export function isLoopback(hostname: string): boolean {
  *
  * @param baseUrl `https://host/v1`, as `parseBaseUrl` returns it; what is no URL is its own name
  */
-export function serviceOf(baseUrl: string): string {
+export function serviceNameOf(baseUrl: string): string {
   const url = urlOf(baseUrl);
   if (url === undefined) return baseUrl;
   const { protocol, port, pathname } = url;

@@ -53,7 +53,7 @@ export interface ErrorDetails {
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
   /** The Error body as the service sent it. */
-  readonly service?: ServiceError | undefined;
+  readonly serviceError?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
   /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
@@ -103,7 +103,7 @@ export abstract class PetstockError extends Error {
   readonly target: Target | undefined;
   readonly keySource: string | undefined;
   readonly status: number | undefined;
-  readonly service: ServiceError | undefined;
+  readonly serviceError: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly day: ErrorDetails['day'];
   readonly unsent: boolean;
@@ -215,9 +215,9 @@ const longestQuote = 200;
 /** Returns why a request failed, as a clause: `the service answered 503 ("down for maintenance")`. */
 export function failureText(error: unknown): string {
   if (!(error instanceof PetstockError)) return String((error as Error).message ?? error);
-  const { status, service, message } = error;
+  const { status, serviceError, message } = error;
   if (status === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
-  const words = service?.message ?? '';
+  const words = serviceError?.message ?? '';
   if (words === '') return `the service answered ${status}`;
   const quote = words.length > longestQuote ? `${words.slice(0, longestQuote)}…` : words;
   return `the service answered ${status} (${JSON.stringify(quote)})`;

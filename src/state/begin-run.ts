@@ -42,7 +42,7 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
   const first = insertRows(token, pages.next().value ?? []);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const [[newest] = [], _head, _rows, [row] = [], ...loaded] = yield [
-      statement(selectNewest, head.contentHash ?? null, head.service),
+      statement(selectNewest, head.contentHash ?? null, head.serviceName),
       insertHead(at, runIdAt(at.wall, random, attempt), token, given),
       first,
       statement('SELECT id, changes FROM petstock.runs WHERE token = ?', token),
@@ -74,7 +74,7 @@ function insertHead(at: Moment, run: string, token: string, { head, host, holder
     ...[run, token, Math.round(at.wall), head.command, head.env, head.store ?? null, head.baseUrl, head.scope],
     ...[head.user ?? null, host, head.file ?? null, head.contentHash ?? null],
     ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
-    ...[holder, head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, head.service, token],
+    ...[holder, head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, head.serviceName, token],
   );
 }
 

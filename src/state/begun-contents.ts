@@ -62,5 +62,5 @@ export class BegunContents {
 /** Rows with a quantity may be written again. A count has none that is still true later. */
 function nameOf(head: RunHead | undefined): string | undefined {
   if (head?.contentHash === undefined || head.hasDeltas === false) return undefined;
-  return createHash('sha256').update(`${head.service}\n${head.contentHash}`).digest('base64url');
+  return createHash('sha256').update(`${head.serviceName}\n${head.contentHash}`).digest('base64url');
 }

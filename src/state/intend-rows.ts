@@ -14,7 +14,7 @@ import { possibleResults } from './tables.ts';
 export interface RunKey {
   readonly token: string;
   /** The name of the service. */
-  readonly service: string;
+  readonly serviceName: string;
 }
 
 /** One call of the log of a run: outcomes are settled, then rows may leave. */
@@ -52,7 +52,7 @@ export type Written =
   | { readonly kind: 'gone' };
 
 /** Returns what `writing` has to know. The run may be made in the same round. */
-export function writingLoads({ token, service, outcomes, intents, since, confirmed }: Writing): Statement[] {
+export function writingLoads({ token, serviceName, outcomes, intents, since, confirmed }: Writing): Statement[] {
   const pets = intents.map(({ petId }) => petId);
   const [contested, marks] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
   const stock = intents.some(({ rebased }) => rebased !== undefined) ? 'own.before, own.after, ' : '';
@@ -62,7 +62,7 @@ export function writingLoads({ token, service, outcomes, intents, since, confirm
     statement(`SELECT token FROM petstock.rows WHERE run = ${runByToken} AND row = ?`, token, confirmed?.row ?? 0),
     selectSettled(token, outcomes),
     among(selectOwn(stock, contested), [...marks, token], rowNumbers(intents)),
-    among(`${selectLeases} AND pet_id IN ?*`, [service], pets),
+    among(`${selectLeases} AND pet_id IN ?*`, [serviceName], pets),
   ];
 }
 
@@ -123,13 +123,13 @@ export const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.
 
 /** @param row of `selectRun` */
 export function runIn({ id, run, service, undoes }: Row): RunInTables {
-  return { id: number(id) ?? 0, run: String(run), service: number(service) ?? 0, undoes: text(undoes) };
+  return { id: number(id) ?? 0, run: String(run), serviceId: number(service) ?? 0, undoes: text(undoes) };
 }
 
 function writeGranted(
   at: Moment,
   holder: string,
-  { id, service, run: owner }: RunInTables,
+  { id, serviceId, run: owner }: RunInTables,
   { lockOwner, call }: Writing,
   granted: readonly Intent[],
   rows: ReadonlyMap<number, Row>,
@@ -148,7 +148,7 @@ function writeGranted(
     const petIds = alike.map(({ petId }) => petId);
     const [lasts, values] = [ends - now, [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id]];
     at.writes.push(
-      takingLeases({ petIds, service, owner, run: owner, holder, boot, expires: ends, lasts }),
+      takingLeases({ petIds, serviceId, owner, run: owner, holder, boot, expires: ends, lasts }),
       among(writeIntent, values, rowNumbers(alike)),
     );
   }
@@ -163,7 +163,7 @@ const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NUL
 function* granting(
   presence: Presence,
   at: Moment,
-  { id, run, service }: RunInTables,
+  { id, run, serviceId }: RunInTables,
   { intents, since, lockOwner, call }: Writing,
   rows: ReadonlyMap<number, Row>,
   leased: readonly Row[],
@@ -173,9 +173,9 @@ function* granting(
   const contested = intents.filter(({ row }) => Number(rows.get(row)?.is_contested) === 1);
   const pets = contested.map(({ petId }) => petId);
   const [later = [], unknown = [], pruned = []] = yield [
-    among(selectLater, [service, id, since?.sequence ?? 0], pets),
-    among(selectUnknown, [service, id], pets),
-    among(selectPruned, [service], pets),
+    among(selectLater, [serviceId, id, since?.sequence ?? 0], pets),
+    among(selectUnknown, [serviceId, id], pets),
+    among(selectPruned, [serviceId], pets),
   ];
   const endOf = yield* endsOf(at, unknown);
   return intents.map((intent): Grant => {

@@ -34,7 +34,7 @@ export function* leasesIn(at: Moment, rows: readonly Row[], living: Living): Wor
 /** The leases of one owner. The last four are missing before the first intent. */
 export interface TakenLeases {
   readonly petIds: readonly bigint[];
-  readonly service: number;
+  readonly serviceId: number;
   readonly owner: string;
   readonly holder: string;
   readonly run?: string;
@@ -44,12 +44,12 @@ export interface TakenLeases {
 }
 
 /** Takes the leases of pets, even from another process. */
-export function takingLeases({ petIds, service, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
+export function takingLeases({ petIds, serviceId, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
   const sql = `INSERT INTO petstock.leases (service, owner, run, holder, boot, expires, lasts, pet_id)
     SELECT CAST(? AS integer), ?, ?, ?, ?, CAST(? AS double precision), CAST(? AS double precision), CAST(column1 AS bigint) FROM (VALUES ?*) AS given WHERE true
     ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
       expires = excluded.expires, lasts = excluded.lasts`;
-  const values = [service, owner, run ?? null, holder, boot ?? null, expires ?? null, lasts ?? null];
+  const values = [serviceId, owner, run ?? null, holder, boot ?? null, expires ?? null, lasts ?? null];
   return among(
     sql,
     values,

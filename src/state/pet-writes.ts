@@ -29,14 +29,14 @@ export class PetWrites {
    * were taken back, and the undos that did it, are left out: together they changed nothing.
    */
   async after(
-    { service, run }: Pick<RunRecord, 'service' | 'run'>,
+    { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
     rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
   ): Promise<PetWrite[][]> {
     const answers = await this.#store.ask(
       ...rows.flatMap(({ row, petId }) => [
         statement(ownSql, run, row),
-        statement(laterSql, petId, service, run, row, run),
-        statement(prunedSql, petId, service),
+        statement(laterSql, petId, serviceName, run, row, run),
+        statement(prunedSql, petId, serviceName),
       ]),
     );
     return rows.map((_row, index) => {

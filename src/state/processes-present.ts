@@ -43,7 +43,7 @@ export interface PresentProcess {
 export interface ReopenedState {
   readonly history: {
     recover(
-      run: { readonly token: string; readonly service: string },
+      run: { readonly token: string; readonly serviceName: string },
       known: ReadonlyMap<number, KnownRow>,
       isWhole: boolean,
     ): Promise<boolean>;

@@ -42,7 +42,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     env: name(row.env),
     store: row.store === null ? undefined : name(row.store),
     baseUrl: String(row.base_url),
-    service: String(row.service_name),
+    serviceName: String(row.service_name),
     scope: String(row.scope),
     user: text(row.os_user),
     host: name(row.host),

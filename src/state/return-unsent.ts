@@ -14,7 +14,7 @@ export async function returnUnsent(context: StateContext, key: RunKey): Promise<
   const { store, presence, folder, clock } = context;
   const place = { folder, token: key.token, boot: clock.boot() };
   if (!hasNotes(place)) return;
-  await store.transact('durable', key.service, (at) => returning(presence, at, place));
+  await store.transact('durable', key.serviceName, (at) => returning(presence, at, place));
 }
 
 /** Rows with an intent, of which nothing was heard. */

@@ -58,7 +58,7 @@ export class OutcomeBuffer {
 export interface RunInTables {
   readonly id: number;
   readonly run: string;
-  readonly service: number;
+  readonly serviceId: number;
   readonly undoes: string | undefined;
 }
 
@@ -164,7 +164,7 @@ function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, h
     among(settle, [...recent, became, ...quantity, error, Math.round(at.wall), numbers, run.id], rowNumbers(outcomes)),
     among(
       lease,
-      [run.service, run.run, ...holders],
+      [run.serviceId, run.run, ...holders],
       outcomes.map(({ petId }) => petId),
     ),
   ];

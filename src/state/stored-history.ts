@@ -76,7 +76,7 @@ export class History {
     follows?: { readonly run: string | undefined },
   ): Promise<RunLog> {
     const { presence, random } = this.#context;
-    const key = { token: uniqueName(), service: head.service };
+    const key = { token: uniqueName(), serviceName: head.serviceName };
     return this.#log(key, { head, rows, host: this.#host, holder: presence.id, random: random(), follows });
   }
 
@@ -88,18 +88,18 @@ export class History {
   async resume(run: string): Promise<RunLog> {
     const { presence } = this.#context;
     if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, 'this process');
-    const { service } = await this.run(run);
+    const { serviceName } = await this.run(run);
     // Until there is a log: another one may end meanwhile.
     const taking: ReadonlySet<never> = new Set();
     presence.require(taking);
     try {
       for (let expected: number | undefined; ; ) {
         const taken = await onCurrentState(this.#context, () =>
-          presence.hold('durable', service, (at) => takeRun(this.#context, at, run)),
+          presence.hold('durable', serviceName, (at) => takeRun(this.#context, at, run)),
         );
         if ('token' in taken) {
-          await returnUnsent(this.#context, { token: taken.token, service });
-          return await this.#log({ token: taken.token, service }, run);
+          await returnUnsent(this.#context, { token: taken.token, serviceName });
+          return await this.#log({ token: taken.token, serviceName }, run);
         }
         const { by, ends } = taken;
         // Renewed meanwhile: it lives.
@@ -115,7 +115,7 @@ export class History {
   /** Writes what another process knows of a run into this state, which was put in the place of its own. @returns whether this one has the run */
   recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
     const { store, highest } = this.#context;
-    return store.transact('durable', run.service, (at) => recovering(at, run, known, isWhole, highest));
+    return store.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
   }
 
   /**
@@ -124,12 +124,12 @@ export class History {
    * @param runs the oldest first
    * @returns how many were removed
    */
-  async remove(runs: readonly Pick<RunRecord, 'run' | 'service'>[], how = { isBrief: false }): Promise<number> {
+  async remove(runs: readonly Pick<RunRecord, 'run' | 'serviceName'>[], how = { isBrief: false }): Promise<number> {
     const { store, folder, presence } = this.#context;
     const wanted = new Set(runs.map(({ run }) => run));
     let removed = 0;
-    for (const { run, service } of runs) {
-      const token = await store.transact('quick', service, (at) => removeRun(presence, at, run, wanted));
+    for (const { run, serviceName } of runs) {
+      const token = await store.transact('quick', serviceName, (at) => removeRun(presence, at, run, wanted));
       if (token === undefined) continue;
       removeNotes({ folder, token, boot: '' });
       removed += 1;
@@ -198,7 +198,7 @@ export class History {
     if (head === undefined) throw noSuchRun(run);
     // Who only looks need not be able to write.
     if (Number(head.unknown) > 0) {
-      const key = { token: String(head.token), service: String(head.service_name) };
+      const key = { token: String(head.token), serviceName: String(head.service_name) };
       await returnUnsent(this.#context, key).catch(() => {});
     }
     const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;

@@ -160,8 +160,8 @@ export class PetLock {
       }
       return { busy, seen: undefined };
     }
-    const service = number(own?.service) ?? 0;
-    at.writes.push(takingLeases({ petIds: [this.petId], service, owner: this.owner, holder: presence.id }));
+    const serviceId = number(own?.service) ?? 0;
+    at.writes.push(takingLeases({ petIds: [this.petId], serviceId, owner: this.owner, holder: presence.id }));
     const mark = { sequence: number(meta?.last) ?? 0, at: asked };
     return { busy, seen: { mark, writes: recentWritesIn(at, recentRows) } };
   }

@@ -157,7 +157,9 @@ export class RunLog {
     );
     const isWhole = this.#new !== undefined;
     if (store.isInPlace) {
-      await store.transact('durable', this.#key.service, (at) => recovering(at, this.#key, known, isWhole, highest));
+      await store.transact('durable', this.#key.serviceName, (at) =>
+        recovering(at, this.#key, known, isWhole, highest),
+      );
       return;
     }
     const state = await reopen();
@@ -221,8 +223,8 @@ export class RunLog {
     };
     // Whoever begins something has to be present; what was begun may come to its end without that.
     const begins = intents.length > 0 || !this.hasBegun;
-    const { service } = this.#key;
-    const write = () => (begins ? presence.hold(kind, service, work) : store.transact(kind, service, work));
+    const { serviceName } = this.#key;
+    const write = () => (begins ? presence.hold(kind, serviceName, work) : store.transact(kind, serviceName, work));
     const isNew = this.#new !== undefined && !this.hasBegun;
     const written = await onCurrentState(this.#context, write, (state) => this.#refuseRepetition(state));
     if (written.kind !== 'gone') this.#run = written.run;

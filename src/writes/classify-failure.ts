@@ -67,7 +67,7 @@ export function conflictError(message: string, wasSent: boolean): RowError {
 /** The service's own words go before ours. */
 export function rowErrorOf(error: unknown): RowError {
   if (!(error instanceof PetstockError)) return { code: 'failure', message: String((error as Error).message ?? error) };
-  const { code, message: said, status } = error.service ?? error;
+  const { code, message: said, status } = error.serviceError ?? error;
   const message = isBlank(said) ? error.message : said;
   return status === undefined ? { code, message } : { code, message, status };
 }

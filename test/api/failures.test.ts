@@ -30,17 +30,23 @@ test.each<readonly [number, string, string]>([
 ])('%i is %s: with an Error body it says what the service says, else the status', (status, name, kind) => {
   const words = status < 500 ? 'Some words.' : `Some words. (${status})`;
   const service = { code: 'some_code', message: 'Some words.', status };
-  expect(errorOfAnswer(status, body(status))).toMatchObject({ name, kind, status, message: words, service });
+  expect(errorOfAnswer(status, body(status))).toMatchObject({
+    name,
+    kind,
+    status,
+    message: words,
+    serviceError: service,
+  });
   const message = status === 401 ? 'The service did not accept the key' : `The service answered ${status}`;
   for (const [what, text] of others) {
-    expect(errorOfAnswer(status, text), what).toMatchObject({ name, kind, status, message, service: undefined });
+    expect(errorOfAnswer(status, text), what).toMatchObject({ name, kind, status, message, serviceError: undefined });
   }
 });
 
 test('the words of the service are cut, its code too', () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
-  const { service, message } = errorOfAnswer(400, long);
-  expect(service).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
+  const { serviceError, message } = errorOfAnswer(400, long);
+  expect(serviceError).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
   expect(message.length).toBeLessThan(1100);
 });
 
@@ -58,7 +64,7 @@ test.each<readonly [string, number]>([
 test('an Error body without a status has that of the answer; one without a word leaves the words to us', () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
-  expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service answered 400', service: { code: 'c' } });
+  expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service answered 400', serviceError: { code: 'c' } });
 });
 
 property(

@@ -6,7 +6,12 @@ const ok = answer(200, stock);
 /** The jitter of the rig is a half. */
 const backoff = [250, 500, 1000, 2000, 4000, 4000];
 const errorBody = (status: number) => `{"code":"down","message":"Down for a moment.","status":${status}}`;
-const down = { name: 'UnavailableError', status: 503, message: 'Down for a moment. (503)', service: { code: 'down' } };
+const down = {
+  name: 'UnavailableError',
+  status: 503,
+  message: 'Down for a moment. (503)',
+  serviceError: { code: 'down' },
+};
 
 describe('what a gateway or the network does is tried again', () => {
   test.each<[string, Answerer]>([
@@ -166,7 +171,7 @@ describe('a 429', () => {
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
       ...{ name: 'RateLimitedError', message: 'The key is banned.', status: 429 },
-      ...{ retryAfterSeconds: 9, service: { code: 'key_banned' } },
+      ...{ retryAfterSeconds: 9, serviceError: { code: 'key_banned' } },
     });
     expect(server.requests).toHaveLength(3);
   });

@@ -66,7 +66,7 @@ async function measureWrites(state: State, measure: Measure): Promise<void> {
     from += size;
     return intents;
   };
-  const mark = (await state.pets.look(head.service, [])).mark;
+  const mark = (await state.pets.look(head.serviceName, [])).mark;
   await measure('intend of 64 rows, with the outcomes of 64', 20, async () => {
     const intents = batch(64);
     await log.intend(intents, mark);

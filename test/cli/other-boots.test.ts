@@ -1,7 +1,7 @@
 import { hrtime } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { serviceOf } from '../../src/settings/key-and-url.ts';
+import { serviceNameOf } from '../../src/settings/key-and-url.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
 import { headOf, plannedRow, useState } from '../support/recorded-runs.ts';
 import { type Shop, stockOf, test } from '../support/shop.ts';
@@ -31,7 +31,7 @@ test.for([
     let sentAt = 0;
     await useState(shop, async ({ history }) => {
       const row = plannedRow({ petId: 4n, before: 39, after: 40, result: 'pending' }, 0);
-      const log = await history.begin({ ...headOf(shop), service: serviceOf(shop.service.url) }, [row]);
+      const log = await history.begin({ ...headOf(shop), serviceName: serviceNameOf(shop.service.url) }, [row]);
       sentAt = shop.clock.monotonic();
       await log.intend([{ row: 1, petId: 4n, expires: sentAt + 30_000 }], undefined);
       expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);

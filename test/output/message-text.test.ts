@@ -21,8 +21,8 @@ test('an error is one line of JSON without what is absent, in this order, in the
   const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
   expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
   const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
-  const service = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
-  expect(errorJson({ ...error, hint: 'petstock inventory list', service, retryAfterSeconds: 12 }, 9)).toBe(
+  const serviceError = { code: 'NO_SUCH_PET', message: 'No pet\x1b[2J 7', status: 404 };
+  expect(errorJson({ ...error, hint: 'petstock inventory list', serviceError, retryAfterSeconds: 12 }, 9)).toBe(
     '{"error":{"code":"NO_SUCH_PET","kind":"not-found","message":"No pet\\u001b[2J 7","status":404,"exitCode":9,"hint":"petstock inventory list","retryAfterSeconds":12}}\n',
   );
   expect(errorJson({ ...error, hint: '', retryAfterSeconds: 0 }, 9)).toBe(
@@ -58,7 +58,7 @@ property(
     const message = parts.join('').trim();
     fc.pre(/\S/.test(message));
     const service = { code: 'bad', message, status: 400 };
-    const error = { message: `${before}${message}. Nothing was written.`, service, hint: 'do' };
+    const error = { message: `${before}${message}. Nothing was written.`, serviceError: service, hint: 'do' };
     const text = errorText(error, plainPaint, width);
     const [first, ...rest] = text.trimEnd().split('\n');
     const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
@@ -75,7 +75,7 @@ test('foreign words keep their lines', () => {
 });
 
 const split = (message: string, said: string, status = 400) =>
-  withoutWords({ message, service: { code: 'x', message: said, status } });
+  withoutWords({ message, serviceError: { code: 'x', message: said, status } });
 
 test.each([
   ['The service did not accept the key: key. The key came from: PETSTOCK_API_KEY.', 'key'],

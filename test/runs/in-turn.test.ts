@@ -14,7 +14,7 @@ test.each([
 ])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
   const { governor, clock, store } = createRig();
   const site = {
-    ...{ governor, clock, interrupted: unaborted, service: 'shop', target: { env: 'staging' } },
+    ...{ governor, clock, interrupted: unaborted, serviceName: 'shop', target: { env: 'staging' } },
     state: { pets: { lock: () => place, look } },
   } as unknown as RunSite;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };

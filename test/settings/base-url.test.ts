@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseBaseUrl, serviceOf } from '../../src/settings/key-and-url.ts';
+import { parseBaseUrl, serviceNameOf } from '../../src/settings/key-and-url.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -82,13 +82,13 @@ test.each([
   ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
   ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
   ['sandbox', 'sandbox'],
-] as [string, string][])('the service of %s is %s', (url, service) => expect(serviceOf(url)).toBe(service));
+] as [string, string][])('the service of %s is %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
 
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 
 property('a service has one name, which is its own', [webUrl], (text) => {
-  const service = serviceOf(text);
-  expect(serviceOf(service)).toBe(service);
+  const service = serviceNameOf(text);
+  expect(serviceNameOf(service)).toBe(service);
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());
-  expect(serviceOf(shouted)).toBe(service);
+  expect(serviceNameOf(shouted)).toBe(service);
 });

@@ -4,7 +4,7 @@ import { fileErrorReason, readErrorReason } from '../../src/shared/file-error.ts
 
 test('an error with changes is of the same kind and keeps the rest', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
-  const kept = { status: 503, service, retryAfterSeconds: 7, lines: ['a'] };
+  const kept = { status: 503, serviceError: service, retryAfterSeconds: 7, lines: ['a'] };
   const error = new UnavailableError('Down.', { ...kept, hint: 'wait' });
   const changed = error.with({ message: 'Nothing was written: Down.', unsent: true, hint: undefined });
   expect(changed).toBeInstanceOf(UnavailableError);

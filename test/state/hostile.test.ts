@@ -7,7 +7,7 @@ import type { State } from '../../src/state/state.ts';
 import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { asking, stateAt } from './postgres-rig.ts';
-import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, service } from './rig.ts';
+import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -35,7 +35,7 @@ const admission = [
 /** A run from its begin to its end, and an admission. */
 async function work(state: State): Promise<void> {
   await state.limits.fold('key', admission);
-  const lock = state.pets.lock(service, 1n);
+  const lock = state.pets.lock(serviceName, 1n);
   expect(await lock.tryAcquire()).toBeUndefined();
   const mark = await markOf(state);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
@@ -45,7 +45,7 @@ async function work(state: State): Promise<void> {
   await log.settle([{ row: 2, petId: 2n, result: 'applied', quantity: 8 }]);
   await log.end();
   await lock.release();
-  expect(await state.petWrites.after({ service, run: 'none' }, [{ row: 1, petId: 1n }])).toHaveLength(1);
+  expect(await state.petWrites.after({ serviceName, run: 'none' }, [{ row: 1, petId: 1n }])).toHaveLength(1);
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
@@ -130,7 +130,7 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
   await (await keeping.history.begin(headOf(), rowsFor(3n))).end();
   await keeping.close();
   const state = await stateAt(till, 2);
-  await state.pets.lock(service, 9n).tryAcquire();
+  await state.pets.lock(serviceName, 9n).tryAcquire();
   expect(await state.presence.list()).toHaveLength(1);
   for (const statement of [
     'DROP TABLE petstock.rows',
@@ -204,7 +204,7 @@ test('an intent is on a disk before its request leaves, though the database is t
   log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
   await log.end();
   expect(settings).toEqual(['on', 'on', 'on']);
-  await state.pets.lock(service, 9n).tryAcquire();
+  await state.pets.lock(serviceName, 9n).tryAcquire();
   expect(settings.at(-1)).toBe('off');
 });
 
@@ -233,7 +233,7 @@ test.each(forgeries)('keeps other clients running after a compromised till fills
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   await work(state);
-  await state.pets.lock(service, 9n).tryAcquire();
+  await state.pets.lock(serviceName, 9n).tryAcquire();
   const role = await roleOf(url, 'till');
   await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
   await runSql(

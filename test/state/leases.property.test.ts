@@ -8,7 +8,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';
-import { createStateClock, FakeProcesses, headOf, markOf, rowFor, type StateClock, service } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, markOf, rowFor, type StateClock, serviceName } from './rig.ts';
 
 const pet = 7n;
 const timeout = 1000;
@@ -53,7 +53,7 @@ class Writer {
     switch (this.stage) {
       case 'idle':
         // The third is a bulk run, which reads without a place in the line.
-        if (this.pid !== 3) this.#place = this.state.pets.lock(service, pet);
+        if (this.pid !== 3) this.#place = this.state.pets.lock(serviceName, pet);
         this.stage = this.pid === 3 ? 'entered' : 'inLine';
         return;
       case 'inLine':

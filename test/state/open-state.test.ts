@@ -12,7 +12,7 @@ import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
 import { stateSql } from '../support/state-sql.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, service } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
 
 function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1) {
   const [clock, processes, warnings] = [createStateClock(), new FakeProcesses(), [] as string[]];
@@ -69,7 +69,7 @@ describe('a new state', () => {
   it('is its owner’s alone', async () => {
     const folder = join(newFolder(), 'a', 'b');
     const state = await opened(opening(folder).options);
-    await state.pets.lock(service, 1n).tryAcquire();
+    await state.pets.lock(serviceName, 1n).tryAcquire();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder))
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
@@ -302,7 +302,10 @@ describe('a folder that can’t be used', () => {
     await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
     expect(warnings).toEqual([expect.stringContaining(runtimeFolder)]);
     expect(existsSync(join(runtimeFolder, 'state.db'))).toBe(true);
-    const writes = [() => state.history.begin(headOf(), rowsFor(1n)), () => state.pets.lock(service, 1n).tryAcquire()];
+    const writes = [
+      () => state.history.begin(headOf(), rowsFor(1n)),
+      () => state.pets.lock(serviceName, 1n).tryAcquire(),
+    ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('nothing was sent'), hint });
   });
 
@@ -342,7 +345,7 @@ describe('a folder that can’t be used', () => {
 
 it('a state that another process holds is given up after a time, naming who is present', async ({ folder }) => {
   const other = opening(folder, { command: 'inventory apply' }, 42);
-  await (await opened(other.options)).pets.lock(service, 1n).tryAcquire();
+  await (await opened(other.options)).pets.lock(serviceName, 1n).tryAcquire();
   const { options, processes, clock } = opening(folder);
   processes.stop(42);
   const { DatabaseSync } = await loadEngine();
@@ -357,10 +360,10 @@ it('a state that another process holds is given up after a time, naming who is p
   // Its lease is over by then, since it renews nothing.
   clock.advance(60_000);
   const message = expect.stringContaining('process 42 on till (petstock inventory apply), which is stopped');
-  await expect(state.pets.lock(service, 1n).tryAcquire()).rejects.toMatchObject({ kind: 'unavailable', message });
+  await expect(state.pets.lock(serviceName, 1n).tryAcquire()).rejects.toMatchObject({ kind: 'unavailable', message });
   holding.exec('ROLLBACK');
   holding.close();
-  await state.pets.lock(service, 1n).release();
+  await state.pets.lock(serviceName, 1n).release();
 });
 
 describe('SQLite', () => {

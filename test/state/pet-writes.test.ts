@@ -8,7 +8,7 @@ import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteStore, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, service } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, serviceName } from './rig.ts';
 
 /** Keeps the queries that it is asked. */
 class RecordingConnection extends Connection {
@@ -51,8 +51,8 @@ describe('no query reads a whole table', () => {
     const store = new SqliteStore(connection, createStateClock(), () => false);
     connection.queries.length = 0;
     const petWrites = new PetWrites(store);
-    await petWrites.after({ service, run: '20260115T120020Z-k3x9' }, [{ row: 1, petId: 1n }]);
-    await petWrites.lastKnown(service, [{ petId: 1n }]);
+    await petWrites.after({ serviceName, run: '20260115T120020Z-k3x9' }, [{ row: 1, petId: 1n }]);
+    await petWrites.lastKnown(serviceName, [{ petId: 1n }]);
     const ofRows = connection.queries.filter((sql) => sql.includes('FROM rows'));
     expect(ofRows).toHaveLength(4);
     for (const sql of ofRows) {
@@ -71,7 +71,7 @@ describe('no query reads a whole table', () => {
     const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
-    const [lock, mark] = [pets.lock(service, 1n), await markOf({ pets })];
+    const [lock, mark] = [pets.lock(serviceName, 1n), await markOf({ pets })];
     await lock.tryAcquire();
     await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, lock);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);

@@ -113,7 +113,7 @@ it('begins a run with its first intent once, though the answer to both was lost'
 
 it('takes a run for begun whose answer was lost, though another of its file has begun', async ({ machine, other }) => {
   const head = headOf({ contentHash: 'abc' });
-  const newest = async () => (await other.state.history.runsOfFile(head.service, 'abc'))[0]?.run;
+  const newest = async () => (await other.state.history.runsOfFile(head.serviceName, 'abc'))[0]?.run;
   const beginOther = () => other.state.history.begin(head, rowsFor(1n), newest);
   machine.loseAnswerOf('UPDATE petstock.runs SET changes', beginOther);
   const asked: (string | undefined)[] = [];

@@ -75,18 +75,18 @@ export class FakeProcesses {
 
 /** Returns a moment in the order of all writes; to be taken before a stock is read. */
 export async function markOf({ pets }: Pick<State, 'pets'>): Promise<Mark> {
-  return (await pets.look(service, [])).mark;
+  return (await pets.look(serviceName, [])).mark;
 }
 
-export const service = 'https://pets.example/v1';
+export const serviceName = 'https://pets.example/v1';
 
 export function headOf(fields: Partial<RunHead> = {}): RunHead {
   return {
     command: 'inventory apply',
     env: 'staging',
     store: undefined,
-    baseUrl: service,
-    service,
+    baseUrl: serviceName,
+    serviceName,
     scope: 'abc',
     user: 'ann',
     unchanged: 0,

@@ -15,7 +15,7 @@ import {
   rowFor,
   rowsFor,
   type StateClock,
-  service,
+  serviceName,
 } from './rig.ts';
 
 /** One store that several processes use. */
@@ -36,7 +36,7 @@ const busy = (run: string | undefined, until?: number) => ({ run, until });
 const busyWith = (run: string, until?: number) => [{ kind: 'busy', run, until }];
 
 const lastKnown = async ({ petWrites }: State, petId: bigint): Promise<number | undefined> =>
-  (await petWrites.lastKnown(service, [{ petId }]))[0];
+  (await petWrites.lastKnown(serviceName, [{ petId }]))[0];
 
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
   (await limits.look?.(scope)) ?? limits.peek(scope);
@@ -91,7 +91,7 @@ export function testState(name: string, newStore: () => Driver): void {
     };
     const runOf = ({ run }: { readonly run: string }) => theirs.history.run(run);
     const rowsOf = ({ run }: { readonly run: string }) => collect(theirs.history.rows(run));
-    const placeOf = (state: State, petId = 7n, at = service) => state.pets.lock(at, petId);
+    const placeOf = (state: State, petId = 7n, at = serviceName) => state.pets.lock(at, petId);
 
     /** Time goes by, and what runs out on the way is done. */
     const pass = async (ms: number) => {
@@ -199,12 +199,12 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
         // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
         const pets = new Set([7n, 8n]);
-        expect(await theirs.pets.arrivesUntil(service, pets)).toBe(expires);
-        expect(await theirs.pets.arrivesUntil(service, pets, log.run)).toBeUndefined();
-        expect(await theirs.pets.arrivesUntil(service, new Set([8n]))).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil(serviceName, pets)).toBe(expires);
+        expect(await theirs.pets.arrivesUntil(serviceName, pets, log.run)).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil(serviceName, new Set([8n]))).toBeUndefined();
         expect(await theirs.pets.arrivesUntil(elsewhere, pets)).toBeUndefined();
         await pass(timeout);
-        expect(await theirs.pets.arrivesUntil(service, pets)).toBeUndefined();
+        expect(await theirs.pets.arrivesUntil(serviceName, pets)).toBeUndefined();
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
@@ -296,7 +296,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
         await removed.end();
-        expect(await ours.history.remove([{ run: removed.run, service }])).toBe(1);
+        expect(await ours.history.remove([{ run: removed.run, serviceName }])).toBe(1);
         const rows = [7n, 8n, 9n].map((petId, index) => [index + 1, petId] as const);
         expect(await intend(await begin(theirs, 7n, 8n, 9n), rows, since)).toEqual([
           { kind: 'overtaken', run: log.run, command: 'inventory apply' },
@@ -317,7 +317,7 @@ export function testState(name: string, newStore: () => Driver): void {
           for (const log of runs) await log.end();
           for (const index of order) {
             const { run = '' } = runs[index] ?? {};
-            expect(await ours.history.remove([{ run, service }])).toBe(1);
+            expect(await ours.history.remove([{ run, serviceName }])).toBe(1);
           }
           expect(await intendSeven(theirs, since)).toEqual([
             { kind: 'overtaken', run: undefined, command: 'history prune' },
@@ -442,7 +442,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       const ofFile = { contentHash: 'ff' };
-      const runsOfFile = async (at = service) =>
+      const runsOfFile = async (at = serviceName) =>
         (await theirs.history.runsOfFile(at, ofFile.contentHash)).map(({ run }) => run);
 
       it('asks again whether a run may begin if another one of its content has begun since', async () => {
@@ -474,7 +474,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('gives a run to one process at a time', async () => {
         const log = await write(ours, 7n);
-        const run = { run: log.run, service };
+        const run = { run: log.run, serviceName };
         for (const { history } of [ours, theirs])
           await expect(history.resume(log.run)).rejects.toMatchObject({ kind: 'conflict' });
         expect(await theirs.history.remove([run])).toBe(0);
@@ -540,8 +540,8 @@ export function testState(name: string, newStore: () => Driver): void {
         const second = await write(theirs, 7n, { quantity: 9 });
         await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
         const position = { row: 1, petId: 7n };
-        const writesAfter = (rows: readonly (typeof position)[], at = service) =>
-          ours.petWrites.after({ service: at, run }, rows);
+        const writesAfter = (rows: readonly (typeof position)[], at = serviceName) =>
+          ours.petWrites.after({ serviceName: at, run }, rows);
         expect(await writesAfter([position])).toEqual([[]]);
         const third = await write(theirs, 7n, { result: 'differs', quantity: 11 });
         await write(theirs, 7n, { result: 'failed' });
@@ -561,10 +561,10 @@ export function testState(name: string, newStore: () => Driver): void {
           { row: 1, petId: 7n },
           { row: 2, petId: largest },
         ];
-        expect(await ours.petWrites.after({ service, run: log.run }, [seven])).toEqual([[]]);
+        expect(await ours.petWrites.after({ serviceName, run: log.run }, [seven])).toEqual([[]]);
         const later = await write(theirs, 7n, { quantity: 9 });
         const written = { run: later.run, command: 'inventory apply', result: 'applied', quantity: 9, before: 5 };
-        expect(await ours.petWrites.after({ service, run: log.run }, [other, seven])).toEqual([[], [written]]);
+        expect(await ours.petWrites.after({ serviceName, run: log.run }, [other, seven])).toEqual([[], [written]]);
         await log.end();
       });
 
@@ -594,8 +594,8 @@ export function testState(name: string, newStore: () => Driver): void {
         const sequence = expect.any(Number);
         const first = { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence };
         const last = { petId: largest, result: 'applied', before: 5, quantity: 6, sequence };
-        expect((await ours.pets.look(service)).writes).toEqual([first, last]);
-        expect((await ours.pets.look(service, [7n, largest])).writes).toEqual([last]);
+        expect((await ours.pets.look(serviceName)).writes).toEqual([first, last]);
+        expect((await ours.pets.look(serviceName, [7n, largest])).writes).toEqual([last]);
         expect((await ours.pets.look(elsewhere)).writes).toEqual([]);
       });
 
@@ -604,7 +604,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 8 }));
         await write(ours, largest, { quantity: 5 });
         const pets = [{ petId: largest }, { petId: 6n }, { petId: 7n, before: row?.sequence }, { petId: 7n }];
-        expect(await ours.petWrites.lastKnown(service, pets)).toEqual([5, undefined, 3, 8]);
+        expect(await ours.petWrites.lastKnown(serviceName, pets)).toEqual([5, undefined, 3, 8]);
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
@@ -613,7 +613,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
         const knownBefore = async () =>
-          (await ours.petWrites.lastKnown(service, [{ petId: 7n, before: row?.sequence }]))[0];
+          (await ours.petWrites.lastKnown(serviceName, [{ petId: 7n, before: row?.sequence }]))[0];
         expect(await knownBefore()).toBeUndefined();
         await settled(lost, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await knownBefore()).toBeUndefined();

@@ -55,7 +55,7 @@ export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Part
 export function headOf(shop: Shop): RunHead {
   return {
     ...{ command: 'inventory apply', env: 'staging', store: undefined, baseUrl: shop.service.url, scope: 'scope' },
-    ...{ service: shop.service.url, user: 'anna', file: 'stock.csv', unchanged: 0 },
+    ...{ serviceName: shop.service.url, user: 'anna', file: 'stock.csv', unchanged: 0 },
   };
 }
 

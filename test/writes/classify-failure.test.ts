@@ -37,8 +37,8 @@ test('a conflict says whether the row had been sent', () => {
 });
 
 test('an error of a row is in the words of the service, else in ours, with a status where there was one', () => {
-  const service = { code: 'no_pet', message: 'No such pet.', status: 404 };
-  expect(rowErrorOf(new NotFoundError('gone', { status: 404, service }))).toEqual(service);
+  const serviceError = { code: 'no_pet', message: 'No such pet.', status: 404 };
+  expect(rowErrorOf(new NotFoundError('gone', { status: 404, serviceError }))).toEqual(serviceError);
   expect(rowErrorOf(new UnavailableError('away'))).toEqual({ code: 'unavailable', message: 'away' });
   expect(rowErrorOf(new TypeError('oops'))).toEqual({ code: 'failure', message: 'oops' });
   expect(rowErrorOf('odd')).toEqual({ code: 'failure', message: 'odd' });

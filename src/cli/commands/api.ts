@@ -40,8 +40,8 @@ export const defineApi = define({
     if (data !== undefined && isRead) throw new UsageError(`A ${method} has no body: leave --data out`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
     const { client } = isRead
-      ? await invocation.service.connect()
-      : await invocation.service.beginWrite(`Send ${method} ${path}?`);
+      ? await invocation.connections.connect()
+      : await invocation.connections.beginWrite(`Send ${method} ${path}?`);
     const printer = bodyPrinter(invocation);
     // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
     const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;

@@ -6,7 +6,7 @@ import { currentGates, currentLimits, type KnownGate } from '../../rate-limit/kn
 import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
-import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
+import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -31,9 +31,9 @@ const limits = define({
   options: [['--refresh', 'ask the service first, for the chosen environment; takes one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
-    const { context, messages, results, service } = invocation;
+    const { context, messages, results, connections } = invocation;
     const refreshed = async () => {
-      const { client, state } = await service.connect();
+      const { client, state } = await connections.connect();
       await client.probe();
       return state.limits.list();
     };
@@ -173,7 +173,7 @@ async function configuredKeys({ context, configFile, store }: Invocation) {
       if (url === undefined || key === undefined) continue;
       const known = knownKey(key);
       if (known === undefined) printed.push({ store: name, env });
-      else add(new URL(serviceOf(url.value)).origin, known.value, { store: name, env });
+      else add(new URL(serviceNameOf(url.value)).origin, known.value, { store: name, env });
     }
   }
   const { ownKey } = await import('../sandbox.ts');

@@ -13,11 +13,11 @@ export const definePetsGet = define({
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
   action: async (invocation, _options, petIdText) => {
     const petId = petIdOf(petIdText);
-    const { client } = await invocation.service.connectToRead();
+    const { client } = await invocation.connections.connectToRead();
     const { value, headers } = await client.getPet(petId).catch((error) => {
-      if (!(error instanceof NotFoundError && error.service)) throw error;
-      const { status, service } = error;
-      throw noSuchPets(invocation, [petId]).with({ status, service, cause: error });
+      if (!(error instanceof NotFoundError && error.serviceError)) throw error;
+      const { status, serviceError } = error;
+      throw noSuchPets(invocation, [petId]).with({ status, serviceError, cause: error });
     });
     const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
     const sunset = Number.isNaN(goesAway) ? '' : ` and goes away on ${new Date(goesAway).toUTCString()}`;
@@ -31,7 +31,7 @@ export const defineOrdersList = define({
   options: [fieldsOption],
   examples: [['petstock orders list'], ['petstock orders list --json']],
   action: async (invocation) => {
-    const { client } = await invocation.service.connectToRead();
+    const { client } = await invocation.connections.connectToRead();
     const { value } = await client.listOrders();
     await printPayload(invocation, value);
   },

@@ -1,7 +1,7 @@
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Column, Row, View } from '../../output/view.ts';
-import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
+import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
@@ -51,7 +51,7 @@ export const defineStatus = define({
 /** Late: few want it. */
 async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
   const { diagnose } = await import('./diagnose.ts');
-  const connection = offline ? undefined : await invocation.service.connect().catch(() => undefined);
+  const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
   return diagnose(invocation, connection?.seenHead());
 }
 
@@ -96,7 +96,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
     import('../../rate-limit/known-limits.ts'),
     import('../../rate-limit/key-state.ts'),
   ]);
-  const scope = scopeOf(new URL(serviceOf(url.value)).origin, key.value);
+  const scope = scopeOf(new URL(serviceNameOf(url.value)).origin, key.value);
   return withExistingState(
     invocation,
     async (state) => {
@@ -118,7 +118,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
     return { ...found, rateLimit: { limit, remaining, resetAt: isoTime(resetAt) } };
   };
   try {
-    connection = await invocation.service.connect();
+    connection = await invocation.connections.connect();
     // The list is begun: a page of a hotel's network, say, answers 200 as well. The rest of it is not needed.
     for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };

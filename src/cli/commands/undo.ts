@@ -2,7 +2,7 @@ import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
-import { serviceOf } from '../../settings/key-and-url.ts';
+import { serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
@@ -99,7 +99,7 @@ async function findLast(invocation: Invocation, state: State | undefined) {
 
 /** Returns why `undo --last` passes over a run, a clause that begins with a verb; undefined if it is the one. */
 async function whyPassed(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
-  if (service !== undefined && run.service !== service) return `was made at ${run.baseUrl}`;
+  if (service !== undefined && run.serviceName !== service) return `was made at ${run.baseUrl}`;
   if (run.state === 'running') return undefined;
   const found = await undoable(state, run);
   return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
@@ -109,7 +109,7 @@ async function whyPassed(state: State, run: RunRecord, service: string | undefin
 function serviceNow({ context, environment, config }: Invocation): string | undefined {
   const env = environment.value;
   const url = env === 'sandbox' ? undefined : resolveBaseUrl(env, context.env, config);
-  return url && serviceOf(url.value);
+  return url && serviceNameOf(url.value);
 }
 
 /** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */
@@ -121,7 +121,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   const command = ['undo', run.run, ...options.words];
   requireSameTarget(run, invocation.target, command);
   await withWayOn([...command, ...targetWords(run)], async () => {
-    const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
+    const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
     await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
   });
@@ -132,7 +132,7 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   const look = petstock`undo ${run.run} ${options.words} ${targetWords(run)} --dry-run`;
   const found = await requireUndoable(connection.state, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
-  await invocation.service.announce();
+  await invocation.connections.announce();
   const plan = await planUndo(connection, run, found, options);
   const { reason = '' } = run;
   const isPlain = isPlainName(reason);

@@ -4,7 +4,7 @@ import { Governor } from '../../rate-limit/admission.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { RunSite } from '../../runs/site.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
-import { maskKey, serviceOf } from '../../settings/key-and-url.ts';
+import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import {
   type PrintedKey,
   requireKeyOfOrigin,
@@ -65,7 +65,7 @@ export interface ConnectOptions extends Patience {
 interface Endpoint {
   readonly baseUrl: string;
   readonly key: string;
-  readonly service: string;
+  readonly serviceName: string;
   /** The name that the limits of the key are remembered under: all addresses of one origin have one. */
   readonly origin: string;
   readonly network: TransportOptions;
@@ -83,13 +83,13 @@ export async function connect(
     env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, resolved, use);
   try {
     const { context, messages, timeout, retries } = options;
-    const { baseUrl, key, service } = endpoint;
+    const { baseUrl, key, serviceName } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
     const { transport, seenHead } = transportFor(options, endpoint.network);
     const { clock, interrupted, random } = context;
     const store = resolved.store?.value;
     const known = {
-      ...{ env, store, target: { env, store }, baseUrl, maskedKey: maskKey(key), scope, service },
+      ...{ env, store, target: { env, store }, baseUrl, maskedKey: maskKey(key), scope, serviceName },
       ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
     };
@@ -158,7 +158,7 @@ async function sandboxEndpoint({ context, messages }: ConnectOptions): Promise<E
   const warning = narrowSandbox(context.folders.state);
   if (warning !== undefined) await messages.warn(warning);
   const { url, key, close } = await startSandbox(context);
-  return { baseUrl: url, key, service: 'sandbox', origin: 'sandbox', network: {}, close };
+  return { baseUrl: url, key, serviceName: 'sandbox', origin: 'sandbox', network: {}, close };
 }
 
 async function remoteEndpoint(
@@ -181,11 +181,11 @@ async function remoteEndpoint(
   const found = resolveKey(environment, context.env, config);
   if (found === undefined) throw new AuthError(`No API key is known for ${targetName(target)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);
-  const service = serviceOf(url.value);
+  const serviceName = serviceNameOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });
   const key = await keyOf(found, options, hint);
-  const { origin } = new URL(service);
-  return { baseUrl: url.value, key, service, origin, network, close: async () => {} };
+  const { origin } = new URL(serviceName);
+  return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
 /** Returns the key itself. A command that prints it is run once a command, since a connection is made once. */

@@ -19,7 +19,7 @@ import {
 import { Messages } from './messages.ts';
 import { Questions } from './questions.ts';
 import { Results } from './results.ts';
-import { ServiceAccess } from './service-access.ts';
+import { ServiceConnections } from './service-connections.ts';
 
 /** Everything that one run of one command is given. Its configuration is as it was when the command began. */
 export interface Invocation extends ResolvedTarget {
@@ -34,7 +34,7 @@ export interface Invocation extends ResolvedTarget {
   readonly messages: Messages;
   readonly results: Results;
   readonly questions: Questions;
-  readonly service: ServiceAccess;
+  readonly connections: ServiceConnections;
   /** Returns the bar codes and names of the setting `codes`, which is read once; undefined if nothing is known of them. */
   shopCodes(): Promise<BarCodes | undefined>;
   petNames(): Promise<PetNames | undefined>;
@@ -110,7 +110,7 @@ export async function openInvocation(
 
   const base = { context, globals, command, configFile, messages, questions };
   const isRead = stdout.isTerminal && format === 'table';
-  const service = new ServiceAccess({ ...base, ...patience, chosen: resolved, isRead });
+  const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, isRead });
   let codes: Promise<BarCodes | undefined> | undefined;
   const shopCodes = async () => {
     if (resolved.config.settings.codes === undefined) return undefined;
@@ -119,7 +119,7 @@ export async function openInvocation(
     return codes;
   };
   const petNames = async () => (await shopCodes())?.names;
-  return { ...base, ...resolved, target, results, service, shopCodes, petNames };
+  return { ...base, ...resolved, target, results, connections, shopCodes, petNames };
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */

@@ -113,7 +113,7 @@ export async function errorAfterKeeping(
     const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;
     const lines = rows.slice(0, mostNamed).map(lineOf);
     if (rows.length > mostNamed) lines.push(`… and ${grouped(rows.length - mostNamed)} more`);
-    return error.with({ message, lines, service: error.service && { ...error.service, message } });
+    return error.with({ message, lines, serviceError: error.serviceError && { ...error.serviceError, message } });
   }
 }
 

@@ -23,7 +23,7 @@ export async function resumeRun(
   onBegun: () => Promise<void>,
   whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
-  const { questions, service, target } = invocation;
+  const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
   requireSameTarget(run, target, command);
@@ -33,9 +33,9 @@ export async function resumeRun(
   await withWayOn(
     again,
     async () => {
-      const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
+      const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
-      await service.announce();
+      await connections.announce();
       const error: unknown = await goOn(access, run, { look, onBegun }, options).catch((reason: unknown) => reason);
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;

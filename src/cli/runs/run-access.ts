@@ -54,8 +54,8 @@ export function requireSameTarget(run: RunRecord, target: Target, command: reado
 
 /** @throws UsageError if a run was made at another service */
 export function requireSameService(run: RunRecord, connection: Connection, command: readonly string[]): void {
-  const { env, store, baseUrl, service } = connection;
-  if (run.service === service) return;
+  const { env, store, baseUrl, serviceName } = connection;
+  if (run.serviceName === serviceName) return;
   const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {

@@ -25,8 +25,8 @@ const largeJump = 1000;
 
 /** Writes one pet as a run of its own, and shows what the service answered. */
 export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
-  await invocation.service.beginWrite(undefined);
-  const access = { invocation, connection: await invocation.service.connect({ writes: true }) };
+  await invocation.connections.beginWrite(undefined);
+  const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
@@ -89,8 +89,8 @@ function singleAudience(access: RunAccess): SingleAudience {
 
 /** Returns the stock that the history knows, which a plain set does not read. */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
-  const { state, service } = connection;
-  const [known] = await state.petWrites.lastKnown(service, [{ petId }]);
+  const { state, serviceName } = connection;
+  const [known] = await state.petWrites.lastKnown(serviceName, [{ petId }]);
   return known;
 }
 
@@ -123,7 +123,7 @@ async function printItem(
 /** Without an Error body the address itself may be wrong, so nothing is said about the pet. */
 function worded({ target }: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
-  if (error.status !== undefined && error.service === undefined) return error;
+  if (error.status !== undefined && error.serviceError === undefined) return error;
   const { command, petId, quantity, delta } = write;
   const coded = [...command.split(' '), '--code', `${petId}`, `${quantity ?? delta}`];
   const way = mayBeBarCode(petId) ? coded : ['inventory', 'list'];

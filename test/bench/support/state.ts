@@ -1,5 +1,5 @@
 import type { RunHead } from '../../../src/inventory/run-records.ts';
-import { serviceOf } from '../../../src/settings/key-and-url.ts';
+import { serviceNameOf } from '../../../src/settings/key-and-url.ts';
 import { createSystemClock } from '../../../src/shared/clock.ts';
 import { createSystemProcesses } from '../../../src/shared/processes.ts';
 import { openState } from '../../../src/state/open-state.ts';
@@ -15,7 +15,16 @@ export function openBenchState(folder: string): Promise<State> {
 }
 
 export function headOf(baseUrl: string): RunHead {
-  const service = serviceOf(baseUrl);
+  const serviceName = serviceNameOf(baseUrl);
   const command = 'inventory apply';
-  return { command, env: 'staging', store: undefined, baseUrl, service, scope: 'bench', user: 'bench', unchanged: 0 };
+  return {
+    command,
+    env: 'staging',
+    store: undefined,
+    baseUrl,
+    serviceName,
+    scope: 'bench',
+    user: 'bench',
+    unchanged: 0,
+  };
 }

@@ -84,7 +84,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
 
 /** Sends one request with a key that is not stored yet. @throws its error, which says where the key came from */
 async function requireAcceptance(
-  { context, config, service }: Invocation,
+  { context, config, connections }: Invocation,
   target: RemoteTarget,
   credential: Credential,
   address: string | undefined,
@@ -105,7 +105,7 @@ async function requireAcceptance(
     keyOrigins: origin === undefined ? {} : { [env]: origin },
   };
   try {
-    const { client } = await service.connectWith(candidate);
+    const { client } = await connections.connectWith(candidate);
     await client.probe();
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;

@@ -55,9 +55,9 @@ async function removeRuns(
   history: History,
   { before = Number.POSITIVE_INFINITY, keep = 0, incomplete }: PruneBounds,
 ): Promise<number> {
-  const all: (PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'service'>)[] = [];
-  for await (const { run, at, state, undoes, began, touched, env, store, service } of history.runs()) {
-    all.push({ run, at, state, undoes, began, touched, env, store, service });
+  const all: (PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'serviceName'>)[] = [];
+  for await (const { run, at, state, undoes, began, touched, env, store, serviceName } of history.runs()) {
+    all.push({ run, at, state, undoes, began, touched, env, store, serviceName });
   }
   const past = all.filter((run) => isNamed(invocation, run)).filter(({ at }, index) => at < before && index >= keep);
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && incomplete));

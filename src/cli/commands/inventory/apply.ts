@@ -147,14 +147,14 @@ async function planFile(
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
-  const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
+  const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
   const { again = false, skipUnknown = false, reason, ref } = options;
   const guard = new RepetitionGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
-  await invocation.service.announce();
+  await invocation.connections.announce();
   const { quantities, mark, readAt } = await new StockReader(access.connection).readSettled(petIds);
   const noted =
     reason === undefined && ref === undefined

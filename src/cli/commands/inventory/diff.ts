@@ -85,8 +85,8 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const { readSide } = await import('./read-side.ts');
   const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
   // While a side has no address or no key, or a file has a fault, nothing is sent.
-  for (const target of places) await invocation.service.at(target, async () => {});
-  if (!options.changes) await invocation.service.announceReading(places);
+  for (const target of places) await invocation.connections.at(target, async () => {});
+  if (!options.changes) await invocation.connections.announceReading(places);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);

@@ -33,7 +33,7 @@ export const defineExport = define({
   action: async (invocation, flags, file = '-') => {
     const format = formatFor(invocation, file);
     const delimiter = delimiterOf(invocation, flags, format);
-    const { client } = await invocation.service.connect();
+    const { client } = await invocation.connections.connect();
     const unreadable = new UnreadablePets();
     const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const counts = { pets: 0 };

@@ -19,7 +19,7 @@ export const defineGet = define({
         hint: 'petstock inventory get 4',
       });
     }
-    const { client } = await invocation.service.connectToRead();
+    const { client } = await invocation.connections.connectToRead();
     const asked = new Set(petIds);
     const unreadable = new UnreadablePets();
     const items = await findItems(invocation, client, asked, unreadable);

@@ -44,7 +44,7 @@ export const defineList = define({
   action: async (invocation, options) => {
     const hasNames = invocation.config.settings.codes !== undefined;
     const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
-    const { client } = await invocation.service.connectToRead();
+    const { client } = await invocation.connections.connectToRead();
     const unreadable = new UnreadablePets();
     const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const missing = new Set(selection.petIds);

@@ -25,7 +25,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
       throw unreadableSide(side.file, error);
     });
   }
-  const list = await invocation.service.at(side.target, ({ client }) =>
+  const list = await invocation.connections.at(side.target, ({ client }) =>
     StockList.gather(scanStock(invocation, client, unreadable)),
   );
   const repeated = list.repeated();

@@ -67,8 +67,8 @@ export class RepetitionGuard {
     const { file, contentHash, earlierHash, hasDeltas, again } = this.repeated;
     const { invocation, connection } = this.access;
     const { history } = connection.state;
-    const newer = await history.runsOfFile(connection.service, contentHash);
-    const runs = [...newer, ...(await history.runsOfFile(connection.service, earlierHash))];
+    const newer = await history.runsOfFile(connection.serviceName, contentHash);
+    const runs = [...newer, ...(await history.runsOfFile(connection.serviceName, earlierHash))];
     this.newest = newer[0]?.run;
     refuseUnfinished(this.#name, runs);
     const known = this.#known;

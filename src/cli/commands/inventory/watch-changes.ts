@@ -157,9 +157,9 @@ class Watch {
   }
 
   async #read(signal: AbortSignal): Promise<Look> {
-    const { service, messages } = this.invocation;
+    const { connections, messages } = this.invocation;
     const { petIds } = this.options;
-    const { client } = await service.connectAgain();
+    const { client } = await connections.connectAgain();
     const unreadable = new UnreadablePets();
     const batches = client.scanInventory({ once: true, signal, onUnreadable: unreadable.add });
     const list = await StockList.gather(filtered(batches, [{ petIds }]));
@@ -215,7 +215,7 @@ class Watch {
   }
 
   async #limits() {
-    const { state, scope } = await this.invocation.service.connect();
+    const { state, scope } = await this.invocation.connections.connect();
     return state.limits.peek(scope);
   }
 

@@ -66,7 +66,7 @@ function formatOf({ globals, config, context }: Invocation): Format {
 /** Prints what changes, as a `table` in lines for a person. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
-  await invocation.service.connectToRead({ bulk: true });
+  await invocation.connections.connectToRead({ bulk: true });
   const names = await invocation.petNames();
   const lowStock = lowStockOf(invocation);
   let [changes, isFirst] = [0, true];

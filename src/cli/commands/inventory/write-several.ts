@@ -30,8 +30,8 @@ export async function writeSeveral(
   const look = petstock`${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ look });
   await withWayOn(command, async () => {
-    const access = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
-    await invocation.service.announce();
+    const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
+    await invocation.connections.announce();
     const petIds = changes.map(({ petId }) => petId);
     const stock = await new StockReader(access.connection).readSettled(new Set(petIds));
     const { quantities } = stock;

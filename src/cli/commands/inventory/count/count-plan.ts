@@ -20,7 +20,7 @@ interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
 export async function planOf(run: RunAccess, counting: Counting, options: PlanOptions) {
   const { invocation } = run;
   const units = new Map(counting.account.tally.counts());
-  await invocation.service.announce();
+  await invocation.connections.announce();
   const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
   const stock = await new StockReader(run.connection).readSettled(petIds);
   const unknowns = counting.unknowns();

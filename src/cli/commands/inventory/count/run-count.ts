@@ -44,10 +44,10 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const given = options.codes === undefined ? undefined : await readCodesFile(options.codes, invocation.context);
   await withSessions(invocation, async (sessions) => {
     const chosen = await chooseSessions(invocation, sessions, options);
-    const run = { invocation, connection: await invocation.service.connect({ bulk: true, writes: true }) };
+    const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     requireSameService(run, chosen, options);
     const { isTerminal } = invocation.context.stdin;
-    if (isTerminal) await invocation.service.announce();
+    if (isTerminal) await invocation.connections.announce();
     // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
     const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
     const session = await openChosen(sessions, chosen, run, { ...options, given });
@@ -90,9 +90,9 @@ function requireSameService(
   chosen: readonly SessionFacts[],
   { flags }: CountOptions,
 ): void {
-  const { baseUrl, service } = connection;
+  const { baseUrl, serviceName } = connection;
   for (const { head } of chosen) {
-    if (head.service === service) continue;
+    if (head.service === serviceName) continue;
     throw new UsageError(
       `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}; nothing was sent`,
       { hint: commandFor(['--new'], flags, invocation, connection) },
@@ -116,8 +116,8 @@ async function openChosen(
   const codes = given ?? (hasCodes ? undefined : ((await invocation.shopCodes()) ?? noBarCodes));
   const [first, ...others] = chosen;
   if (first === undefined) {
-    const { env, store, service, baseUrl } = connection;
-    const head = { mode, env, store, service, baseUrl, ...begunBy(run, options), session: '', at: 0 };
+    const { env, store, serviceName, baseUrl } = connection;
+    const head = { mode, env, store, service: serviceName, baseUrl, ...begunBy(run, options), session: '', at: 0 };
     const content = { head, codes: codes ?? noBarCodes, scans: [] };
     return dryRun && !invocation.context.stdin.isTerminal ? new OpenSession(content) : sessions.begin(content);
   }

@@ -36,7 +36,7 @@ export async function settle(
 ): Promise<readonly bigint[]> {
   const { history } = access.connection.state;
   const account = accountOf(session);
-  const [begun] = await history.runsOfFile(access.connection.service, hashOf(session));
+  const [begun] = await history.runsOfFile(access.connection.serviceName, hashOf(session));
   if (begun !== undefined) {
     // One of 0.2 has not noted what it handed over.
     const given = account.handedOver.size > 0 ? [] : [...account.tally.counts()];

@@ -17,7 +17,7 @@ const columns: readonly Column[] = [
 /** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, globals, context, target, config } = invocation;
-  const { client } = await invocation.service.connectToRead();
+  const { client } = await invocation.connections.connectToRead();
   const { pets, names } = (await invocation.shopCodes()) ?? noBarCodes;
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);

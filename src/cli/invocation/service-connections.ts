@@ -9,7 +9,7 @@ import type { Connection, ConnectionUse, ConnectOptions } from './connect.ts';
 import { type NamedTarget, type ResolvedTarget, resolveNamedTarget, targetOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
-export interface ServiceAccessOptions extends ConnectOptions {
+export interface ServiceConnectionsOptions extends ConnectOptions {
   readonly chosen: ResolvedTarget;
   readonly questions: Questions;
   /** A person reads the result: a table at a terminal. */
@@ -20,13 +20,13 @@ export interface ServiceAccessOptions extends ConnectOptions {
 const untilNextTry = 60_000;
 
 /** The way to the service of the chosen environment, and of others that operands name. */
-export class ServiceAccess {
+export class ServiceConnections {
   /** By the name of the place. */
   readonly #connections = new Map<string, Promise<Connection>>();
   /** When the state was last tried, by the monotonic clock. */
   #triedAt = 0;
 
-  constructor(private readonly options: ServiceAccessOptions) {}
+  constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /** Returns the connection, which is made once. Nothing is sent yet. @throws UsageError without a base URL, AuthError without a key */
   connect(use: ConnectionUse = {}): Promise<Connection> {
