@@ -1,10 +1,10 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
-import type { Connection } from '../state/sqlite/connection.ts';
+import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import { addScans, endSession, type ScanRecord, type SessionContent, type SessionEnd } from './session-tables.ts';
 
 interface SessionStore {
-  readonly connection: Connection;
+  readonly connection: SqliteConnection;
   readonly clock: Clock;
   /** This process, as the table names it. */
   readonly holder: string;
@@ -65,7 +65,7 @@ export class OpenSession implements SessionContent {
     }
   }
 
-  #write(work: (connection: Connection) => void): void {
+  #write(work: (connection: SqliteConnection) => void): void {
     if (this.store === undefined) return;
     const { connection } = this.store;
     const name = this.head.session.slice(-4);

@@ -3,7 +3,7 @@ import type { ScanLine } from '../inventory/count/scan-line.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
-import type { Connection } from '../state/sqlite/connection.ts';
+import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/statements.ts';
 
 /** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
@@ -115,11 +115,11 @@ export class DamagedSession extends FailureError {
 }
 
 /** Returns whether a stock-take was ever begun in this state. */
-export function hasTables(connection: Connection): boolean {
+export function hasTables(connection: SqliteConnection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined;
 }
 
-export function makeTables(connection: Connection): void {
+export function makeTables(connection: SqliteConnection): void {
   if (hasTables(connection)) return;
   connection.durable(() => connection.exec(tables));
 }
@@ -129,7 +129,7 @@ export function makeTables(connection: Connection): void {
  * @param row of the table `counts`
  * @throws DamagedSession
  */
-export function sessionOf(connection: Connection, row: Row): SessionFacts {
+export function sessionOf(connection: SqliteConnection, row: Row): SessionFacts {
   const { head, codes, ended, holder, touched } = row;
   const session = String(row.session);
   const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
@@ -155,13 +155,13 @@ function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
 }
 
 /** Ends a session for good, within a transaction or in one of its own. */
-export function endSession(connection: Connection, session: string, end: SessionEnd): void {
+export function endSession(connection: SqliteConnection, session: string, end: SessionEnd): void {
   const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
   connection.run(sql, JSON.stringify(end), session);
 }
 
 /** Adds scans after those that the session has. To be called in a transaction. */
-export function addScans(connection: Connection, session: string, scans: readonly ScanRecord[]): void {
+export function addScans(connection: SqliteConnection, session: string, scans: readonly ScanRecord[]): void {
   const last = connection.get('SELECT max(number) AS last FROM count_scans WHERE session = ?', session);
   const sql = 'INSERT INTO count_scans (session, number, kind, units, code, pet) VALUES (?, ?, ?, ?, ?, ?)';
   for (const [index, { kind, units, code, pet }] of scans.entries()) {

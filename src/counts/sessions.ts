@@ -3,7 +3,7 @@ import { Tally } from '../inventory/count/tally.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
-import type { Connection } from '../state/sqlite/connection.ts';
+import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import { accountOf, codesOf } from './account.ts';
 import { OpenSession } from './open-session.ts';
 import {
@@ -48,7 +48,7 @@ export class Sessions {
   readonly #holder: string;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: SqliteConnection,
     private readonly system: SessionSystem,
   ) {
     this.#holder = JSON.stringify(system.processes.self);
@@ -193,11 +193,11 @@ export class Sessions {
 }
 
 /** Returns the sessions of a state that can't be read. Makes nothing. */
-export function damagedSessions(connection: Connection): readonly DamagedSession[] {
+export function damagedSessions(connection: SqliteConnection): readonly DamagedSession[] {
   return hasTables(connection) ? readAll(connection, '').damaged : [];
 }
 
-function readAll(connection: Connection, which: string) {
+function readAll(connection: SqliteConnection, which: string) {
   const sound: SessionFacts[] = [];
   const damaged: DamagedSession[] = [];
   for (const row of connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`)) {

@@ -35,10 +35,10 @@ function limitsOfThread(): MemoryLimits {
 }
 
 /** A state that could not be used is tried again so many milliseconds later. */
-const untilNextTry = 60_000;
+const stateRetryInterval = 60_000;
 
 /** The connection of a client, which is opened with the first request, or with the next one if that failed. */
-export class LateConnection {
+export class LazyConnection {
   readonly #options: Omit<Opening, 'need'>;
   #opening: Promise<LibraryConnection> | undefined;
   #triedAt = 0;
@@ -58,12 +58,13 @@ export class LateConnection {
       throw error;
     });
     const connection = await this.#opening;
-    if (!connection.isStandIn || this.#options.clock.monotonic() < this.#triedAt + untilNextTry) return connection;
+    if (!connection.isFallback || this.#options.clock.monotonic() < this.#triedAt + stateRetryInterval)
+      return connection;
     try {
-      const meant = await this.#connect({ ...this.#options, need: 'history', onFallback: undefined });
+      const configured = await this.#connect({ ...this.#options, need: 'history', onFallback: undefined });
       this.#before = connection;
-      this.#opening = Promise.resolve(meant);
-      return meant;
+      this.#opening = Promise.resolve(configured);
+      return configured;
     } catch {
       // It is not back yet.
       return connection;
@@ -92,7 +93,7 @@ export interface LibraryConnection {
   /** Undefined without a state: nothing is recorded then. */
   readonly state: State | undefined;
   /** The state that was asked for could not be used. */
-  readonly isStandIn: boolean;
+  readonly isFallback: boolean;
   /** @param signal ends the requests of one call */
   clientFor(signal: AbortSignal): Client;
   /** Where the runs of one call write. */
@@ -115,7 +116,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const governor = new Governor({
     ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
     bulk: options.bulk ?? false,
-    alone: state?.isStandIn ?? false,
+    alone: state?.isFallback ?? false,
     maxWait: options.maxWait ?? 90_000,
     self: processes.self,
     isGone: (other) => processes.isGone(other),
@@ -128,7 +129,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const clientFor = (interrupted: AbortSignal) => createClient({ ...sending, retries: options.retries, interrupted });
   return {
     state,
-    isStandIn: state?.isStandIn ?? (options.stateFolder ?? options.stateUrl) !== undefined,
+    isFallback: state?.isFallback ?? (options.stateFolder ?? options.stateUrl) !== undefined,
     clientFor,
     siteFor: (signal, used) => ({
       ...{ governor, clock, baseUrl, serviceName, scope, timeout, random, state: used },

@@ -21,7 +21,7 @@ import {
 import { Calls, PetTurns } from './calls.ts';
 import { type HistoryFilter, type HistoryRun, historyOf } from './client-history.ts';
 import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
-import { LateConnection, type LibraryConnection } from './open-connection.ts';
+import { LazyConnection, type LibraryConnection } from './open-connection.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './runs.ts';
 import {
@@ -146,13 +146,13 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 /** Like `createPetstoreClient`, with an injected clock and transport. */
 export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
   const checked = checkedOptions(options);
-  const late = new LateConnection({ ...options, ...checked });
+  const connection = new LazyConnection({ ...options, ...checked });
   const calls = new Calls(signalOf(options.signal));
   const turns = new PetTurns();
   const call = <T>(
     given: CallOptions | undefined,
     work: (connection: LibraryConnection, signal: AbortSignal) => Promise<T>,
-  ) => calls.run(signalOf(given?.signal), async (signal) => work(await late.open(), signal));
+  ) => calls.run(signalOf(given?.signal), async (signal) => work(await connection.open(), signal));
   const ask = <T>(given: CallOptions | undefined, work: (client: Client) => Promise<T>) =>
     call(given, (connection, signal) => work(connection.clientFor(signal)));
   const perform = async (given: ApplyOptions, work: RunCall): Promise<RunReport> => {
@@ -169,12 +169,12 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
   ): AsyncGenerator<T, void> {
     const one = calls.begin(signalOf(given?.signal));
     try {
-      yield* work(await late.open(), one.signal);
+      yield* work(await connection.open(), one.signal);
     } finally {
       one.end();
     }
   }
-  const close = () => calls.close(() => late.close());
+  const close = () => calls.close(() => connection.close());
 
   return {
     listInventory: (given) =>

@@ -7,7 +7,7 @@ import type { State, StateOptions } from './state.ts';
 
 export interface OpenStateOptions
   extends OpenFileOptions,
-    Omit<StateOptions, 'warn' | 'refusal' | 'isStandIn' | 'reopen'> {
+    Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'reopen'> {
   /** The state folder; made where it is missing. With `url` it is used only where that can't be reached. */
   readonly folder: string;
   /** Limits move to the first of the runtime folders that can be used if the state folder can't. */
@@ -73,15 +73,15 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
     if (!(error instanceof UnavailableError)) throw error;
     if (need === 'history')
       throw error.with({ message: `${error.message}; without a history nothing is written, so nothing was sent` });
-    const standIn = { ...options, refusal: error.message, isStandIn: true };
-    const state = await openIn(folder, standIn, system);
+    const fallback = { ...options, refusal: error.message, isFallback: true };
+    const state = await openIn(folder, fallback, system);
     warn(`${error.message}: this command goes by what this machine alone knows of the rate limit`);
     return state;
   }
 }
 
 /** The options of a state in the runtime folder say why nothing may be written by it. */
-type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isStandIn'>;
+type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isFallback'>;
 
 async function openIn(folder: string, options: OpenOptions, system?: StateSystem): Promise<State> {
   const reopen = () => openExistingState(options, system);

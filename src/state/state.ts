@@ -12,7 +12,7 @@ import { Pets } from './stored-pets.ts';
 import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, 'warn'> {
-  readonly isStandIn?: boolean;
+  readonly isFallback?: boolean;
   /** How long runs are kept, in milliseconds; undefined: for ever. */
   readonly keepFor?: number | undefined;
   /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
@@ -66,18 +66,18 @@ export class State {
    * True if this local state is a fallback for a shared one that can't be reached. Other machines use the same keys
    * without being visible here.
    */
-  readonly isStandIn: boolean;
+  readonly isFallback: boolean;
   readonly #engine: StateEngine;
   readonly #options: StateOptions;
   #isClosed = false;
 
   constructor(engine: StateEngine, options: StateOptions) {
     const { store } = engine;
-    const { clock, random, processes, interrupted, isStandIn = false } = options;
+    const { clock, random, processes, interrupted, isFallback = false } = options;
     const warn = (line: string) => options.warn?.(line);
     this.#engine = engine;
     this.#options = options;
-    this.isStandIn = isStandIn;
+    this.isFallback = isFallback;
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
     this.presence = new Presence(store, options);
     const highest = new HighestNumber(options.folder);

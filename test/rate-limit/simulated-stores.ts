@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import { Connection } from '../../src/state/sqlite/connection.ts';
+import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteLimits, SqliteStore } from '../../src/state/sqlite/sqlite-state.ts';
@@ -37,10 +37,10 @@ export const inSqlite: SimulatedStores = async (simulation) => {
       super(':memory:');
     }
   };
-  const connections: Connection[] = [];
+  const connections: SqliteConnection[] = [];
   const clock = { boot: () => 'boot', monotonic: () => 0 };
   const connectionOf = perMachine(() => {
-    const connection = new Connection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
+    const connection = new SqliteConnection({ DatabaseSync: inMemory }, fileURLToPath(import.meta.url));
     connections.push(connection);
     makeTables(connection, clock);
     return connection;

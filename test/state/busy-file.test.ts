@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Connection, inWords } from '../../src/state/sqlite/connection.ts';
+import { inWords, type SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { SqliteStore } from '../../src/state/sqlite/sqlite-state.ts';
 import { justWrite } from '../../src/state/store.ts';
 import { createStateClock } from './rig.ts';
@@ -19,7 +19,7 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
     if (events.filter((event) => event === 'try').length <= times) throw error;
     return 'done';
   };
-  const connection = { file: '/state.db', quick: work } as Pick<Connection, 'file'> as Connection;
+  const connection = { file: '/state.db', quick: work } as Pick<SqliteConnection, 'file'> as SqliteConnection;
   const store = new SqliteStore(connection, clock, () => isAnyStopped);
   return { run: () => justWrite(store, undefined, () => []), events };
 }

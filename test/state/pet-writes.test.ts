@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PetWrites } from '../../src/state/pet-writes.ts';
-import { Connection } from '../../src/state/sqlite/connection.ts';
+import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteStore, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
@@ -11,7 +11,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, serviceName } from './rig.ts';
 
 /** Keeps the queries that it is asked. */
-class RecordingConnection extends Connection {
+class RecordingConnection extends SqliteConnection {
   readonly queries: string[] = [];
 
   override all(sql: string, ...values: Value[]): Row[] {
@@ -35,7 +35,7 @@ async function recording(): Promise<RecordingConnection> {
 }
 
 /** How SQLite looks tables up for a query, without what is made for one query alone. */
-function lookups(connection: Connection, sql: string): string[] {
+function lookups(connection: SqliteConnection, sql: string): string[] {
   const plan = connection.all(`EXPLAIN QUERY PLAN ${sql}`, ...Array(sql.split('?').length - 1).fill(1));
   return plan
     .map(({ detail }) => `${detail}`)

@@ -6,7 +6,7 @@ import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { AuthError, FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
-import type { Connection } from '../invocation/connect.ts';
+import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
@@ -109,7 +109,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
 
 /** One request. What went wrong is a finding first, and an error after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
-  let connection: Connection | undefined;
+  let connection: ServiceConnection | undefined;
   const seen = () => {
     if (connection === undefined) return {};
     const found = { url: connection.baseUrl, key: connection.maskedKey };

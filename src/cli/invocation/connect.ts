@@ -36,7 +36,7 @@ export interface ConnectionUse {
 }
 
 /** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
-export interface Connection extends RunSite {
+export interface ServiceConnection extends RunSite {
   readonly client: Client;
   readonly governor: Governor;
   readonly state: State;
@@ -48,7 +48,7 @@ export interface Connection extends RunSite {
   /** The latest answer that said what time it is. */
   seenHead(): SeenHead | undefined;
   /** Returns the same with the state that is meant, if another stands in for it; closes this one with it. @throws if it can't be used */
-  withMeantState(): Promise<Connection>;
+  withConfiguredState(): Promise<ServiceConnection>;
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function connect(
   options: ConnectOptions,
   resolved: ResolvedTarget,
   use: ConnectionUse,
-): Promise<Connection> {
+): Promise<ServiceConnection> {
   const env = resolved.environment.value;
   const endpoint =
     env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, resolved, use);
@@ -95,7 +95,7 @@ export async function connect(
     };
     // Late: the engine takes a while to load.
     const { openState } = await import('../../state/open-state.ts');
-    const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<Connection> => {
+    const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<ServiceConnection> => {
       const state = await openState(stateOptions({ ...options, ...resolved }, need));
       const governor = governorFor(options, resolved, use, { state, scope });
       const client = createClient({
@@ -106,7 +106,7 @@ export async function connect(
           messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
       });
       const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
-      return { ...known, client, governor, state, seenHead, close, withMeantState: () => open('history', close) };
+      return { ...known, client, governor, state, seenHead, close, withConfiguredState: () => open('history', close) };
     };
     return await open(use.writes ? 'history' : 'limits', () => endpoint.close());
   } catch (error) {
@@ -128,7 +128,7 @@ function governorFor(
     env: targetName(targetOf(resolved)),
     // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
-    alone: state.isStandIn ?? false,
+    alone: state.isFallback ?? false,
     lease: timeout + 1000,
     self: processes.self,
     isGone: (process) => processes.isGone(process),

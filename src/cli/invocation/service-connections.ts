@@ -5,7 +5,7 @@ import type { StoredConfig } from '../../settings/config-file.ts';
 import { PetstockError } from '../../shared/errors.ts';
 import { stripControls } from '../../shared/sanitize.ts';
 import { targetName } from '../../shared/target.ts';
-import type { Connection, ConnectionUse, ConnectOptions } from './connect.ts';
+import type { ConnectionUse, ConnectOptions, ServiceConnection } from './connect.ts';
 import { type NamedTarget, type ResolvedTarget, resolveNamedTarget, targetOf } from './globals.ts';
 import type { Questions } from './questions.ts';
 
@@ -17,40 +17,40 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
 }
 
 /** A state that could not be used is tried again so many milliseconds later. */
-const untilNextTry = 60_000;
+const stateRetryInterval = 60_000;
 
 /** The way to the service of the chosen environment, and of others that operands name. */
 export class ServiceConnections {
   /** By the name of the place. */
-  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #connections = new Map<string, Promise<ServiceConnection>>();
   /** When the state was last tried, by the monotonic clock. */
   #triedAt = 0;
 
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /** Returns the connection, which is made once. Nothing is sent yet. @throws UsageError without a base URL, AuthError without a key */
-  connect(use: ConnectionUse = {}): Promise<Connection> {
+  connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
     return this.#connectTo(this.options.chosen, use);
   }
 
   /** The same, with a line on stderr that names the place if a person reads the result. */
-  async connectToRead(use?: ConnectionUse): Promise<Connection> {
+  async connectToRead(use?: ConnectionUse): Promise<ServiceConnection> {
     const connected = await this.connect(use);
     if (this.options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
   }
 
   /** Returns the connection. While it uses the fallback state, retries the configured one, at most once a minute. */
-  async connectAgain(): Promise<Connection> {
+  async reconnectIfFallback(): Promise<ServiceConnection> {
     const connection = await this.connect();
     const { chosen, context } = this.options;
     const now = context.clock.monotonic();
-    if (!connection.state.isStandIn || now < this.#triedAt + untilNextTry) return connection;
+    if (!connection.state.isFallback || now < this.#triedAt + stateRetryInterval) return connection;
     this.#triedAt = now;
     try {
-      const meant = await connection.withMeantState();
-      this.#connections.set(targetName(targetOf(chosen)), Promise.resolve(meant));
-      return meant;
+      const configured = await connection.withConfiguredState();
+      this.#connections.set(targetName(targetOf(chosen)), Promise.resolve(configured));
+      return configured;
     } catch {
       // It is not back yet.
       return connection;
@@ -65,12 +65,12 @@ export class ServiceConnections {
   }
 
   /** The same with what is about to be stored: it counts instead of what is in the configuration file. */
-  connectWith(config: StoredConfig): Promise<Connection> {
+  connectWith(config: StoredConfig): Promise<ServiceConnection> {
     return this.#connectTo({ ...this.options.chosen, config }, {});
   }
 
   /** Returns the connection for a write, with a line on stderr that says where it goes. */
-  async announce(): Promise<Connection> {
+  async announce(): Promise<ServiceConnection> {
     const connected = await this.connect({ writes: true });
     await this.#showBanner(connected);
     return connected;
@@ -81,7 +81,7 @@ export class ServiceConnections {
    * @param question ends in a question mark; undefined: the command asks itself, once it has read the stock
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
-  async beginWrite(question: string | undefined): Promise<Connection> {
+  async beginWrite(question: string | undefined): Promise<ServiceConnection> {
     const { questions, chosen } = this.options;
     const mustAsk = chosen.config.settings.confirm === 'always';
     const connected = await this.connect({ writes: true });
@@ -91,7 +91,7 @@ export class ServiceConnections {
   }
 
   /** Does `work` with the connection to another environment. An error says which place it is about. */
-  async at<Result>(named: NamedTarget, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async at<Result>(named: NamedTarget, work: (connection: ServiceConnection) => Promise<Result>): Promise<Result> {
     const { configFile, chosen } = this.options;
     const resolved = resolveNamedTarget(named, chosen, configFile);
     try {
@@ -101,21 +101,21 @@ export class ServiceConnections {
     }
   }
 
-  #connectTo(resolved: ResolvedTarget, use: ConnectionUse): Promise<Connection> {
+  #connectTo(resolved: ResolvedTarget, use: ConnectionUse): Promise<ServiceConnection> {
     const name = targetName(targetOf(resolved));
     const connection = this.#connections.get(name) ?? this.#open(resolved, use);
     this.#connections.set(name, connection);
     return connection;
   }
 
-  async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<Connection> {
+  async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<ServiceConnection> {
     this.#triedAt = this.options.context.clock.monotonic();
     // Late, since it brings the HTTP layer, which help and configuration do without.
     const { connect } = await import('./connect.ts');
     return connect(this.options, resolved, use);
   }
 
-  async #showBanner(connection: Connection, options = { always: false }): Promise<void> {
+  async #showBanner(connection: ServiceConnection, options = { always: false }): Promise<void> {
     const { env, baseUrl } = connection;
     const where = targetName(connection);
     const banner = (paint: Paint) => {
@@ -125,7 +125,7 @@ export class ServiceConnections {
     await this.options.messages.show(banner, options);
   }
 
-  async #opened(): Promise<readonly Connection[]> {
+  async #opened(): Promise<readonly ServiceConnection[]> {
     const settled = await Promise.allSettled(this.#connections.values());
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }

@@ -4,7 +4,7 @@ import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import type { OpenStateOptions } from '../../state/open-state.ts';
-import type { Connection } from '../../state/sqlite/connection.ts';
+import type { SqliteConnection } from '../../state/sqlite/connection.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
@@ -41,7 +41,10 @@ export async function withExistingState<T>(
 }
 
 /** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
-export async function lookAtOwnTables<T>(use: StateUse, look: (connection: Connection) => T): Promise<T | undefined> {
+export async function lookAtOwnTables<T>(
+  use: StateUse,
+  look: (connection: SqliteConnection) => T,
+): Promise<T | undefined> {
   const { stateFile } = await import('../../state/sqlite/engine.ts');
   if (!existsSync(stateFile(use.context.folders.state))) return undefined;
   return withOwnTables(use, look, { looks: true });
@@ -50,7 +53,7 @@ export async function lookAtOwnTables<T>(use: StateUse, look: (connection: Conne
 /** Does `work` on such tables. The state is made if it is missing, unless `work` only looks. */
 export async function withOwnTables<T>(
   use: StateUse,
-  work: (connection: Connection) => T | Promise<T>,
+  work: (connection: SqliteConnection) => T | Promise<T>,
   { looks } = { looks: false },
 ): Promise<T> {
   const { connectIn } = await import('../../state/sqlite/open-file.ts');

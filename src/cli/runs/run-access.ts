@@ -3,13 +3,13 @@ import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { petstock, shellWord, targetWords } from '../../shared/hint.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import type { Connection } from '../invocation/connect.ts';
+import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 
 export interface RunAccess {
   readonly invocation: Invocation;
-  readonly connection: Connection;
+  readonly connection: ServiceConnection;
 }
 
 /**
@@ -53,7 +53,7 @@ export function requireSameTarget(run: RunRecord, target: Target, command: reado
 }
 
 /** @throws UsageError if a run was made at another service */
-export function requireSameService(run: RunRecord, connection: Connection, command: readonly string[]): void {
+export function requireSameService(run: RunRecord, connection: ServiceConnection, command: readonly string[]): void {
   const { env, store, baseUrl, serviceName } = connection;
   if (run.serviceName === serviceName) return;
   const now = `${targetName(connection)} is now ${baseUrl}`;

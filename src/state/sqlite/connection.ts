@@ -23,7 +23,7 @@ const maxAttempts = 500;
  * One open `state.db`. All writes go through `quick` or `durable`; both run `work` at once, whole or not at all, and hold the
  * write lock from its start. `work` never waits for anything else.
  */
-export class Connection {
+export class SqliteConnection {
   readonly file: string;
   readonly #database: Database;
   readonly #inode: bigint;

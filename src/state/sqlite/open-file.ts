@@ -5,7 +5,7 @@ import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
 import { localFolderHint, otherFolderHint } from '../store.ts';
 import { lostAside } from '../tables.ts';
-import { Connection, companions, DamagedState, inodeOf, unusableBy } from './connection.ts';
+import { companions, DamagedState, inodeOf, SqliteConnection, unusableBy } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
@@ -36,7 +36,11 @@ export class UnusableFolder extends FailureError {}
  * Opens the `state.db` of a folder, which is made if it is missing.
  * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process holds it for too long
  */
-export async function connectIn(folder: string, options: OpenFileOptions, system = realSystem): Promise<Connection> {
+export async function connectIn(
+  folder: string,
+  options: OpenFileOptions,
+  system = realSystem,
+): Promise<SqliteConnection> {
   try {
     makePrivateFolder(folder);
   } catch (cause) {
@@ -61,13 +65,13 @@ export async function connectIn(folder: string, options: OpenFileOptions, system
   }
 }
 
-async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<Connection> {
+async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<SqliteConnection> {
   const engine = await system.loadEngine();
   const file = stateFile(folder);
   let isNew = !existsSync(file) || existsSync(markOf(file));
   if (isNew) createFile(file);
   const inode = inodeOf(file);
-  let connection: Connection;
+  let connection: SqliteConnection;
   try {
     connection = await openFile(file, engine, options);
   } catch (error) {
@@ -114,8 +118,8 @@ function moveAside(file: string, inode: bigint | undefined, clock: Clock): strin
 const emptyPause = 50;
 const maxEmptyWait = 3000;
 
-async function openFile(file: string, engine: Engine, { clock, need }: OpenFileOptions): Promise<Connection> {
-  const connection = new Connection(engine, file);
+async function openFile(file: string, engine: Engine, { clock, need }: OpenFileOptions): Promise<SqliteConnection> {
+  const connection = new SqliteConnection(engine, file);
   try {
     if (contentOf(connection) === 'something else')
       throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
 import { makingTable, makingTables, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
-import type { Connection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
 const applicationId = 0x70737374;
@@ -12,7 +12,7 @@ const applicationId = 0x70737374;
  * Makes the tables in a file that has none, and brings those of an older version to this one. Whether that is needed is seen without a transaction.
  * @throws FailureError if another version has written it that this one can't read, UnavailableError while a process of an older one writes by it
  */
-export function makeTables(connection: Connection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
+export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
   const found = versionOf(connection);
   if (found === schemaVersion) return;
   // Free pages are given back when that is asked for.
@@ -29,7 +29,7 @@ export function makeTables(connection: Connection, clock: Pick<Clock, 'boot' | '
 }
 
 /** A process of an older version goes by its own tables until it ends. */
-function requireNobody(connection: Connection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
+function requireNobody(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
   const sql = 'SELECT 1 FROM presence WHERE boot = ? AND expires > ? LIMIT 1';
   if (connection.get(sql, clock.boot(), clock.monotonic()) === undefined) return;
   throw new UnavailableError(
@@ -76,7 +76,7 @@ function inSqlite(sql: string): string {
 }
 
 /** Returns what a file holds: nothing if nothing was written to it yet, or everything was taken out of it. */
-export function contentOf(connection: Connection): 'nothing' | 'a state' | 'something else' {
+export function contentOf(connection: SqliteConnection): 'nothing' | 'a state' | 'something else' {
   const isMarked = () => Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
   if (isMarked()) return 'a state';
   if (connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined) return 'nothing';
@@ -85,7 +85,7 @@ export function contentOf(connection: Connection): 'nothing' | 'a state' | 'some
 }
 
 /** Returns the version of the tables; 0 if there are none. @throws FailureError if there are those of a version that this one can't read */
-function versionOf(connection: Connection): number {
+function versionOf(connection: SqliteConnection): number {
   const version = Number(connection.get('PRAGMA user_version')?.user_version);
   const { file } = connection;
   const hint = `mv ${shellWord(file)} ${shellWord(`${file}.old`)}`;

@@ -8,10 +8,10 @@ import { State, type StateOptions } from '../state.ts';
 import { type Answers, piecesOf, type Row, rewriting, type Statement, statement } from '../statements.ts';
 import type { Durability, Moment, StateTime, Store, Work, Working } from '../store.ts';
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
-import { type Connection, DamagedState, isBusy } from './connection.ts';
+import { DamagedState, isBusy, type SqliteConnection } from './connection.ts';
 
 /** Returns the state in an open file. */
-export function sqliteState(connection: Connection, options: StateOptions): State {
+export function sqliteState(connection: SqliteConnection, options: StateOptions): State {
   const { clock } = options;
   connection.whoIsPresent = () => others(connection, options).map(({ phrase }) => phrase);
   const isAnyStopped = () => others(connection, options).some(({ isStopped }) => isStopped);
@@ -28,7 +28,7 @@ export function sqliteState(connection: Connection, options: StateOptions): Stat
   return new State(engine, options);
 }
 
-function damageOf(connection: Connection): string[] {
+function damageOf(connection: SqliteConnection): string[] {
   try {
     const findings = connection.all('PRAGMA integrity_check').map((row) => String(row.integrity_check));
     return findings.filter((finding) => finding !== 'ok');
@@ -40,7 +40,7 @@ function damageOf(connection: Connection): string[] {
 }
 
 /** Other processes that may have the lock of the file, each as a phrase for messages. One that is stopped has no lease any more. */
-function others(connection: Connection, { clock, processes }: StateOptions) {
+function others(connection: SqliteConnection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
   const rows = connection.all('SELECT identity, command, boot, expires FROM presence WHERE identity <> ?', self);
   return rows.flatMap((row) => {
@@ -106,14 +106,14 @@ export class SqliteStore implements Store {
   readonly time: StateTime = { earliest: same, latest: same, localLatest: same };
   readonly generation = 0;
   readonly name: string;
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #clock: Clock;
   readonly #isAnyStopped: () => boolean;
   /** Services that have their number. */
   readonly #services = new Set<string>();
 
   /** @param isAnyStopped whether another process that has the state open is stopped: it may hold the lock for ever */
-  constructor(connection: Connection, clock: Clock, isAnyStopped: () => boolean) {
+  constructor(connection: SqliteConnection, clock: Clock, isAnyStopped: () => boolean) {
     this.#connection = connection;
     this.#clock = clock;
     this.name = `The state in ${connection.file}`;

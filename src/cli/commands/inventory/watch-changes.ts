@@ -159,7 +159,7 @@ class Watch {
   async #read(signal: AbortSignal): Promise<Look> {
     const { connections, messages } = this.invocation;
     const { petIds } = this.options;
-    const { client } = await connections.connectAgain();
+    const { client } = await connections.reconnectIfFallback();
     const unreadable = new UnreadablePets();
     const batches = client.scanInventory({ once: true, signal, onUnreadable: unreadable.add });
     const list = await StockList.gather(filtered(batches, [{ petIds }]));

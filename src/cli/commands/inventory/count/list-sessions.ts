@@ -5,7 +5,7 @@ import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
 import { targetName } from '../../../../shared/target.ts';
-import type { Connection } from '../../../../state/sqlite/connection.ts';
+import type { SqliteConnection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { lookAtOwnTables, withOwnTables } from '../../../invocation/state-access.ts';
@@ -16,7 +16,7 @@ export function withSessions<T>(invocation: Invocation, work: (sessions: Session
   return withOwnTables(use, (connection) => work(sessionsIn(connection, invocation)));
 }
 
-function sessionsIn(connection: Connection, { context, messages }: Invocation): Sessions {
+function sessionsIn(connection: SqliteConnection, { context, messages }: Invocation): Sessions {
   const { clock, processes, random } = context;
   return new Sessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
