@@ -10,7 +10,7 @@ import type { Row } from '../state/statements.ts';
 export type CountMode = 'count' | 'add' | 'take';
 
 /** What is to be known of a session: its id, mode and place. The base URL is that when it began. */
-export interface SessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
+export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
   /** The name of the service, by `serviceNameOf`. */
   readonly service: string;
   /** `20260115T120020Z-k3x9` */
@@ -28,7 +28,7 @@ export interface SessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<P
   readonly hasRest?: boolean;
 }
 
-export type SessionEnd =
+export type CountSessionOutcome =
   | { readonly how: 'applied'; readonly run: string | null }
   | { readonly how: 'written'; readonly file: string }
   | { readonly how: 'merged'; readonly into: string }
@@ -59,15 +59,15 @@ export function record(kind: ScanRecord['kind'], { pet, units = 0, code = '' }: 
 }
 
 export interface SessionContent {
-  readonly head: SessionHead;
+  readonly head: CountSessionHead;
   readonly codes: BarCodes;
   readonly scans: readonly ScanRecord[];
 }
 
 /** A session as it is stored. */
-export interface SessionFacts extends SessionContent {
+export interface CountSession extends SessionContent {
   /** undefined: it is not finished. */
-  readonly end: SessionEnd | undefined;
+  readonly end: CountSessionOutcome | undefined;
   /** The process that counts it: it took it last, has not closed it, and is not known to have exited. */
   readonly holder: ProcessIdentity | undefined;
   /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
@@ -100,7 +100,7 @@ const tables = `
 `;
 
 /** A session that can't be read: nobody knows what of it can still be relied on. */
-export class DamagedSession extends FailureError {
+export class DamagedCountSession extends FailureError {
   constructor(
     readonly session: string,
     file: string,
@@ -127,24 +127,24 @@ export function makeTables(connection: SqliteConnection): void {
 /**
  * Returns a session with its scans.
  * @param row of the table `counts`
- * @throws DamagedSession
+ * @throws DamagedCountSession
  */
-export function sessionOf(connection: SqliteConnection, row: Row): SessionFacts {
+export function sessionOf(connection: SqliteConnection, row: Row): CountSession {
   const { head, codes, ended, holder, touched } = row;
   const session = String(row.session);
   const sql = 'SELECT kind, units, code, pet FROM count_scans WHERE session = ? ORDER BY number';
   const scans = connection.all(sql, session);
   try {
     return {
-      head: JSON.parse(String(head)) as SessionHead,
+      head: JSON.parse(String(head)) as CountSessionHead,
       codes: parseBarCodes(String(codes)),
-      end: ended === null ? undefined : (JSON.parse(String(ended)) as SessionEnd),
+      end: ended === null ? undefined : (JSON.parse(String(ended)) as CountSessionOutcome),
       holder: holder === null ? undefined : (JSON.parse(String(holder)) as ProcessIdentity),
       touched: Number(touched),
       scans: scans.map(scanOf),
     };
   } catch (error) {
-    throw new DamagedSession(session, connection.file, error);
+    throw new DamagedCountSession(session, connection.file, error);
   }
 }
 
@@ -155,7 +155,7 @@ function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
 }
 
 /** Ends a session for good, within a transaction or in one of its own. */
-export function endSession(connection: SqliteConnection, session: string, end: SessionEnd): void {
+export function endSession(connection: SqliteConnection, session: string, end: CountSessionOutcome): void {
   const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
   connection.run(sql, JSON.stringify(end), session);
 }

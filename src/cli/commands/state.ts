@@ -1,4 +1,4 @@
-import { damagedSessions } from '../../counts/sessions.ts';
+import { damagedSessions } from '../../counts/count-sessions.ts';
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
 import type { Row, View } from '../../output/view.ts';

@@ -2,9 +2,18 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { type DatabaseServer, mayGoWithout, tlsOptions } from '../../../shared/database-driver.ts';
+import {
+  ANSWER_MS,
+  CONNECT_MS,
+  common,
+  failure,
+  isLost,
+  isTransient,
+  requireSessions,
+  serversAt,
+} from './database-errors.ts';
 import { endPools, openPools, type Pools, READERS, WORKERS } from './pools.ts';
 import { Readers } from './readers.ts';
-import { ANSWER_MS, CONNECT_MS, common, failure, isLost, isTransient, requireSessions, serversAt } from './session.ts';
 
 export type Client = pg.PoolClient;
 

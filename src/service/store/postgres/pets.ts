@@ -3,8 +3,8 @@ import { Lane } from '../lane.ts';
 import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
 import { type StockStore, StorageError } from '../store.ts';
 import { type Client, type Connections, numbered, type Prepared } from './connections.ts';
+import { ANSWER_MS } from './database-errors.ts';
 import { fillStock, patiently, putItems, withoutTimeouts } from './schema.ts';
-import { ANSWER_MS } from './session.ts';
 
 interface PetRow {
   readonly id: bigint;

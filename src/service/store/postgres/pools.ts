@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { beginning, readOnly } from './session.ts';
+import { beginning, readOnly } from './database-errors.ts';
 
 /**
  * A service that stands still while it replaces the stock holds its locks for this long; who waits for one of them waits a little

@@ -1,6 +1,6 @@
 import { accountOf } from '../../../../counts/account.ts';
-import type { SessionFacts, SessionHead } from '../../../../counts/session-tables.ts';
-import { isPartial, type Sessions, shortOf } from '../../../../counts/sessions.ts';
+import { type CountSessions, isPartial, shortOf } from '../../../../counts/count-sessions.ts';
+import type { CountSession, CountSessionHead } from '../../../../counts/session-tables.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
@@ -18,9 +18,9 @@ import { type CountOptions, commandFor } from './count-options.ts';
  */
 export async function chooseSessions(
   invocation: Invocation,
-  sessions: Sessions,
+  sessions: CountSessions,
   options: CountOptions,
-): Promise<readonly SessionFacts[]> {
+): Promise<readonly CountSession[]> {
   const { session, merge } = options;
   const named = merge ?? (session === undefined ? undefined : [session]);
   if (named === undefined) return options.new ? [] : newestUnfinished(invocation, sessions, options);
@@ -39,12 +39,12 @@ export async function chooseSessions(
 
 async function newestUnfinished(
   invocation: Invocation,
-  sessions: Sessions,
+  sessions: CountSessions,
   options: CountOptions,
-): Promise<readonly SessionFacts[]> {
+): Promise<readonly CountSession[]> {
   const { context, questions, messages } = invocation;
   const { mode = 'count', all = false, label } = options;
-  const fits = (session: SessionFacts) => {
+  const fits = (session: CountSession) => {
     const { head } = session;
     return head.mode === mode && (label === undefined || head.label === label) && !(all && isPartial(session));
   };
@@ -76,13 +76,13 @@ async function newestUnfinished(
 const mostNamed = 3;
 
 /** `k3x9 "aisle 3" (a count of what came in (--add))` */
-function nameText(session: SessionFacts): string {
+function nameText(session: CountSession): string {
   const { label, mode } = session.head;
   const named = label === undefined ? '' : ` ${quoted(label)}`;
   return `${shortOf(session)}${named}${mode === 'count' ? '' : ` (${modeName(mode)})`}`;
 }
 
-function byText({ head }: SessionFacts): string {
+function byText({ head }: CountSession): string {
   return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
@@ -97,7 +97,7 @@ async function asksToGoOn(questions: Invocation['questions'], question: string):
 }
 
 /** @throws UsageError if two sessions can't be merged */
-function requireAlike(first: SessionFacts, session: SessionFacts): void {
+function requireAlike(first: CountSession, session: CountSession): void {
   const { service, mode } = session.head;
   const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
   if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
@@ -107,7 +107,7 @@ function requireAlike(first: SessionFacts, session: SessionFacts): void {
 }
 
 /** @throws UsageError if a session is finished, with what became of it */
-export function requireOpen(session: SessionFacts, options: CountOptions, invocation: Invocation): void {
+export function requireOpen(session: CountSession, options: CountOptions, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
@@ -127,7 +127,7 @@ export function requireOpen(session: SessionFacts, options: CountOptions, invoca
 }
 
 /** @throws UsageError for a session of another place, or one that the options are not for */
-function requireFitting(session: SessionFacts, invocation: Invocation, { mode, all, flags }: CountOptions): void {
+function requireFitting(session: CountSession, invocation: Invocation, { mode, all, flags }: CountOptions): void {
   const { head } = session;
   const name = shortOf(session);
   const is = modeName(head.mode);
@@ -145,6 +145,6 @@ function requireFitting(session: SessionFacts, invocation: Invocation, { mode, a
   if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
 }
 
-function isAt(head: SessionHead, { target }: Invocation): boolean {
+function isAt(head: CountSessionHead, { target }: Invocation): boolean {
   return head.env === target.env && head.store === target.store;
 }

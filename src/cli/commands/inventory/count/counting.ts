@@ -1,6 +1,6 @@
 import { type Account, accountOf, boundCodes, codesOf } from '../../../../counts/account.ts';
-import type { OpenSession } from '../../../../counts/open-session.ts';
-import { record, type ScanRecord, type SessionEnd } from '../../../../counts/session-tables.ts';
+import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
+import { type CountSessionOutcome, record, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';
 import { type BulkRow, isWrong } from '../../../../inventory/change.ts';
 import {
@@ -30,7 +30,7 @@ export class Counting {
   #unknown: string | undefined;
 
   constructor(
-    readonly session: OpenSession,
+    readonly session: OpenCountSession,
     private readonly known: KnownPets,
   ) {
     this.#codes = codesOf(session);
@@ -53,7 +53,7 @@ export class Counting {
   }
 
   /** Notes that rows were written, or need not be, and ends the session if nothing of it is left. */
-  noteWritten(rows: readonly BulkRow[], end: SessionEnd): void {
+  noteWritten(rows: readonly BulkRow[], end: CountSessionOutcome): void {
     this.note([...this.takenBy(rows), record('run'), record('settled')]);
     if (this.#account.isEmpty) this.session.end(end);
   }

@@ -1,6 +1,6 @@
 import { accountOf } from '../../../../counts/account.ts';
-import { DamagedSession, type SessionFacts } from '../../../../counts/session-tables.ts';
-import { Sessions } from '../../../../counts/sessions.ts';
+import { CountSessions } from '../../../../counts/count-sessions.ts';
+import { type CountSession, DamagedCountSession } from '../../../../counts/session-tables.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
@@ -11,14 +11,14 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { lookAtOwnTables, withOwnTables } from '../../../invocation/state-access.ts';
 
 /** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
-export function withSessions<T>(invocation: Invocation, work: (sessions: Sessions) => Promise<T>): Promise<T> {
+export function withSessions<T>(invocation: Invocation, work: (sessions: CountSessions) => Promise<T>): Promise<T> {
   const use = { ...invocation, command: 'inventory count' };
   return withOwnTables(use, (connection) => work(sessionsIn(connection, invocation)));
 }
 
-function sessionsIn(connection: SqliteConnection, { context, messages }: Invocation): Sessions {
+function sessionsIn(connection: SqliteConnection, { context, messages }: Invocation): CountSessions {
   const { clock, processes, random } = context;
-  return new Sessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
+  return new CountSessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
 
 /** @param closed whether those that are finished are listed, too */
@@ -32,7 +32,7 @@ export async function listSessions(invocation: Invocation, closed: boolean): Pro
 export function discardSession(invocation: Invocation, text: string): Promise<void> {
   return withSessions(invocation, async (sessions) => {
     const found = findAny(sessions, text);
-    const isDamaged = found instanceof DamagedSession;
+    const isDamaged = found instanceof DamagedCountSession;
     const { session } = isDamaged ? found : found.head;
     const name = session.slice(-4);
     const removes = isDamaged || found.end !== undefined;
@@ -44,17 +44,17 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
   });
 }
 
-function findAny(sessions: Sessions, text: string): SessionFacts | DamagedSession {
+function findAny(sessions: CountSessions, text: string): CountSession | DamagedCountSession {
   try {
     return sessions.find(text);
   } catch (error) {
-    if (error instanceof DamagedSession) return error;
+    if (error instanceof DamagedCountSession) return error;
     throw error;
   }
 }
 
 /** @param place where the command works */
-function sessionsView(sessions: readonly SessionFacts[], place: string): View {
+function sessionsView(sessions: readonly CountSession[], place: string): View {
   return {
     shape: 'list',
     isWordy: true,
@@ -69,7 +69,7 @@ const fields = [
   ...['label', 'user'],
 ];
 
-function rowOf(session: SessionFacts): Row {
+function rowOf(session: CountSession): Row {
   const { mode, at, env, store = null, session: id, label = null, user = null } = session.head;
   const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
@@ -91,18 +91,18 @@ const columnsFor = (place: string): readonly Column[] => [
   { field: 'state', title: 'State' },
 ];
 
-function tableRow(session: SessionFacts): Row {
+function tableRow(session: CountSession): Row {
   const { head } = session;
   const shown = { name: head.session.slice(-4), at: localMinute(head.at), env: targetName(head) };
   return { ...rowOf(session), ...shown, state: stateText(session) };
 }
 
-function stateOf({ end, holder }: SessionFacts): string {
+function stateOf({ end, holder }: CountSession): string {
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }
 
 /** The state, with the run, the file or the session that became of it: `applied by k3x9`. */
-function stateText(session: SessionFacts): string {
+function stateText(session: CountSession): string {
   const { end } = session;
   if (end?.how === 'written') return `written to ${end.file}`;
   if (end?.how === 'merged') return `merged into ${end.into.slice(-4)}`;

@@ -1,7 +1,7 @@
 import { accountOf } from '../../../../counts/account.ts';
-import { OpenSession } from '../../../../counts/open-session.ts';
-import type { SessionFacts } from '../../../../counts/session-tables.ts';
-import { mergedOf, type Sessions, shortOf } from '../../../../counts/sessions.ts';
+import { type CountSessions, mergedOf, shortOf } from '../../../../counts/count-sessions.ts';
+import { OpenCountSession } from '../../../../counts/open-count-session.ts';
+import type { CountSession } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
@@ -75,7 +75,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
 }
 
 /** Whatever ends a count, except for its own end, says how to go on: the sessions are as they were. */
-async function keepingSession(session: OpenSession, command: string, work: () => Promise<void>): Promise<void> {
+async function keepingSession(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -87,7 +87,7 @@ async function keepingSession(session: OpenSession, command: string, work: () =>
 
 function requireSameService(
   { invocation, connection }: RunAccess,
-  chosen: readonly SessionFacts[],
+  chosen: readonly CountSession[],
   { flags }: CountOptions,
 ): void {
   const { baseUrl, serviceName } = connection;
@@ -105,11 +105,11 @@ function requireSameService(
  * may have scanned for hours.
  */
 async function openChosen(
-  sessions: Sessions,
-  chosen: readonly SessionFacts[],
+  sessions: CountSessions,
+  chosen: readonly CountSession[],
   run: RunAccess,
   { given, ...options }: CountOptions & { readonly given: BarCodes | undefined },
-): Promise<OpenSession> {
+): Promise<OpenCountSession> {
   const { dryRun, mode = 'count' } = options;
   const { invocation, connection } = run;
   const hasCodes = chosen.some(({ codes }) => codes.pets.size + codes.names.size > 0);
@@ -119,9 +119,9 @@ async function openChosen(
     const { env, store, serviceName, baseUrl } = connection;
     const head = { mode, env, store, service: serviceName, baseUrl, ...begunBy(run, options), session: '', at: 0 };
     const content = { head, codes: codes ?? noBarCodes, scans: [] };
-    return dryRun && !invocation.context.stdin.isTerminal ? new OpenSession(content) : sessions.begin(content);
+    return dryRun && !invocation.context.stdin.isTerminal ? new OpenCountSession(content) : sessions.begin(content);
   }
-  const opened: OpenSession[] = [];
+  const opened: OpenCountSession[] = [];
   try {
     for (const each of chosen)
       opened.push(await openSettled(sessions, codes ? { ...each, codes } : each, run, options));
@@ -131,7 +131,7 @@ async function openChosen(
   }
   if (opened[0] !== undefined && others.length === 0) return opened[0];
   for (const session of opened) session.close();
-  return dryRun ? new OpenSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
+  return dryRun ? new OpenCountSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
 }
 
 /** Returns what a new session says of itself. */
@@ -141,9 +141,9 @@ function begunBy({ connection }: RunAccess, { label }: Pick<CountOptions, 'label
 }
 
 /** Takes a session, once it is known what became of its last run. @throws UsageError if nothing of it is left */
-async function openSettled(sessions: Sessions, found: SessionFacts, run: RunAccess, options: CountOptions) {
+async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {
   const isTaken = !options.dryRun && found.end === undefined;
-  const session = isTaken ? sessions.take(found) : new OpenSession(found);
+  const session = isTaken ? sessions.take(found) : new OpenCountSession(found);
   try {
     if (found.end?.how === 'applied') await requireFinished(run, found, found.end.run);
     requireOpen(found, options, run.invocation);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { accountOf } from '../../../../counts/account.ts';
-import type { OpenSession } from '../../../../counts/open-session.ts';
+import { shortOf } from '../../../../counts/count-sessions.ts';
+import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { record, type ScanRecord, type SessionContent } from '../../../../counts/session-tables.ts';
-import { shortOf } from '../../../../counts/sessions.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
@@ -31,7 +31,7 @@ export function hashOf(session: SessionContent): string {
  */
 export async function settle(
   access: RunAccess,
-  session: OpenSession,
+  session: OpenCountSession,
   mayTakeBack: boolean,
 ): Promise<readonly bigint[]> {
   const { history } = access.connection.state;
@@ -102,7 +102,7 @@ export function fileHint({ invocation }: RunAccess, session: SessionContent): st
 }
 
 interface LeftOver {
-  readonly session: OpenSession;
+  readonly session: OpenCountSession;
   readonly again?: readonly bigint[];
   readonly flags: FlagValues;
 }

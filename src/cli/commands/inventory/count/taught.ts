@@ -1,5 +1,5 @@
 import { taughtCodes } from '../../../../counts/account.ts';
-import type { OpenSession } from '../../../../counts/open-session.ts';
+import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { counted } from '../../../../inventory/items.ts';
 import { InterruptedError, PetstockError } from '../../../../shared/errors.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -7,7 +7,11 @@ import { addCodes, readCodesFile } from '../../../shop-codes.ts';
 import type { CountOptions } from './count-options.ts';
 
 /** Offers to add the codes that a session was taught to the file of codes. The count goes on whatever becomes of it. */
-export async function offerTaught(invocation: Invocation, session: OpenSession, options: CountOptions): Promise<void> {
+export async function offerTaught(
+  invocation: Invocation,
+  session: OpenCountSession,
+  options: CountOptions,
+): Promise<void> {
   const { messages, questions, context, config } = invocation;
   const file = options.codes ?? config.settings.codes;
   const taught = Array.from(taughtCodes(session.scans), ([code, petId]) => ({ code, petId }));

@@ -1,9 +1,15 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
-import { addScans, endSession, type ScanRecord, type SessionContent, type SessionEnd } from './session-tables.ts';
+import {
+  addScans,
+  type CountSessionOutcome,
+  endSession,
+  type ScanRecord,
+  type SessionContent,
+} from './session-tables.ts';
 
-interface SessionStore {
+interface SessionSource {
   readonly connection: SqliteConnection;
   readonly clock: Clock;
   /** This process, as the table names it. */
@@ -13,7 +19,7 @@ interface SessionStore {
 /** Milliseconds between two signs of life. */
 const keepAliveEvery = 5000;
 
-export class OpenSession implements SessionContent {
+export class OpenCountSession implements SessionContent {
   readonly head: SessionContent['head'];
   readonly codes: SessionContent['codes'];
   readonly scans: ScanRecord[];
@@ -23,7 +29,7 @@ export class OpenSession implements SessionContent {
   /** @param store undefined: nothing of the session is kept, for a dry run */
   constructor(
     { head, codes, scans }: SessionContent,
-    private readonly store?: SessionStore,
+    private readonly store?: SessionSource,
   ) {
     this.head = head;
     this.codes = codes;
@@ -46,7 +52,7 @@ export class OpenSession implements SessionContent {
   }
 
   /** Ends the session for good. On disk when it returns. */
-  end(end: SessionEnd): void {
+  end(end: CountSessionOutcome): void {
     this.#write((connection) => endSession(connection, this.head.session, end));
     this.#leave();
   }

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { accountOf } from '../../src/counts/account.ts';
+import { CountSessions, shortOf } from '../../src/counts/count-sessions.ts';
 import type { ScanRecord } from '../../src/counts/session-tables.ts';
-import { Sessions, shortOf } from '../../src/counts/sessions.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
 import { connectIn } from '../../src/state/sqlite/open-file.ts';
@@ -13,7 +13,7 @@ const service = 'https://shop.example/v1';
 const head = { mode: 'count', env: 'staging', service, baseUrl: service } as const;
 const empty = { head, codes: noBarCodes, scans: [] };
 const add = (pet: bigint, units = 1): ScanRecord => ({ kind: 'add', units, code: `${pet}`, pet });
-const unitsIn = (sessions: Sessions, name: string) => accountOf(sessions.find(name)).tally.units;
+const unitsIn = (sessions: CountSessions, name: string) => accountOf(sessions.find(name)).tally.units;
 
 function processNumber(pid: number, host = 'till'): ProcessIdentity {
   return { host, namespace: host, boot: 'test', pid, startedAt: `${pid}` };
@@ -27,7 +27,7 @@ async function machine() {
   const sessionsOf = async (self: ProcessIdentity) => {
     const isGone = ({ host, pid }: ProcessIdentity) => host === self.host && gone.has(pid);
     const system = { clock, processes: { self, isGone, isStopped: () => false }, random: () => 0.25, warn: () => {} };
-    return new Sessions(await connectIn(folder, { ...system, need: 'history' }), system);
+    return new CountSessions(await connectIn(folder, { ...system, need: 'history' }), system);
   };
   return { folder, clock, gone, sessionsOf };
 }

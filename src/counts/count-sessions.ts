@@ -5,18 +5,18 @@ import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import { accountOf, codesOf } from './account.ts';
-import { OpenSession } from './open-session.ts';
+import { OpenCountSession } from './open-count-session.ts';
 import {
   addScans,
-  DamagedSession,
+  type CountSession,
+  type CountSessionHead,
+  DamagedCountSession,
   endSession,
   hasTables,
   makeTables,
   record,
   type ScanRecord,
   type SessionContent,
-  type SessionFacts,
-  type SessionHead,
   sessionOf,
 } from './session-tables.ts';
 
@@ -31,7 +31,7 @@ export interface SessionSystem {
 
 /** The content of a session that begins. */
 export interface NewSession extends Omit<SessionContent, 'head'> {
-  readonly head: Omit<SessionHead, 'session' | 'at'>;
+  readonly head: Omit<CountSessionHead, 'session' | 'at'>;
 }
 
 const hint = 'petstock inventory count --list';
@@ -43,7 +43,7 @@ const hint = 'petstock inventory count --list';
 const aliveFor = 15_000;
 
 /** The sessions of stock-takes on this machine: tables of the local `state.db`. */
-export class Sessions {
+export class CountSessions {
   /** This process, as the table names it. */
   readonly #holder: string;
 
@@ -56,7 +56,7 @@ export class Sessions {
   }
 
   /** Returns the sessions, the newest first; warns of those that are damaged. @param all includes those that are finished */
-  list(all: boolean): readonly SessionFacts[] {
+  list(all: boolean): readonly CountSession[] {
     const { sound, damaged } = readAll(this.connection, all ? '' : 'WHERE ended IS NULL');
     for (const { message } of damaged) this.system.warn(message);
     return sound.map((row) => this.#facts(row));
@@ -65,9 +65,9 @@ export class Sessions {
   /**
    * Returns the session of an id.
    * @param text a whole id, or its last four characters
-   * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedSession
+   * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedCountSession
    */
-  find(text: string): SessionFacts {
+  find(text: string): CountSession {
     if (!/^(?:\d{8}(?:\d\d)?T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
       throw new UsageError(`${JSON.stringify(text.slice(0, 40))} is not the id of a session, such as k3x9`, { hint });
     }
@@ -79,7 +79,7 @@ export class Sessions {
   }
 
   /** Begins a session, and takes it. On disk when it returns. */
-  begin(content: NewSession): OpenSession {
+  begin(content: NewSession): OpenCountSession {
     return this.connection.durable(() => this.#insert(content));
   }
 
@@ -88,7 +88,7 @@ export class Sessions {
    * @param codes replace those of the session
    * @throws ConflictError if another process counts it
    */
-  take({ head, codes }: SessionContent): OpenSession {
+  take({ head, codes }: SessionContent): OpenCountSession {
     return this.connection.durable(() => {
       const found = this.#requireFree(head.session);
       const sql = 'UPDATE counts SET holder = ?, touched = ?, codes = ? WHERE session = ?';
@@ -103,10 +103,10 @@ export class Sessions {
    * @throws ConflictError if another process counts one of them
    */
   merge(
-    sources: readonly SessionFacts[],
+    sources: readonly CountSession[],
     codes: BarCodes | undefined,
-    about: Pick<SessionHead, 'label' | 'user'> = {},
-  ): OpenSession {
+    about: Pick<CountSessionHead, 'label' | 'user'> = {},
+  ): OpenCountSession {
     return this.connection.durable(() => {
       const found = sources.map(({ head }) => this.#requireFree(head.session));
       const merged = mergedOf(found, codes);
@@ -118,7 +118,7 @@ export class Sessions {
   }
 
   /** Gives a session up. @throws ConflictError if another process counts it */
-  discard({ head }: Pick<SessionFacts, 'head'>): void {
+  discard({ head }: Pick<CountSession, 'head'>): void {
     this.connection.durable(() => {
       this.#requireFree(head.session);
       endSession(this.connection, head.session, { how: 'discarded' });
@@ -133,7 +133,7 @@ export class Sessions {
     });
   }
 
-  #insert({ head: about, codes, scans }: NewSession): OpenSession {
+  #insert({ head: about, codes, scans }: NewSession): OpenCountSession {
     const at = this.#now();
     const head = { ...about, session: this.#newId(at), at };
     const sql = 'INSERT INTO counts (session, at, head, codes, holder, touched) VALUES (?, ?, ?, ?, ?, ?)';
@@ -143,12 +143,12 @@ export class Sessions {
     return this.#open({ head, codes, scans });
   }
 
-  #open(session: SessionContent): OpenSession {
+  #open(session: SessionContent): OpenCountSession {
     const { clock } = this.system;
-    return new OpenSession(session, { connection: this.connection, clock, holder: this.#holder });
+    return new OpenCountSession(session, { connection: this.connection, clock, holder: this.#holder });
   }
 
-  #requireFree(session: string): SessionFacts {
+  #requireFree(session: string): CountSession {
     const row = this.connection.get('SELECT * FROM counts WHERE session = ?', session);
     const facts = row && this.#facts(sessionOf(this.connection, row));
     const name = session.slice(-4);
@@ -160,7 +160,7 @@ export class Sessions {
     throw new ConflictError(`Session ${name} is being counted by process ${holder.pid} on ${holder.host}`, { hint });
   }
 
-  #facts(session: SessionFacts): SessionFacts {
+  #facts(session: CountSession): CountSession {
     return { ...session, holder: this.#isHeld(session) ? session.holder : undefined };
   }
 
@@ -168,7 +168,7 @@ export class Sessions {
    * Reports whether a process other than this one counts a session. One in another container, or from before a restart, can't be
    * seen: it counts as long as it keeps the session alive.
    */
-  #isHeld({ holder, touched }: SessionFacts): boolean {
+  #isHeld({ holder, touched }: CountSession): boolean {
     const { processes, clock } = this.system;
     const { self } = processes;
     if (holder === undefined || JSON.stringify(holder) === this.#holder || processes.isGone(holder)) return false;
@@ -193,18 +193,18 @@ export class Sessions {
 }
 
 /** Returns the sessions of a state that can't be read. Makes nothing. */
-export function damagedSessions(connection: SqliteConnection): readonly DamagedSession[] {
+export function damagedSessions(connection: SqliteConnection): readonly DamagedCountSession[] {
   return hasTables(connection) ? readAll(connection, '').damaged : [];
 }
 
 function readAll(connection: SqliteConnection, which: string) {
-  const sound: SessionFacts[] = [];
-  const damaged: DamagedSession[] = [];
+  const sound: CountSession[] = [];
+  const damaged: DamagedCountSession[] = [];
   for (const row of connection.all(`SELECT * FROM counts ${which} ORDER BY at DESC, session DESC`)) {
     try {
       sound.push(sessionOf(connection, row));
     } catch (error) {
-      if (!(error instanceof DamagedSession)) throw error;
+      if (!(error instanceof DamagedCountSession)) throw error;
       damaged.push(error);
     }
   }
@@ -252,6 +252,6 @@ function isOfCode({ code, pet }: ScanRecord): boolean {
 }
 
 /** Returns the last four characters of a session's id: no two sessions of one machine have the same. */
-export function shortOf({ head }: { readonly head: Pick<SessionHead, 'session'> }): string {
+export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
   return head.session.slice(-4);
 }
