@@ -117,8 +117,8 @@ export default {
     late(
       'postgres-late',
       'the driver of PostgreSQL is loaded where a database is asked for: import() what uses it',
-      { path: '^(bin|src)/', pathNot: '^src/service/store/postgres/' },
-      { path: ['node_modules/pg/', '^src/service/store/postgres/'] },
+      { path: '^(bin|src)/', pathNot: '^src/service/storage/postgres/' },
+      { path: ['node_modules/pg/', '^src/service/storage/postgres/'] },
     ),
     {
       name: 'real-clock',

@@ -33,7 +33,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
       throw new UsageError(cause.message, { cause, hint: 'petstock sandbox serve --help' });
     }
     if (cause instanceof TlsError) throw new UsageError(cause.message, { cause });
-    throw listenError(cause, options) ?? (await storeError(cause, { file, database, isOwn: file === own.file }));
+    throw listenError(cause, options) ?? (await storageError(cause, { file, database, isOwn: file === own.file }));
   });
 }
 
@@ -55,7 +55,7 @@ interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
  * Returns what a failure of the store means to a user; any other error as it is. Only a sandbox that is damaged can be reset: another
  * file is not ours, and one of a later version has a stock.
  */
-export async function storeError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
+export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {

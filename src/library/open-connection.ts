@@ -114,7 +114,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const { state, limits } = await openLibraryState(options, processes);
   const { random } = Math;
   const governor = new Governor({
-    ...{ clock, scope, random, store: limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
+    ...{ clock, scope, random, limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
     bulk: options.bulk ?? false,
     alone: state?.isFallback ?? false,
     maxWait: options.maxWait ?? 90_000,

@@ -48,7 +48,7 @@ export class Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#turn = new Turn(options, this.#buffer, this.#own, () => this.#beginWait());
-    this.#look = sharedLook(options.clock, () => options.store.peek(options.scope), {
+    this.#look = sharedLook(options.clock, () => options.limits.peek(options.scope), {
       written: () => this.#buffer.writes,
     });
     this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
@@ -170,11 +170,11 @@ export class Governor {
 
   /** @param leftAt when its request left, by the monotonic clock */
   #observe(answer: ObservedAnswer, id: string, leftAt: number | undefined): AnswerRecord {
-    const { clock, store, scope, random } = this.#options;
+    const { clock, limits, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
     const known = () => {
       try {
-        const state = store.peek(scope);
+        const state = limits.peek(scope);
         return state.offset?.guessed === false ? serviceTime(state, at) : undefined;
       } catch {
         return undefined;

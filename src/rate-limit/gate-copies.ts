@@ -27,19 +27,19 @@ export interface GateCopiesOptions {
  * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
  */
 export class LimitsWithCopies implements LimitsStore {
-  readonly #store: LimitsStore;
+  readonly #limits: LimitsStore;
   readonly #options: GateCopiesOptions;
   readonly #files: GateFiles;
   readonly look?: NonNullable<LimitsStore['look']>;
 
-  constructor(store: LimitsStore, options: GateCopiesOptions) {
-    this.#store = store;
+  constructor(limits: LimitsStore, options: GateCopiesOptions) {
+    this.#limits = limits;
     this.#options = options;
     const { folder, runtimeFolders = [], url, clock } = options;
     const own = url === undefined || folder === undefined ? [] : [folder];
     this.#files = new GateFiles([...own, ...runtimeFolders], clock);
-    const { look } = store;
-    if (look) this.look = async (scope) => this.#keep(scope, await look.call(store, scope));
+    const { look } = limits;
+    if (look) this.look = async (scope) => this.#keep(scope, await look.call(limits, scope));
   }
 
   /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
@@ -51,7 +51,7 @@ export class LimitsWithCopies implements LimitsStore {
     if (this.#options.url === undefined) await early;
     try {
       const starts = records[0]?.type === 'start' ? 1 : 0;
-      const state = await this.#store.fold(scope, [...records.slice(0, starts), ...missing, ...records.slice(starts)]);
+      const state = await this.#limits.fold(scope, [...records.slice(0, starts), ...missing, ...records.slice(starts)]);
       await early;
       return await this.#keep(scope, state, gates.length > 0 ? 0 : tolerance);
     } catch (error) {
@@ -62,11 +62,11 @@ export class LimitsWithCopies implements LimitsStore {
   }
 
   peek(scope: string): KeyState {
-    return later(this.#store.peek(scope), this.#counting(scope));
+    return later(this.#limits.peek(scope), this.#counting(scope));
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    const keys = new Map((await this.#store.list()).map((key) => [key.scope, key.state]));
+    const keys = new Map((await this.#limits.list()).map((key) => [key.scope, key.state]));
     for (const scope of this.#files.scopes()) {
       await this.#askOfTold(scope);
       const [first, ...others] = this.#counting(scope);
@@ -77,7 +77,7 @@ export class LimitsWithCopies implements LimitsStore {
 
   async clear(scope: string): Promise<void> {
     this.#files.clear(scope);
-    await this.#store.clear(scope);
+    await this.#limits.clear(scope);
   }
 
   /** Returns the copies that hold, without what the shared state has told and, asked again, tells no more: it was cleared, or repaired. */
@@ -88,7 +88,7 @@ export class LimitsWithCopies implements LimitsStore {
 
   /** Returns whether the state that has told of a gate has answered again since, in the same life: what it says now counts. */
   #repairs(scope: string): (copy: GateCopy) => boolean {
-    const life = this.#store.isCurrent?.(scope) ? this.#store.life?.() : undefined;
+    const life = this.#limits.isCurrent?.(scope) ? this.#limits.life?.() : undefined;
     return (copy) => copy.kind === 'told' && life !== undefined && copy.life === life;
   }
 
@@ -97,7 +97,7 @@ export class LimitsWithCopies implements LimitsStore {
     await this.#askOfTold(scope);
     const { gate } = later(emptyState(), this.#counting(scope));
     const { clock } = this.#options;
-    const known = this.#store.peek(scope);
+    const known = this.#limits.peek(scope);
     const isKnown = isSameBoot(known.boot, clock.boot()) && known.gate.at >= gate.at - tolerance;
     if (gate.at === 0 || isKnown) return [];
     const at = clock.monotonic();
@@ -108,12 +108,12 @@ export class LimitsWithCopies implements LimitsStore {
   /** Asks a shared state that has told of a gate, and may have been repaired since. If it is away, what it has told holds. */
   async #askOfTold(scope: string): Promise<void> {
     const hasTold = this.#counting(scope).some(({ kind }) => kind === 'told');
-    if (hasTold) await this.#store.look?.(scope).catch(() => {});
+    if (hasTold) await this.#limits.look?.(scope).catch(() => {});
   }
 
   /** Returns what is known with these gates, for copies. A state that can't be read is none. */
   #after(scope: string, gates: readonly LimitRecord[]): KeyState {
-    const state = copyOf(tryTo(() => this.#store.peek(scope)) ?? emptyState());
+    const state = copyOf(tryTo(() => this.#limits.peek(scope)) ?? emptyState());
     this.#files.begin(state);
     if (this.#options.url !== undefined) {
       // What others have written there was not asked of this machine.
@@ -140,7 +140,7 @@ export class LimitsWithCopies implements LimitsStore {
     const isShared = this.#options.url !== undefined;
     const kind = isShared ? 'told' : 'gate';
     if (!this.#isKept(scope, state, kind, isShared ? tolerance : within)) {
-      await this.#files.write(scope, kind, state, isShared ? this.#store.life?.() : undefined);
+      await this.#files.write(scope, kind, state, isShared ? this.#limits.life?.() : undefined);
     }
     return state;
   }

@@ -91,7 +91,7 @@ export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
 
 export interface GovernorOptions {
   readonly clock: Clock;
-  readonly store: LimitsStore;
+  readonly limits: LimitsStore;
   /** The key at its service, by `scopeOf`. */
   readonly scope: string;
   /** Under which name the limits are remembered, if the key was not used since the machine started. */

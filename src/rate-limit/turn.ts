@@ -62,7 +62,7 @@ export class Turn {
    * @throws RateLimitedError, UnavailableError if that is longer than the command may wait, or was in vain too often
    */
   async wait(state: KeyState, wish: Wish, signal: AbortSignal): Promise<void> {
-    const { clock, store, scope } = this.#options;
+    const { clock, limits, scope } = this.#options;
     let current = state;
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
@@ -74,7 +74,7 @@ export class Turn {
       if (decision.until !== undefined) await this.#waitUntil(decision.until, longestSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#somethingIsOver(pause, current, signal);
-      current = (await store.look?.(scope)) ?? store.peek(scope);
+      current = (await limits.look?.(scope)) ?? limits.peek(scope);
     }
   }
 
@@ -157,7 +157,7 @@ const mostDelay = 250;
  * transaction, or after 100 ms, or more if the store is far away. What can't be written stays here.
  */
 export class RecordBuffer {
-  readonly #options: Pick<GovernorOptions, 'clock' | 'store' | 'scope'>;
+  readonly #options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>;
   /** How many transactions there were. */
   writes = 0;
   readonly #records: LimitRecord[] = [];
@@ -167,7 +167,7 @@ export class RecordBuffer {
   #deadline: Deadline | undefined;
   #delay = leastDelay;
 
-  constructor(options: Pick<GovernorOptions, 'clock' | 'store' | 'scope'>) {
+  constructor(options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>) {
     this.#options = options;
   }
 
@@ -199,13 +199,13 @@ export class RecordBuffer {
   }
 
   async #write(more: readonly LimitRecord[]): Promise<KeyState> {
-    const { store, scope, clock } = this.#options;
+    const { limits, scope, clock } = this.#options;
     const buffered = this.#records.length;
     this.#deadline?.clear();
     this.#deadline = undefined;
-    if (buffered + more.length === 0) return store.peek(scope);
+    if (buffered + more.length === 0) return limits.peek(scope);
     const began = clock.monotonic();
-    const state = await store.fold(scope, [...this.#records, ...more]);
+    const state = await limits.fold(scope, [...this.#records, ...more]);
     this.writes += 1;
     this.#delay = Math.min(Math.max(leastDelay, 10 * (clock.monotonic() - began)), mostDelay);
     this.#records.splice(0, buffered);

@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson, toInteger } from '../shared/json.ts';
 import { DAY_MS, windowAt } from './limits/admission.ts';
 import type { InventoryItem, PetStatus, Stock, StockItem } from './seed/stock.ts';
-import type { KeyRecord, Store } from './store/store.ts';
+import type { KeyRecord, ServiceStorage } from './storage/storage.ts';
 
 /** A part that is left out stays as it is. */
 export interface PetChange {
@@ -19,7 +19,7 @@ export interface Snapshot {
 export class Controls {
   /** @param first what the service was started with, which a reset brings back */
   constructor(
-    private readonly store: Store,
+    private readonly store: ServiceStorage,
     private readonly first: Stock,
   ) {}
 

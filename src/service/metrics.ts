@@ -3,7 +3,7 @@ import { version } from '../shared/version.ts';
 import { type Clock, shared, within } from './clock.ts';
 import type { Exchange } from './http/exchange.ts';
 import { type Admission, DAY_MS, windowAt } from './limits/admission.ts';
-import type { Store } from './store/store.ts';
+import type { ServiceStorage } from './storage/storage.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const KEYS_SHOWN = 200;
 
 interface Watched {
-  readonly store: Store;
+  readonly storage: ServiceStorage;
   isUsable(): Promise<boolean>;
   /** For durations. */
   readonly clock: Clock;
@@ -118,13 +118,13 @@ function addGauges(register: Registry, watched: Watched): void {
   const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'name', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key', 'name');
   const look = async () => {
-    const { store, minuteMs } = watched;
-    const none = store.keys().catch(() => null);
+    const { storage, minuteMs } = watched;
+    const none = storage.keys().catch(() => null);
     const [isUp, records] = await Promise.all([watched.isUsable(), within(none, null)]);
-    const now = store.now();
+    const now = storage.now();
     for (const one of [limits, used, banned]) one.reset();
     up.set(isUp ? 1 : 0);
-    const { total, idle, waiting: asking } = store.pool ?? { total: 0, idle: 0, waiting: 0 };
+    const { total, idle, waiting: asking } = storage.pool ?? { total: 0, idle: 0, waiting: 0 };
     connections.set({ state: 'idle' }, idle);
     connections.set({ state: 'busy' }, total - idle);
     waiting.set(asking);

@@ -4,10 +4,10 @@ import type { Patience } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import type { BanRule, Plan } from './limits/admission.ts';
 import type { Seed } from './seed/stock.ts';
-import type { StoreOptions } from './store/open-store.ts';
+import type { StorageOptions } from './storage/open-storage.ts';
 
 /** `pets`, `seed` and `ids` make the stock of a new store, if no `stock` is given. */
-export interface ServiceOptions extends Seed, Omit<StoreOptions, 'onlyLooks'> {
+export interface ServiceOptions extends Seed, Omit<StorageOptions, 'onlyLooks'> {
   /** Address to listen at: 127.0.0.1. */
   readonly host?: string | undefined;
   /** Port to listen at; 0, the default, takes a free one. */

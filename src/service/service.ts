@@ -8,10 +8,10 @@ import type { Journal } from './journal.ts';
 import type { addressBuckets, LimitRules, ShownLimit } from './limits/admission.ts';
 import type { Metrics } from './metrics.ts';
 import type { QuantityBounds } from './routes/values.ts';
-import { StorageError, type Store } from './store/store.ts';
+import { type ServiceStorage, StorageError } from './storage/storage.ts';
 
 interface Parts {
-  readonly store: Store;
+  readonly storage: ServiceStorage;
   readonly controls: Controls;
   readonly faults: FaultSet;
   readonly journal: Journal;
@@ -31,7 +31,7 @@ interface Parts {
 export type Service = ReturnType<typeof createService>;
 
 export function createService(parts: Parts) {
-  const { store, addresses, cors, metrics, isUsable } = parts;
+  const { storage, addresses, cors, metrics, isUsable } = parts;
   let mayBeDown = false;
   /** Looks again when work of the store fails, and with each that does not until it is up: whoever reads the log is told of both. */
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -49,7 +49,7 @@ export function createService(parts: Parts) {
     mayBeDown = !(await isUsable());
   };
   const dateAt = httpDates();
-  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(store.now()), requestId, shown);
+  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(storage.now()), requestId, shown);
   return {
     ...parts,
     /** Whether the service is about to stop: it is not to be sent new clients. */
@@ -59,20 +59,20 @@ export function createService(parts: Parts) {
       watched(() => metrics?.timed(operation, work) ?? work()),
     /** Returns the headers that every response to this exchange carries, as of now. */
     headersOf: (exchange: Exchange): Record<string, string> => ({
-      ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, store.now())),
+      ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, storage.now())),
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
     /** The same for what never became an exchange: it is charged to the address. */
     headersOfAddress: (address: string, requestId: string) =>
-      headers(requestId, addresses.admit(address, store.now()).shown),
+      headers(requestId, addresses.admit(address, storage.now()).shown),
   };
 }
 
 /** Returns a check whether a store can be used: one for all who ask meanwhile, so that no number of them takes the connections from clients. */
-export function usabilityOf(store: Store, tell: Tell): () => Promise<boolean> {
+export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
   const look = shared(() =>
-    store.check().then(
+    storage.check().then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     ),

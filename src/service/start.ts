@@ -11,8 +11,8 @@ import { addressBuckets } from './limits/admission.ts';
 import { isLoopback, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';
-import { adoptKey, type Grant, openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
+import { adoptKey, type Grant, openStorage } from './storage/open-storage.ts';
+import type { ServiceStorage } from './storage/storage.ts';
 
 /**
  * Starts the service. Any number of them, in any number of processes, may serve one file.
@@ -25,15 +25,18 @@ export async function startService(options: ServiceOptions) {
   for (const spec of options.faults ?? []) parseFault(spec);
   const key = options.key ?? generateKey();
   const stock = options.stock ?? seededStock(options);
-  const store = await openStore({ ...options, stock });
+  const storage = await openStorage({ ...options, stock });
   try {
     const grant = grantOf(options);
     const origin = options.isKeyOfFile === true ? 'key-file' : undefined;
-    const { revokedAt } = await adoptKey(store, key, grant ?? 'business', { keepsKnown: grant === undefined, origin });
+    const { revokedAt } = await adoptKey(storage, key, grant ?? 'business', {
+      keepsKnown: grant === undefined,
+      origin,
+    });
     // Rather no service than one that answers lists, and refuses every change.
-    await store.check();
-    const replacedKeys = origin === undefined ? [] : await keysOf(store, origin, key);
-    const service = await assemble(options, store, new Controls(store, stock));
+    await storage.check();
+    const replacedKeys = origin === undefined ? [] : await keysOf(storage, origin, key);
+    const service = await assemble(options, storage, new Controls(storage, stock));
     return {
       ...(await serve(service, options)),
       /** A key that is valid here: psk_… */
@@ -44,22 +47,22 @@ export async function startService(options: ServiceOptions) {
       /** Ids of valid keys that the key file had before. */
       replacedKeys,
       /** Whether the store was made, with the stock that was given. */
-      hasNewStore: store.isNew,
+      hasNewStore: storage.isNew,
     };
   } catch (error) {
-    await store.close();
+    await storage.close();
     throw error;
   }
 }
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
-async function keysOf(store: Store, origin: string, key: string): Promise<readonly string[]> {
-  const others = (await store.keys()).filter((one) => one.origin === origin && one.revokedAt === null);
+async function keysOf(storage: ServiceStorage, origin: string, key: string): Promise<readonly string[]> {
+  const others = (await storage.keys()).filter((one) => one.origin === origin && one.revokedAt === null);
   return others.map(({ id }) => id).filter((id) => id !== idOfKey(key));
 }
 
-async function assemble(options: ServiceOptions, store: Store, controls: Controls): Promise<Service> {
+async function assemble(options: ServiceOptions, storage: ServiceStorage, controls: Controls): Promise<Service> {
   const {
     windowSeconds = 60,
     ban = { strikes: 10, seconds: 300 },
@@ -70,9 +73,9 @@ async function assemble(options: ServiceOptions, store: Store, controls: Control
   } = options;
   const minuteMs = windowSeconds * 1000;
   const metrics = options.adminPort === undefined ? null : await import('./metrics.ts');
-  const isUsable = usabilityOf(store, tell);
+  const isUsable = usabilityOf(storage, tell);
   return createService({
-    store,
+    storage,
     isUsable,
     controls,
     faults: new FaultSet(options.faults ?? []),
@@ -84,7 +87,7 @@ async function assemble(options: ServiceOptions, store: Store, controls: Control
     bounds: { min: options.quantityBounds?.min ?? null, max: options.quantityBounds?.max ?? null },
     log,
     tell,
-    metrics: metrics?.createMetrics({ store, isUsable, clock, minuteMs }) ?? null,
+    metrics: metrics?.createMetrics({ storage, isUsable, clock, minuteMs }) ?? null,
   });
 }
 
@@ -115,12 +118,12 @@ async function serve(service: Service, options: ServiceOptions) {
     adminUrl: admin?.url ?? null,
     controls: service.controls,
     /** Milliseconds since the Unix epoch: the time of the service. */
-    now: () => service.store.now(),
+    now: () => service.storage.now(),
     /** The last requests seen, oldest first; none without `testControls`. */
     journal: () => service.journal.entries(),
     /** Replaces all faults. @throws FaultSpecError at once */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
-    advanceClock: (seconds: number) => service.store.advance(seconds * 1000),
+    advanceClock: (seconds: number) => service.storage.advance(seconds * 1000),
     /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
     reloadTls: () => {
       api.reloadTls();
@@ -137,7 +140,7 @@ async function serve(service: Service, options: ServiceOptions) {
       closing ??= api
         .stop()
         .then(() => admin?.server.stop())
-        .then(() => service.store.close());
+        .then(() => service.storage.close());
       return closing;
     },
   };

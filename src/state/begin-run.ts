@@ -2,8 +2,8 @@ import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-ids.ts';
+import { draw, type Moment, numberOfRow, type Work } from './state-database.ts';
 import { type Answers, among, type Statement, statement, text } from './statements.ts';
-import { draw, type Moment, numberOfRow, type Work } from './store.ts';
 
 /** A run that is not in the history yet. */
 export interface NewRun {

@@ -3,7 +3,7 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunHead } from '../inventory/run-records.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
-import { uniqueName } from './store.ts';
+import { uniqueName } from './state-database.ts';
 
 /** So many contents are kept: twice as many at most. */
 const maxKept = 5000;

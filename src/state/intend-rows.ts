@@ -6,8 +6,8 @@ import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
 import type { Presence } from './processes-present.ts';
 import { runIdIn } from './run-ids.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
+import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './state-database.ts';
 import { type Answers, among, name, number, type Row, type Statement, statement, text } from './statements.ts';
-import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './store.ts';
 import { possibleResults } from './tables.ts';
 
 /** A run as the process that writes it knows it. Its token is that of the call that has begun it. */

@@ -1,8 +1,8 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Lease } from './decide.ts';
 import { runIdIn } from './run-ids.ts';
+import type { Moment, Work } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text } from './statements.ts';
-import type { Moment, Work } from './store.ts';
 
 export interface LivingProcess {
   /** `process 7 on till-2`, for messages. */

@@ -5,8 +5,8 @@ import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import type { StateContext } from './processes-present.ts';
 import { countsUpdate, settling } from './settle-rows.ts';
+import { type Moment, selectLast, uniqueName, type Work } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
-import { type Moment, selectLast, uniqueName, type Work } from './store.ts';
 
 /**
  * An older copy of the state may be put in its place: a backup that is restored, a database server that is set back. It lacks what was written since, so
@@ -20,8 +20,8 @@ export class OlderCopyError extends FailureError {}
 export class RepetitionError extends ConflictError {}
 
 /** @param meta row of `selectLast`. @throws OlderCopyError */
-export function requireCurrent(meta: Row | undefined, { store, highest }: StateContext): void {
-  if (isOlder(meta, highest)) throw new OlderCopyError(`${store.name} was replaced by an earlier copy`);
+export function requireCurrent(meta: Row | undefined, { database, highest }: StateContext): void {
+  if (isOlder(meta, highest)) throw new OlderCopyError(`${database.name} was replaced by an earlier copy`);
 }
 
 /**
@@ -37,8 +37,8 @@ export async function onCurrentState<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof OlderCopyError)) throw error;
-    const { store, highest, warn } = context;
-    const { doubtful, state } = await store.transact('durable', undefined, function* (at) {
+    const { database, highest, warn } = context;
+    const { doubtful, state } = await database.transact('durable', undefined, function* (at) {
       const [[meta] = []] = yield [selectLast];
       // Another process may have been first.
       return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };

@@ -1,8 +1,8 @@
 import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
 import { runIdIn } from './run-ids.ts';
+import type { StateDatabase } from './state-database.ts';
 import { name, number, type Row, statement, text } from './statements.ts';
-import type { Store } from './store.ts';
 import { possibleResults } from './tables.ts';
 
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;
@@ -18,10 +18,10 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
 /** The writes of pets by all runs. The database may be far away, so many rows are one question. */
 export class PetWrites {
-  readonly #store: Pick<Store, 'ask'>;
+  readonly #database: Pick<StateDatabase, 'ask'>;
 
-  constructor(store: Pick<Store, 'ask'>) {
-    this.#store = store;
+  constructor(store: Pick<StateDatabase, 'ask'>) {
+    this.#database = store;
   }
 
   /**
@@ -32,7 +32,7 @@ export class PetWrites {
     { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
     rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
   ): Promise<PetWrite[][]> {
-    const answers = await this.#store.ask(
+    const answers = await this.#database.ask(
       ...rows.flatMap(({ row, petId }) => [
         statement(ownSql, run, row),
         statement(laterSql, petId, serviceName, run, row, run),
@@ -56,7 +56,7 @@ export class PetWrites {
    * unknown.
    */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
-    const answers = await this.#store.ask(
+    const answers = await this.#database.ask(
       ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
       ...pets.map(({ petId, before = longAfter }) => statement(lastSql, petId, service, before)),
       ...pets.map(({ petId }) => statement(prunedSql, petId, service)),

@@ -9,17 +9,17 @@ import { type Holder, isAlive, processLease } from './decide.ts';
 import type { HighestNumber } from './highest-number.ts';
 import type { KnownRow } from './history.ts';
 import { endsOf, type Living, type LivingProcess } from './leases.ts';
-import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 import {
   type Durability,
   justWrite,
   look,
   type Moment,
   otherFolderHint,
-  type Store,
+  type StateDatabase,
   type Work,
   type Working,
-} from './store.ts';
+} from './state-database.ts';
+import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 
 /** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
 const keptFor = 60_000;
@@ -52,7 +52,7 @@ export interface ReopenedState {
 }
 
 export interface StateContext {
-  readonly store: Store;
+  readonly database: StateDatabase;
   readonly presence: Presence;
   /** The state folder of this machine, for files beside the state. */
   readonly folder: string | undefined;
@@ -88,7 +88,7 @@ export interface PresenceOptions {
  */
 export class Presence {
   readonly id: string;
-  readonly #store: Store;
+  readonly #database: StateDatabase;
   readonly #options: PresenceOptions;
   /** By the monotonic clock, as early as it may be; undefined while this process is not present. */
   #expires: number | undefined;
@@ -99,10 +99,10 @@ export class Presence {
   readonly #outstanding = new Set<ReadonlySet<unknown>>();
   readonly #isInPlace: () => boolean;
 
-  constructor(store: Store, options: PresenceOptions) {
-    this.#store = store;
+  constructor(database: StateDatabase, options: PresenceOptions) {
+    this.#database = database;
     this.#options = options;
-    this.#isInPlace = sharedLook(options.clock, () => store.isInPlace, { maxAge: maxAgeOfPlace });
+    this.#isInPlace = sharedLook(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
     // Not by the context: numbers of a test may come again. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
@@ -180,7 +180,7 @@ export class Presence {
       return work(at);
     };
     try {
-      const result = await this.#store.transact(kind, service, present);
+      const result = await this.#database.transact(kind, service, present);
       if (isRenewed) this.#expires = askedAt + processLease.lasts;
       return result;
     } catch (error) {
@@ -221,7 +221,7 @@ export class Presence {
 
   /** Those whose lease is not over, this process included. */
   async list(): Promise<readonly PresentProcess[]> {
-    const present = await look(this.#store, (at) => this.#listing(at));
+    const present = await look(this.#database, (at) => this.#listing(at));
     return present.map(({ row, identity }) => ({
       process: { ...identity, host: name(identity.host) },
       command: name(row.command),
@@ -238,7 +238,7 @@ export class Presence {
     if (this.#expires === undefined) return;
     this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
-    await justWrite(this.#store, undefined, (at) => this.leaving(at)).catch(() => {});
+    await justWrite(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
   *#listing(at: Moment): Work<readonly (Holder & { readonly row: Row })[]> {
@@ -275,7 +275,7 @@ export class Presence {
     if (this.#isClosed || !this.#hasLease) return;
     const askedAt = this.#options.clock.monotonic();
     try {
-      const isRenewed = await this.#store.transact('brief', undefined, (at) => this.#renewingWork(at));
+      const isRenewed = await this.#database.transact('brief', undefined, (at) => this.#renewingWork(at));
       if (isRenewed && this.#expires !== undefined) this.#expires = askedAt + processLease.lasts;
     } catch {
       // The next transaction or the next round renews it, or it runs out.

@@ -1,8 +1,8 @@
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
 import { isOvertaken, stockIn } from './pet-writes.ts';
+import type { Moment, Work } from './state-database.ts';
 import { among, number, type Row, type Statement, statement } from './statements.ts';
-import type { Moment, Work } from './store.ts';
 import { possibleResults } from './tables.ts';
 
 /** For so long a service with several replicas may not show a write everywhere, in milliseconds. */

@@ -1,8 +1,8 @@
 import { removableRuns } from './decide.ts';
 import type { Presence } from './processes-present.ts';
 import { runColumns, runRecordOf } from './records.ts';
+import type { Moment, Work } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
-import type { Moment, Work } from './store.ts';
 import { possibleResults } from './tables.ts';
 
 /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */

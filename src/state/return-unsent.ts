@@ -3,18 +3,18 @@ import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
 import type { Presence, StateContext } from './processes-present.ts';
 import { countsUpdate, runByToken, settling } from './settle-rows.ts';
+import type { Moment, Work } from './state-database.ts';
 import { statement } from './statements.ts';
-import type { Moment, Work } from './store.ts';
 
 /**
  * Rows of a run whose process was killed on this machine while they were prepared are pending again: the notes of that process say that they never left.
  * As long as another process writes the run nothing happens.
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
-  const { store, presence, folder, clock } = context;
+  const { database, presence, folder, clock } = context;
   const place = { folder, token: key.token, boot: clock.boot() };
   if (!hasNotes(place)) return;
-  await store.transact('durable', key.serviceName, (at) => returning(presence, at, place));
+  await database.transact('durable', key.serviceName, (at) => returning(presence, at, place));
 }
 
 /** Rows with an intent, of which nothing was heard. */

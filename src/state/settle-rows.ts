@@ -2,8 +2,8 @@ import { type RecordedResult, recordedResults } from '../inventory/run-records.t
 import { settledAs } from './decide.ts';
 import type { Outcome } from './history.ts';
 import { recentFor } from './recent-writes.ts';
+import { drawForRows, type Moment, numberOfRow, type Work } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';
-import { drawForRows, type Moment, numberOfRow, type Work } from './store.ts';
 
 /**
  * Outcomes that wait to be written, and those that were written but may not be on a disk yet: a database that has crashed since,

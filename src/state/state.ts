@@ -5,8 +5,8 @@ import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions, type ReopenedState } from './processes-present.ts';
+import type { StateDatabase } from './state-database.ts';
 import { number, type Row } from './statements.ts';
-import type { Store } from './store.ts';
 import { History } from './stored-history.ts';
 import { Pets } from './stored-pets.ts';
 import { schemaVersion } from './tables.ts';
@@ -42,7 +42,7 @@ export interface StateDescription {
 
 /** The part of a state that an engine brings. */
 export interface StateEngine {
-  readonly store: Store;
+  readonly database: StateDatabase;
   readonly limits: LimitsStore;
   describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
   /** Returns what the engine finds wrong with its files, a sentence each. */
@@ -72,20 +72,20 @@ export class State {
   #isClosed = false;
 
   constructor(engine: StateEngine, options: StateOptions) {
-    const { store } = engine;
+    const { database } = engine;
     const { clock, random, processes, interrupted, isFallback = false } = options;
     const warn = (line: string) => options.warn?.(line);
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;
     this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
-    this.presence = new Presence(store, options);
+    this.presence = new Presence(database, options);
     const highest = new HighestNumber(options.folder);
     const begun = new BegunContents(options.folder);
     const reopen = async () => options.reopen?.();
     const { presence } = this;
     const context = {
-      store,
+      database,
       presence,
       folder: options.folder,
       highest,
@@ -97,7 +97,7 @@ export class State {
       warn,
     };
     this.pets = new Pets(context);
-    this.petWrites = new PetWrites(store);
+    this.petWrites = new PetWrites(database);
     this.history = new History(context, processes.self.host);
   }
 

@@ -19,8 +19,8 @@ import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
+import { look, uniqueName } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
-import { look, uniqueName } from './store.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { goingOn, takeRun, waitForProcess } from './take-over.ts';
 
@@ -114,8 +114,8 @@ export class History {
 
   /** Writes what another process knows of a run into this state, which was put in the place of its own. @returns whether this one has the run */
   recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
-    const { store, highest } = this.#context;
-    return store.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
+    const { database, highest } = this.#context;
+    return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
   }
 
   /**
@@ -125,16 +125,16 @@ export class History {
    * @returns how many were removed
    */
   async remove(runs: readonly Pick<RunRecord, 'run' | 'serviceName'>[], how = { isBrief: false }): Promise<number> {
-    const { store, folder, presence } = this.#context;
+    const { database, folder, presence } = this.#context;
     const wanted = new Set(runs.map(({ run }) => run));
     let removed = 0;
     for (const { run, serviceName } of runs) {
-      const token = await store.transact('quick', serviceName, (at) => removeRun(presence, at, run, wanted));
+      const token = await database.transact('quick', serviceName, (at) => removeRun(presence, at, run, wanted));
       if (token === undefined) continue;
       removeNotes({ folder, token, boot: '' });
       removed += 1;
     }
-    if (removed > 0) await store.reclaim(how);
+    if (removed > 0) await database.reclaim(how);
     return removed;
   }
 
@@ -142,7 +142,7 @@ export class History {
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;
     const condition = `pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
-    const runs = await this.#recordsOf(await this.#rowsWhere(condition, this.#context.store.moment.wall - age));
+    const runs = await this.#recordsOf(await this.#rowsWhere(condition, this.#context.database.moment.wall - age));
     await this.remove(runs, { isBrief: true });
   }
 
@@ -248,7 +248,7 @@ export class History {
     statementFor: (last: number) => Statement,
   ): AsyncGenerator<readonly Row[], void> {
     for (let last = from; ; ) {
-      const [rows = []] = await this.#context.store.ask(statementFor(last));
+      const [rows = []] = await this.#context.database.ask(statementFor(last));
       yield rows;
       if (rows.length < size) return;
       last = Number(rows.at(-1)?.[column]);
@@ -257,25 +257,25 @@ export class History {
 
   async #rowsWhere(condition: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE ${condition}`, ...values);
-    const [rows = []] = await this.#context.store.ask(select);
+    const [rows = []] = await this.#context.database.ask(select);
     return rows;
   }
 
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
-    const { store, presence } = this.#context;
-    const living = await look(store, (at) => presence.aliveAmong(at, rows));
+    const { database, presence } = this.#context;
+    const living = await look(database, (at) => presence.aliveAmong(at, rows));
     return rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
   }
 
   async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
-    const { store, clock } = this.#context;
+    const { database, clock } = this.#context;
     let last = before;
     const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
-    const endOf = await look(store, (at) => endsOf(at, [...unknown]));
+    const endOf = await look(database, (at) => endsOf(at, [...unknown]));
     const now = clock.monotonic();
     return rows.map((row) => {
       const end = unknown.has(row) ? endOf(row) : undefined;
-      const local = end === undefined ? undefined : store.time.localLatest(end);
+      const local = end === undefined ? undefined : database.time.localLatest(end);
       last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
       return last;
     });
@@ -284,7 +284,7 @@ export class History {
   async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
     const missing = [...ids].filter((id) => !known.has(id));
     const select = among(`SELECT ${runColumns} FROM petstock.runs WHERE id IN ?*`, [], missing);
-    const [rows = []] = await this.#context.store.ask(select);
+    const [rows = []] = await this.#context.database.ask(select);
     const records = await this.#recordsOf(rows);
     for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }

@@ -3,8 +3,8 @@ import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } f
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { closesGate } from '../rate-limit/observation.ts';
 import type { LimitRecord } from '../rate-limit/records.ts';
+import type { StateDatabase } from './state-database.ts';
 import { type Row, type Statement, statement, text } from './statements.ts';
-import type { Store } from './store.ts';
 
 /** A state as a version of its row has it, by the clock of the database. */
 export interface Known {
@@ -27,11 +27,11 @@ const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?
 
 /** The limits of each key in a table, by rules that know no engine: it loads a row, and stores what `next` makes of it. */
 export abstract class StoredLimits implements LimitsStore {
-  readonly #store: Pick<Store, 'ask' | 'moment'>;
+  readonly #database: Pick<StateDatabase, 'ask' | 'moment'>;
   protected readonly known = new Map<string, Known>();
 
-  constructor(store: Pick<Store, 'ask' | 'moment'>) {
-    this.#store = store;
+  constructor(store: Pick<StateDatabase, 'ask' | 'moment'>) {
+    this.#database = store;
   }
 
   abstract peek(scope: string): KeyState;
@@ -59,7 +59,7 @@ export abstract class StoredLimits implements LimitsStore {
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    const [rows = []] = await this.#store.ask(statement('SELECT scope, state FROM petstock.limits ORDER BY scope'));
+    const [rows = []] = await this.#database.ask(statement('SELECT scope, state FROM petstock.limits ORDER BY scope'));
     return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.local(decode(state) ?? emptyState()) }));
   }
 
@@ -88,7 +88,7 @@ export abstract class StoredLimits implements LimitsStore {
     const state = copyOf(before);
     change(state);
     // Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again.
-    const first = Math.floor(this.#store.moment.now * 1000);
+    const first = Math.floor(this.#database.moment.now * 1000);
     const writing = statement(upsert, scope, first, encodeState(state), version);
     return { next: { version: version === 0 ? first : version + 1, state }, writing };
   }

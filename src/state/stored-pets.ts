@@ -5,8 +5,8 @@ import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import type { StateContext } from './processes-present.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
+import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './state-database.ts';
 import { number, statement, text } from './statements.ts';
-import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './store.ts';
 
 /** The read version and recent writes of some pets, taken right before their stock is read. */
 export interface PetsSeen {
@@ -28,10 +28,10 @@ export class Pets {
 
   /** To be called before the stock is read. @param petIds undefined: all pets of the service */
   async look(service: string, petIds?: readonly bigint[]): Promise<PetsSeen> {
-    const { store, clock } = this.#context;
+    const { database, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
     const asked = clock.monotonic();
-    return look(store, (at) => this.#looking(at, service, petIds, asked));
+    return look(database, (at) => this.#looking(at, service, petIds, asked));
   }
 
   /**
@@ -41,9 +41,9 @@ export class Pets {
    * @returns by the monotonic clock; undefined where there can be no such request
    */
   async arrivesUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
-    const { store } = this.#context;
-    const until = await look(store, (at) => this.#arriving(at, service, petIds, except));
-    return until === undefined ? undefined : store.time.localLatest(until);
+    const { database } = this.#context;
+    const until = await look(database, (at) => this.#arriving(at, service, petIds, except));
+    return until === undefined ? undefined : database.time.localLatest(until);
   }
 
   /** Returns a place of one who wants to read a pet and to write what depends on it. Nothing is held until it is entered. */
@@ -105,14 +105,14 @@ export class PetLock {
    * @returns undefined where the pet is ours
    */
   async tryAcquire(): Promise<Busy | undefined> {
-    const { store, presence, clock } = this.#context;
+    const { database, presence, clock } = this.#context;
     if (presence.isStale) return { run: undefined, until: undefined };
     presence.require(this.#outstanding);
     this.#isTaken = true;
     const asked = clock.monotonic();
     const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
     this.#seen = seen;
-    return busy?.until === undefined ? busy : { ...busy, until: store.time.localLatest(busy.until) };
+    return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
   /** A run has taken the lease over, and the place in the line is given up. */
@@ -126,7 +126,7 @@ export class PetLock {
     if (!this.#isTaken) return;
     const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
     const writes = [leaving(this.owner), statement(sql, this.petId, this.#service, this.owner)];
-    await justWrite(this.#context.store, this.#service, () => writes);
+    await justWrite(this.#context.database, this.#service, () => writes);
     this.passToRun();
   }
 

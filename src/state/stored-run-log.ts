@@ -10,8 +10,8 @@ import { LeavingNotes } from './leaving-notes.ts';
 import { onCurrentState, RepetitionError, recovering, requireCurrent } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
+import { type Durability, type Moment, uniqueName, type Work } from './state-database.ts';
 import { statement } from './statements.ts';
-import { type Durability, type Moment, uniqueName, type Work } from './store.ts';
 import type { PetLock } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
@@ -151,13 +151,13 @@ export class RunLog {
 
   /** Writes what is known of the rows into the state that is there now. */
   async #recover(): Promise<void> {
-    const { store, reopen, highest } = this.#context;
+    const { database, reopen, highest } = this.#context;
     const known: ReadonlyMap<number, KnownRow> = new Map(
       [...this.#outcomes].map(([row, outcome]) => [row, { outcome, rebased: this.#rebased.get(row) }]),
     );
     const isWhole = this.#new !== undefined;
-    if (store.isInPlace) {
-      await store.transact('durable', this.#key.serviceName, (at) =>
+    if (database.isInPlace) {
+      await database.transact('durable', this.#key.serviceName, (at) =>
         recovering(at, this.#key, known, isWhole, highest),
       );
       return;
@@ -169,9 +169,9 @@ export class RunLog {
 
   /** Writes outcomes until no connection has to write again what another one has written. */
   async #writeOut(rest: Rest): Promise<void> {
-    const { store } = this.#context;
+    const { database } = this.#context;
     do await this.#write('durable', rest);
-    while (this.#buffer.mustRepeat(store.generation));
+    while (this.#buffer.mustRepeat(database.generation));
     if (!this.#isStopTold) this.#requireGoingOn();
   }
 
@@ -199,8 +199,8 @@ export class RunLog {
 
   /** One transaction of this log. A new run begins in it. */
   async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
-    const { store, presence } = this.#context;
-    const takenFor = store.generation;
+    const { database, presence } = this.#context;
+    const takenFor = database.generation;
     const taken = this.#buffer.take(takenFor);
     const call = uniqueName();
     const confirmed = this.#confirmed;
@@ -211,8 +211,8 @@ export class RunLog {
       const given: Writing = {
         ...this.#key,
         // As late as it may be: from then on a request can't be on its way any more.
-        intents: intents.map((intent) => ({ ...intent, expires: store.time.latest(intent.expires) })),
-        since: since && { sequence: since.sequence, at: store.time.earliest(since.at) },
+        intents: intents.map((intent) => ({ ...intent, expires: database.time.latest(intent.expires) })),
+        since: since && { sequence: since.sequence, at: database.time.earliest(since.at) },
         lockOwner: lock?.owner,
         outcomes: [...taken.values()],
         call,
@@ -224,7 +224,7 @@ export class RunLog {
     // Whoever begins something has to be present; what was begun may come to its end without that.
     const begins = intents.length > 0 || !this.hasBegun;
     const { serviceName } = this.#key;
-    const write = () => (begins ? presence.hold(kind, serviceName, work) : store.transact(kind, serviceName, work));
+    const write = () => (begins ? presence.hold(kind, serviceName, work) : database.transact(kind, serviceName, work));
     const isNew = this.#new !== undefined && !this.hasBegun;
     const written = await onCurrentState(this.#context, write, (state) => this.#refuseRepetition(state));
     if (written.kind !== 'gone') this.#run = written.run;
@@ -238,7 +238,7 @@ export class RunLog {
       if (rebased !== undefined) this.#rebased.set(row, rebased);
       return [row];
     });
-    this.#buffer.written(taken, takenFor, kind === 'durable', store.generation);
+    this.#buffer.written(taken, takenFor, kind === 'durable', database.generation);
     if (this.#buffer.waiting === 0) this.#clearDeadline();
     this.#buffer.forget(granted);
     for (const row of granted) this.#outstanding.add(row);
@@ -248,7 +248,7 @@ export class RunLog {
     return grants.map((grant) => {
       return grant.kind !== 'busy' || grant.until === undefined
         ? grant
-        : { ...grant, until: store.time.localLatest(grant.until) };
+        : { ...grant, until: database.time.localLatest(grant.until) };
     });
   }
 
@@ -294,7 +294,7 @@ export class RunLog {
   }
 
   #requireInPlace(): void {
-    if (!this.#context.store.isInPlace) throw this.#replaced();
+    if (!this.#context.database.isInPlace) throw this.#replaced();
   }
 
   /** @throws RepetitionError for a content that this machine has begun in another state, such as one before an older copy, and the history lacks */
@@ -307,16 +307,16 @@ export class RunLog {
   #refuseRepetition(state: string): void {
     const { contentHash, hasDeltas, file = 'the count' } = this.#new?.head ?? {};
     if (contentHash === undefined || hasDeltas === false) return;
-    const { begun, store } = this.#context;
+    const { begun, database } = this.#context;
     begun.note(this.#new?.head, state);
     throw new RepetitionError(
-      `${store.name} was replaced, by an earlier copy or a new one, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
+      `${database.name} was replaced, by an earlier copy or a new one, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
       { hint: 'petstock history list' },
     );
   }
 
   #replaced(): FailureError {
-    const [name, run] = [this.#context.store.name, this.hasBegun ? `run ${this.run}` : 'the run'];
+    const [name, run] = [this.#context.database.name, this.hasBegun ? `run ${this.run}` : 'the run'];
     this.#isLost = true;
     const what = `${name} was removed or replaced during ${run}`;
     return new FailureError(`${what}: nothing more is sent, and the history may lack some of it`);
@@ -356,7 +356,7 @@ export class RunLog {
   #lost(): FailureError {
     this.#isLost = true;
     return new FailureError(
-      `${this.#context.store.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history may lack some of run ${this.run}`,
+      `${this.#context.database.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history may lack some of run ${this.run}`,
       { hint: 'petstock state info' },
     );
   }

@@ -1,7 +1,7 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import { possibleWrites } from './decide.ts';
-import { uniqueName } from './store.ts';
+import { uniqueName } from './state-database.ts';
 
 /**
  * The tables as they are made anew, in the words of PostgreSQL. Times named `at` and `since` are milliseconds since the Unix epoch by the clock of

@@ -3,8 +3,8 @@ import { petstock } from '../shared/hint.ts';
 import { requireCurrent } from './older-copy.ts';
 import type { StateContext } from './processes-present.ts';
 import { noSuchRun } from './run-ids.ts';
+import { type Moment, selectLast, type Work } from './state-database.ts';
 import { statement } from './statements.ts';
-import { type Moment, selectLast, type Work } from './store.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
@@ -31,11 +31,11 @@ export function* takeRun(context: StateContext, at: Moment, run: string): Work<T
 
 /** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */
 export async function waitForProcess(
-  { clock, store, interrupted, warn }: StateContext,
+  { clock, database, interrupted, warn }: StateContext,
   run: string,
   { ends, isSaid }: { readonly ends: number; readonly isSaid: boolean },
 ): Promise<void> {
-  const rest = Math.max(0, store.time.localLatest(ends) - clock.monotonic());
+  const rest = Math.max(0, database.time.localLatest(ends) - clock.monotonic());
   if (!isSaid) {
     warn(
       `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,

@@ -18,7 +18,7 @@ const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 const fortySeconds = 40_009;
 
 test('the last answer that told is what was last seen; what was sent since is taken off what is known', async () => {
-  const { clock, governor, ask, store } = createRig();
+  const { clock, governor, ask, limits } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   // The clock of the service is an hour behind ours.
   await ask(ok(told(57, 40 * second, clock.now() - hour)));
@@ -27,9 +27,9 @@ test('the last answer that told is what was last seen; what was sent since is ta
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);
   const ofMinute = { kind: 'minute', limit: 60, remaining: 56, resetAt: 1_768_478_460_000 - hour, asOf: clock.now() };
-  expect(knownLimits(await store.list())).toEqual([{ scope, env: 'staging', ...ofMinute }]);
+  expect(knownLimits(await limits.list())).toEqual([{ scope, env: 'staging', ...ofMinute }]);
   await ask(ok({ ...told(5, 43_180_000, clock.now() - hour), 'x-ratelimit-limit': '1000' }));
-  expect(knownLimits(await store.list())).toMatchObject([
+  expect(knownLimits(await limits.list())).toMatchObject([
     { kind: 'minute', limit: 60, remaining: 55 },
     { kind: 'day', limit: 1000, remaining: 5 },
   ]);
@@ -135,7 +135,7 @@ test('a store whose times are rounded down is not asked again before a milliseco
       return super.fold(scope, records.map(down));
     }
   }
-  const { waitAfter } = createRig({ store: new Rounding() });
+  const { waitAfter } = createRig({ limits: new Rounding() });
   expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
@@ -281,10 +281,10 @@ describe('a permit, when its request is about to leave', () => {
 
   test('goes by what this process has written in the same turn of the event loop', async () => {
     const turn = {};
-    const store = new (class extends MemoryLimits {
+    const limits = new (class extends MemoryLimits {
       override peek = (scope: string) => copyOf(super.peek(scope));
     })();
-    const { governor } = await known(50, { store, clock: { ...createVirtualClock(), turn: () => turn } });
+    const { governor } = await known(50, { limits, clock: { ...createVirtualClock(), turn: () => turn } });
     const [refusing, first, second] = await governor.admitSeveral({ least: 2, most: 3 }, unaborted);
     expect(first?.leave).not.toThrow();
     const later = await governor.admit(unaborted);
@@ -345,13 +345,13 @@ describe('a restart of the machine', () => {
     ['during a spent window: that is waited for as well', spent(40 * second), 5000, 5000, 40_006],
     ['during a spent window, with a wall clock in 1970: a probe', spent(12 * hour), 5000, in1970, 15_000],
   ])('%s', async (_what, answer, away, wallSays, sentAt) => {
-    const store = new MemoryLimits();
+    const limits = new MemoryLimits();
     const before = createVirtualClock({ boot: 'one' });
     before.advance(500_000);
-    await createRig({ clock: before, store }).ask(answer);
+    await createRig({ clock: before, limits }).ask(answer);
     const after = createVirtualClock({ boot: 'two', start: before.now() + wallSays });
     after.advance(10_000);
-    expect((await createRig({ clock: after, store, maxWait: day }).ask(ok())) + away).toBe(sentAt);
+    expect((await createRig({ clock: after, limits, maxWait: day }).ask(ok())) + away).toBe(sentAt);
   });
 });
 
@@ -400,12 +400,12 @@ describe('what is written when', () => {
   }
   /** After the first request, and with four more that are in flight. */
   const started = async () => {
-    const store = new Watched();
-    const { governor, clock } = await known(50, { store });
-    expect(store.log.splice(0)).toEqual(['start intent', 'answer']);
+    const limits = new Watched();
+    const { governor, clock } = await known(50, { limits });
+    expect(limits.log.splice(0)).toEqual(['start intent', 'answer']);
     const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
-    expect(store.log.splice(0)).toEqual(['intent']);
-    return { governor, clock, store, log: store.log, one, two };
+    expect(limits.log.splice(0)).toEqual(['intent']);
+    return { governor, clock, store: limits, log: limits.log, one, two };
   };
 
   test('the last answer is written at once, another one with the next admission', async () => {

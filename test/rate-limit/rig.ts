@@ -15,7 +15,7 @@ export interface Rig {
   readonly clock: VirtualClock;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
-  readonly store: LimitsStore;
+  readonly limits: LimitsStore;
   /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ObservedAnswer): Promise<number>;
   /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */
@@ -36,14 +36,14 @@ export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIden
 
 export function createRig({
   clock = createVirtualClock(),
-  store = new MemoryLimits(),
+  limits = new MemoryLimits(),
   ...changes
 }: RigOptions = {}): Rig {
   const announced: number[] = [];
   const warnings: string[] = [];
   const governor = new Governor({
     clock,
-    store,
+    limits,
     scope,
     lease: 31_000,
     self: processWith(),
@@ -64,8 +64,8 @@ export function createRig({
     const first = await ask(answer);
     return (await ask(ok())) - first;
   };
-  const beside = (others: RigOptions = {}) => createRig({ clock, store, ...others });
-  return { governor, clock, announced, warnings, store, ask, waitAfter, beside };
+  const beside = (others: RigOptions = {}) => createRig({ clock, limits, ...others });
+  return { governor, clock, announced, warnings, limits, ask, waitAfter, beside };
 }
 
 /** A governor that was told how many are left of a window that ends in 40 s. */

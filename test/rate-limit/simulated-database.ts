@@ -3,7 +3,7 @@ import type { Clock } from '../../src/shared/clock.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from '../../src/shared/database-url.ts';
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
 import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
-import { PostgresStore } from '../../src/state/postgres/postgres-store.ts';
+import { PostgresStateDatabase } from '../../src/state/postgres/postgres-state-database.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
 import { type Answers, type Statement, statement } from '../../src/state/statements.ts';
@@ -82,7 +82,11 @@ export class SimulatedDatabase {
       });
       return simulation.serve(session, client);
     });
-    const limits = new PostgresLimits(connection, new PostgresStore(connection, client.clock, undefined), client.clock);
+    const limits = new PostgresLimits(
+      connection,
+      new PostgresStateDatabase(connection, client.clock, undefined),
+      client.clock,
+    );
     connection.onNotice = () => limits.heard();
     return limits;
   }

@@ -5,7 +5,7 @@ import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
-import { SqliteLimits, SqliteStore } from '../../src/state/sqlite/sqlite-state.ts';
+import { SqliteLimits, SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
 import { noon } from './scenario.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
@@ -46,7 +46,7 @@ export const inSqlite: SimulatedStores = async (simulation) => {
     return connection;
   });
   const open: OpenStore = (machine, ofMachine) =>
-    new SqliteLimits(new SqliteStore(connectionOf(machine), ofMachine, () => false));
+    new SqliteLimits(new SqliteStateDatabase(connectionOf(machine), ofMachine, () => false));
   return simulation(open).finally(() => {
     for (const connection of connections) connection.close();
   });

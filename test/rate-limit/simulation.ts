@@ -15,7 +15,7 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
 /**
  * Runs processes against a service until each has done its work or is dead.
  *
- * @param openStore is called once for each process of a machine; without it the processes of a machine share a store in memory
+ * @param openStorage is called once for each process of a machine; without it the processes of a machine share a store in memory
  * @throws where that never happens
  */
 export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
@@ -108,7 +108,7 @@ class Simulation {
       const self = { machine };
       const governor = new Governor({
         clock,
-        store: await this.#openStore(plan, clock, self),
+        limits: await this.#openStore(plan, clock, self),
         scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
@@ -139,12 +139,12 @@ class Simulation {
 
   /** The store of a machine, as far from a process as the scenario says. */
   async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<LimitsStore> {
-    const store = await this.#newStore(self.machine, clock, this.#timeline);
+    const limits = await this.#newStore(self.machine, clock, this.#timeline);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {
       fold: async (name, records) => {
         if (delay > 0) await clock.sleep(delay);
-        const state = await store.fold(name, records);
+        const state = await limits.fold(name, records);
         const took = this.#store(self, records);
         // One that is stopped writes nothing.
         if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
@@ -154,10 +154,10 @@ class Simulation {
         await clock.sleep(delay);
         return copy;
       },
-      ...(store.look && { look: (name: string) => Promise.resolve(store.look?.(name) ?? store.peek(name)) }),
-      peek: (name) => store.peek(name),
-      list: () => store.list(),
-      clear: (name) => store.clear(name),
+      ...(limits.look && { look: (name: string) => Promise.resolve(limits.look?.(name) ?? limits.peek(name)) }),
+      peek: (name) => limits.peek(name),
+      list: () => limits.list(),
+      clear: (name) => limits.clear(name),
     };
   }
 

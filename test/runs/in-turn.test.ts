@@ -12,14 +12,14 @@ test.each([
   ['the pet is entered', { tryAcquire: busy, release: async () => {} }, busy],
   ['the stock is read', { tryAcquire: async () => undefined, release: async () => {} }, busy],
 ])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
-  const { governor, clock, store } = createRig();
+  const { governor, clock, limits } = createRig();
   const site = {
     ...{ governor, clock, interrupted: unaborted, serviceName: 'shop', target: { env: 'staging' } },
     state: { pets: { lock: () => place, look } },
   } as unknown as RunSite;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');
-  expect(store.peek(scope).inFlight.size).toBe(0);
+  expect(limits.peek(scope).inFlight.size).toBe(0);
   // The next request of a program that goes on is not held up.
   await expect(governor.admit(unaborted)).resolves.toBeDefined();
 });

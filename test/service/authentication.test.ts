@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type Grant, generateKey, issueKey, openStore } from '../../src/service/index.ts';
+import { type Grant, generateKey, issueKey, openStorage } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { UNUSED } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, TestClock, test } from './support.ts';
@@ -59,8 +59,8 @@ test.for<readonly [Grant, object, string]>([
 ])('a key issued for %o is valid at once, and not in the file, but its digest', async (row, { file }) => {
   const [grant, entitlement, shown] = row;
   const service = await start({ file });
-  const store = await openStore({ file, clock: new TestClock() });
-  const { key, record } = await issueKey(store, grant).finally(() => store.close());
+  const storage = await openStorage({ file, clock: new TestClock() });
+  const { key, record } = await issueKey(storage, grant).finally(() => storage.close());
   const known = { usage: UNUSED, id: idOfKey(key), createdAt: NOON, revokedAt: null, origin: null, name: null };
   expect(record).toEqual({ ...known, ...entitlement });
   expect(rate(await service.get('/inventory', { key }))).toContain(shown);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 
-import { openDatabase, patiently } from '../../src/service/store/sqlite/database.ts';
-import { GroupCommit } from '../../src/service/store/sqlite/group-commit.ts';
+import { openDatabase, patiently } from '../../src/service/storage/sqlite/database.ts';
+import { GroupCommit } from '../../src/service/storage/sqlite/group-commit.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { start, temporaryFile, test } from './support.ts';
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { seededStock } from '../../src/service/index.ts';
-import { Connections } from '../../src/service/store/postgres/connections.ts';
-import { ANSWER_MS } from '../../src/service/store/postgres/database-errors.ts';
-import { postgresPets } from '../../src/service/store/postgres/pets.ts';
-import { prepare } from '../../src/service/store/postgres/schema.ts';
+import { Connections } from '../../src/service/storage/postgres/connections.ts';
+import { ANSWER_MS } from '../../src/service/storage/postgres/database-errors.ts';
+import { postgresPets } from '../../src/service/storage/postgres/pets.ts';
+import { prepare } from '../../src/service/storage/postgres/schema.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { outcome, startAt } from './support.ts';
 

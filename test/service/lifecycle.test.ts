@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished } from 'vitest';
-import { FaultSpecError, generateKey, inspectDatabase, openStore } from '../../src/service/index.ts';
+import { FaultSpecError, generateKey, inspectDatabase, openStorage } from '../../src/service/index.ts';
 import { type Seed, seededStock } from '../../src/service/seed/stock.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcome, outcomes, rate, start, test } from './support.ts';
@@ -109,8 +109,8 @@ test('a fresh stock waits for whoever is writing the file, as `sandbox reset` pu
   );
   onTestFinished(() => void writer.terminate());
   await once(writer, 'message');
-  const store = await openStore({ file, clock: Date });
-  await store.replace(seededStock({}), { forgetsUsage: true }).finally(() => store.close());
+  const storage = await openStorage({ file, clock: Date });
+  await storage.replace(seededStock({}), { forgetsUsage: true }).finally(() => storage.close());
   expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
 });
 

@@ -1,18 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore, seededStock } from '../../src/service/index.ts';
-import { Readers } from '../../src/service/store/postgres/readers.ts';
+import { openStorage, seededStock } from '../../src/service/index.ts';
+import { Readers } from '../../src/service/storage/postgres/readers.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 
 test('slow readers of one key leave connections to the lists of another', async () => {
   const database = await temporaryDatabase();
-  const store = await openStore({ database, clock: Date, stock: seededStock({ pets: 2_500 }) });
-  onTestFinished(() => store.close());
-  const slow = Array.from({ length: 12 }, () => store.inventory('one'));
+  const storage = await openStorage({ database, clock: Date, stock: seededStock({ pets: 2_500 }) });
+  onTestFinished(() => storage.close());
+  const slow = Array.from({ length: 12 }, () => storage.inventory('one'));
   const began: number[] = [];
   const firstPages = slow.map((reader, at) => reader.next().then(() => began.push(at)));
   await Promise.all(firstPages.slice(0, 5));
   const pages: string[] = [];
-  for await (const page of store.inventory('another')) pages.push(page);
+  for await (const page of storage.inventory('another')) pages.push(page);
   expect(JSON.parse(`[${pages.join()}]`)).toHaveLength(2_500);
   expect(began).toHaveLength(5);
   for (const reader of slow) await reader.return();

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { adoptKey, generateKey, openStore } from '../../src/service/index.ts';
+import { adoptKey, generateKey, openStorage } from '../../src/service/index.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { outcome, start, startAt, test } from './support.ts';
@@ -19,9 +19,9 @@ function movableClock() {
 async function databaseWithRole(role: string) {
   const url = await temporaryDatabase();
   const key = generateKey();
-  const store = await openStore({ database: url, clock: Date });
-  await adoptKey(store, key, 'business', { keepsKnown: false });
-  await store.close();
+  const storage = await openStorage({ database: url, clock: Date });
+  await adoptKey(storage, key, 'business', { keepsKnown: false });
+  await storage.close();
   await runSql(
     url,
     `CREATE ROLE ${role} LOGIN`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inWords, type SqliteConnection } from '../../src/state/sqlite/connection.ts';
-import { SqliteStore } from '../../src/state/sqlite/sqlite-state.ts';
-import { justWrite } from '../../src/state/store.ts';
+import { SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
+import { justWrite } from '../../src/state/state-database.ts';
 import { createStateClock } from './rig.ts';
 
 /** What SQLite throws when its own wait for the lock is over, in our words. */
@@ -20,8 +20,8 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
     return 'done';
   };
   const connection = { file: '/state.db', quick: work } as Pick<SqliteConnection, 'file'> as SqliteConnection;
-  const store = new SqliteStore(connection, clock, () => isAnyStopped);
-  return { run: () => justWrite(store, undefined, () => []), events };
+  const database = new SqliteStateDatabase(connection, clock, () => isAnyStopped);
+  return { run: () => justWrite(database, undefined, () => []), events };
 }
 
 describe('a transaction that does not get the lock', () => {

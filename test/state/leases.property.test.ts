@@ -132,8 +132,8 @@ class World {
   readonly #writers: Writer[] = [];
   #late: { readonly at: number; readonly quantity: number; readonly seen: number }[] = [];
 
-  constructor(store: Store) {
-    this.#store = store;
+  constructor(database: Store) {
+    this.#store = database;
   }
 
   async open(pid: number): Promise<void> {

@@ -5,7 +5,7 @@ import { PetWrites } from '../../src/state/pet-writes.ts';
 import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
-import { SqliteStore, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
+import { SqliteStateDatabase, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, serviceName } from './rig.ts';
@@ -48,9 +48,9 @@ const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 describe('no query reads a whole table', () => {
   test('of what was written of a pet: it is looked up by the pet or the key of a row, never by reading a whole run', async () => {
     const connection = await recording();
-    const store = new SqliteStore(connection, createStateClock(), () => false);
+    const database = new SqliteStateDatabase(connection, createStateClock(), () => false);
     connection.queries.length = 0;
-    const petWrites = new PetWrites(store);
+    const petWrites = new PetWrites(database);
     await petWrites.after({ serviceName, run: '20260115T120020Z-k3x9' }, [{ row: 1, petId: 1n }]);
     await petWrites.lastKnown(serviceName, [{ petId: 1n }]);
     const ofRows = connection.queries.filter((sql) => sql.includes('FROM rows'));

@@ -124,7 +124,7 @@ function governorFor(
   const { clock, random, processes } = context;
   return new Governor({
     ...{ clock, random, scope, bulk, maxWait },
-    store: state.limits,
+    limits: state.limits,
     env: targetName(targetOf(resolved)),
     // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',

@@ -3,7 +3,7 @@ import { DAY_MS, windowAt } from '../limits/admission.ts';
 import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
-import type { KeyRecord } from '../store/store.ts';
+import type { KeyRecord } from '../storage/storage.ts';
 import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
 /** An answer: a body as JSON, or a text of another type. A string is a message. */
@@ -48,8 +48,8 @@ const METRICS: Routes = {
 const ADMINISTRATION: Routes = {
   'GET /health': async () => ok({ status: 'ok' }),
   'GET /openapi.json': async ({ service, serviceUrl }) =>
-    ok(openApiDocument(serviceUrl, await examplePet(service.store))),
-  'GET /keys': async ({ service }) => ok((await service.store.keys()).map((record) => shown(record, service))),
+    ok(openApiDocument(serviceUrl, await examplePet(service.storage))),
+  'GET /keys': async ({ service }) => ok((await service.storage.keys()).map((record) => shown(record, service))),
   'PUT /keys/*/usage': async ({ service, request, parameter }) => {
     const record = await service.controls.setUsage(parameter, await readUsage(request), service.rules.minuteMs);
     return record === null ? noKey(parameter) : ok(shown(record, service));
@@ -91,11 +91,11 @@ const TEST_CONTROLS: Routes = {
     service.faults.replace([]);
     return faultsOf(service);
   },
-  'POST /clock': async ({ service: { store }, request }) => {
+  'POST /clock': async ({ service: { storage }, request }) => {
     const milliseconds = (await readAdvance(request)) * 1000;
-    if (store.now() + milliseconds > LAST_DATE) throw refused('The clock can not go beyond the year 9999.');
-    await store.advance(milliseconds);
-    return ok({ now: new Date(store.now()).toISOString() });
+    if (storage.now() + milliseconds > LAST_DATE) throw refused('The clock can not go beyond the year 9999.');
+    await storage.advance(milliseconds);
+    return ok({ now: new Date(storage.now()).toISOString() });
   },
 };
 
@@ -169,8 +169,8 @@ async function changeBan(service: Service, id: string, seconds: number | null): 
 }
 
 /** A key with what it has used of the windows that last now. */
-function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { store, rules }: Service) {
-  const now = store.now();
+function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { storage, rules }: Service) {
+  const now = storage.now();
   const of = (window: 'minute' | 'day', length: number) => ({
     limit: Number(limits[window]),
     used: Number(windowAt(usage[window], now, length).used),

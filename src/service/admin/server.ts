@@ -9,7 +9,7 @@ import { listen } from '../http/server.ts';
 import { readTls, renewTls, type TlsFiles } from '../http/tls.ts';
 import { bearerToken, digestOf } from '../keys/key.ts';
 import type { Service } from '../service.ts';
-import { StorageError } from '../store/store.ts';
+import { StorageError } from '../storage/storage.ts';
 import { type Access, findRoute, type Reply } from './routes.ts';
 
 /**

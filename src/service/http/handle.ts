@@ -3,7 +3,7 @@ import { bearerToken } from '../keys/key.ts';
 import type { Admission } from '../limits/admission.ts';
 import { allMethods, allowedMethods, type Match } from '../routes/routes.ts';
 import { retryAfter, type Service } from '../service.ts';
-import { StorageError } from '../store/store.ts';
+import { StorageError } from '../storage/storage.ts';
 import { type Answer, malformed, Refusal, refusalAnswer } from './answer.ts';
 import { BodyCutOff, type Exchange } from './exchange.ts';
 import { requireWellFormed } from './refusals.ts';
@@ -33,13 +33,13 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 
 /** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
-  const { store, addresses, rules } = service;
+  const { storage, addresses, rules } = service;
   const credentials = exchange.request.headersDistinct.authorization ?? [];
   // With two of them a proxy may have looked at the other one.
   const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
-  const ofKey = token === null ? null : await service.timed('admit', () => store.admit(token, rules));
+  const ofKey = token === null ? null : await service.timed('admit', () => storage.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
-  const admission = ofKey ?? addresses.admit(exchange.address, store.now());
+  const admission = ofKey ?? addresses.admit(exchange.address, storage.now());
   exchange.shown = admission.shown;
   if (ofKey !== null) service.metrics?.admitted(ofKey);
   if (admission.outcome !== 'admitted') throw ofKey === null ? flood(admission) : tooMany(admission);

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { idOfKey } from '../keys/key.ts';
-import { StorageError } from '../store/store.ts';
+import { StorageError } from '../storage/storage.ts';
 import type { Exchange } from './exchange.ts';
 
 /** One request, logged when its answer has been sent or its connection has ended. */

@@ -99,13 +99,13 @@ export class ApiServer {
       this.#misread(request.socket, refusal);
       return;
     }
-    const { clock, store, journal, log, metrics } = this.service;
+    const { clock, storage, journal, log, metrics } = this.service;
     response.sendDate = false;
     response.on('error', () => {}); // A client that has gone away is no failure.
     const target = parseTarget(request.url ?? '/');
     const match = target.segments === null ? null : matchRoute(target.segments);
     const route = match === null ? null : matchedPlace(match);
-    const [time, address, readMs] = [store.now(), this.#addressOf(request), this.#readMs];
+    const [time, address, readMs] = [storage.now(), this.#addressOf(request), this.#readMs];
     const exchange = createExchange({ request, response, target, route, time, address, readMs }, journal);
     this.#connections.begin(exchange);
     const began = clock.now();
@@ -147,11 +147,11 @@ export class ApiServer {
 
   /** Refuses what never became an exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
-    const { store, log, metrics } = this.service;
+    const { storage, log, metrics } = this.service;
     const id = randomUUID();
     metrics?.refused(refusal.status);
     refuseConnection(socket, refusal, this.service.headersOfAddress(address, id));
-    log?.(unreadEntry(store.now(), id, address, refusal.status));
+    log?.(unreadEntry(storage.now(), id, address, refusal.status));
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Store } from '../store/store.ts';
+import type { ServiceStorage } from '../storage/storage.ts';
 import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
 
 /** The first pet of the inventory whose id a reader of doubles gets right; that of the default stock if there is none. */
-export async function examplePet(store: Store): Promise<Example> {
-  const pages = store.inventory();
+export async function examplePet(storage: ServiceStorage): Promise<Example> {
+  const pages = storage.inventory();
   const { value: page } = await pages.next();
   await pages.return();
   const items: readonly Example[] = JSON.parse(`[${page ?? ''}]`);

@@ -31,8 +31,8 @@ function petNotFound(petId: bigint): Refusal {
 }
 
 /** GET /inventory: all items. One page is answered as a whole, more are streamed as the client reads. */
-async function listInventory({ exchange, service: { store } }: Call): Promise<Answer> {
-  const pages = store.inventory(exchange.validKey ?? '');
+async function listInventory({ exchange, service: { storage } }: Call): Promise<Answer> {
+  const pages = storage.inventory(exchange.validKey ?? '');
   const first = await pages.next();
   if (first.done === true) return { status: 200, body: '[]' };
   const second = await pages.next();
@@ -54,15 +54,15 @@ async function* listOf(first: string, second: string, rest: AsyncGenerator<strin
 /** GET /pets/{petId}, deprecated. Its payload is not specified: ours is the record that was imported, or what the inventory knows. */
 async function getPet({ service, parameter }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);
-  const pet = await service.timed('find', () => service.store.find(petId));
+  const pet = await service.timed('find', () => service.storage.find(petId));
   if (pet === null) throw petNotFound(petId);
   if (pet.record !== undefined) return { status: 200, body: pet.record };
   return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
 }
 
 /** GET /store/orders. Its payload is not specified: the orders that were imported, as they were. */
-async function listOrders({ service: { store } }: Call): Promise<Answer> {
-  return { status: 200, body: `[${(await store.orders()).join(',')}]` };
+async function listOrders({ service: { storage } }: Call): Promise<Answer> {
+  return { status: 200, body: `[${(await storage.orders()).join(',')}]` };
 }
 
 /** PATCH /inventory/{petId}: sets the quantity of one pet. The status stays: the specification gives no transitions. */
@@ -71,7 +71,7 @@ async function updateInventory({ exchange, service, parameter }: Call) {
   const body = await readBody(exchange);
   const petId = parsePetId(parameter);
   const quantity = parseQuantity(body, service.bounds);
-  const item = await service.timed('set', () => service.store.setQuantity(petId, quantity));
+  const item = await service.timed('set', () => service.storage.setQuantity(petId, quantity));
   if (item === null) throw petNotFound(petId);
   return itemAnswer(item);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
-import type { StateTime } from '../store.ts';
+import type { StateTime } from '../state-database.ts';
 
 /** By how much the clock of a database and the monotonic one of this machine drift apart: twice what NTP slews. */
 const drift = 0.001;

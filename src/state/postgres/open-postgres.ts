@@ -4,7 +4,7 @@ import { State, type StateOptions } from '../state.ts';
 import { type Row, statement } from '../statements.ts';
 import { type Ask, PostgresConnection } from './connection.ts';
 import { PostgresLimits } from './postgres-limits.ts';
-import { PostgresStore } from './postgres-store.ts';
+import { PostgresStateDatabase } from './postgres-state-database.ts';
 import { findTables, makeTables } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
@@ -49,10 +49,10 @@ function connect(
 /** Returns the state in a database. */
 function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): State {
   const { clock, patience, warn } = options;
-  const store = new PostgresStore(connection, clock, patience);
-  const limits = new PostgresLimits(connection, store, clock);
+  const database = new PostgresStateDatabase(connection, clock, patience);
+  const limits = new PostgresLimits(connection, database, clock);
   connection.onNotice = () => limits.heard();
-  connection.onWait = () => warn?.(`${store.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
+  connection.onWait = () => warn?.(`${database.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
   const askAtLength = async (sql: string) => (await connection.ask([statement(sql)], { isPatient: true }))[0] ?? [];
   const describe = async () => {
     const [row] = await askAtLength(selectSettings);
@@ -68,7 +68,7 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
     limits.close();
     await connection.close();
   };
-  return new State({ store, limits, describe, check: async () => [], askAtLength, close }, options);
+  return new State({ database, limits, describe, check: async () => [], askAtLength, close }, options);
 }
 
 const selectSettings = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,

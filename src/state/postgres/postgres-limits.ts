@@ -6,7 +6,7 @@ import { type Change, StoredLimits } from '../stored-limits.ts';
 import { type Ask, commit, type PostgresConnection } from './connection.ts';
 import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost, isSilence } from './postgres-errors.ts';
-import type { PostgresStore } from './postgres-store.ts';
+import type { PostgresStateDatabase } from './postgres-state-database.ts';
 
 /** News from others is relied on for so long after the database was last heard of, in milliseconds. */
 const longestSilence = 2000;
@@ -40,8 +40,8 @@ export class PostgresLimits extends StoredLimits {
   #deadline: Deadline | undefined;
   #isClosed = false;
 
-  constructor(connection: PostgresConnection, store: PostgresStore, clock: Clock) {
-    super(store);
+  constructor(connection: PostgresConnection, database: PostgresStateDatabase, clock: Clock) {
+    super(database);
     this.#connection = connection;
     this.#clock = clock;
   }

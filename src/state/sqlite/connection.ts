@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
 import { sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
+import { otherFolderHint } from '../state-database.ts';
 import type { Row, Value } from '../statements.ts';
-import { otherFolderHint } from '../store.ts';
 import type { Engine } from './engine.ts';
 
 type Database = InstanceType<Engine['DatabaseSync']>;

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { FailureError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
 import { makePrivateFolder, requirePrivateFile } from '../../shared/private-files.ts';
-import { localFolderHint, otherFolderHint } from '../store.ts';
+import { localFolderHint, otherFolderHint } from '../state-database.ts';
 import { lostAside } from '../tables.ts';
 import { companions, DamagedState, inodeOf, SqliteConnection, unusableBy } from './connection.ts';
 import { type Engine, loadEngine, stateFile } from './engine.ts';

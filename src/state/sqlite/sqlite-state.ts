@@ -5,8 +5,8 @@ import { UnavailableError } from '../../shared/errors.ts';
 import type { ProcessIdentity } from '../../shared/processes.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
 import { State, type StateOptions } from '../state.ts';
+import type { Durability, Moment, StateDatabase, StateTime, Work, Working } from '../state-database.ts';
 import { type Answers, piecesOf, type Row, rewriting, type Statement, statement } from '../statements.ts';
-import type { Durability, Moment, StateTime, Store, Work, Working } from '../store.ts';
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
 import { DamagedState, isBusy, type SqliteConnection } from './connection.ts';
 
@@ -15,14 +15,14 @@ export function sqliteState(connection: SqliteConnection, options: StateOptions)
   const { clock } = options;
   connection.whoIsPresent = () => others(connection, options).map(({ phrase }) => phrase);
   const isAnyStopped = () => others(connection, options).some(({ isStopped }) => isStopped);
-  const store = new SqliteStore(connection, clock, isAnyStopped);
+  const database = new SqliteStateDatabase(connection, clock, isAnyStopped);
   const { file } = connection;
   const engine = {
-    store,
-    limits: new SqliteLimits(store),
+    database,
+    limits: new SqliteLimits(database),
     describe: async () => ({ engine: 'sqlite', location: file, bytes: sizeOf(file) + sizeOf(`${file}-wal`) }),
     check: async () => damageOf(connection),
-    askAtLength: async (sql: string) => (await store.ask(statement(sql)))[0] ?? [],
+    askAtLength: async (sql: string) => (await database.ask(statement(sql)))[0] ?? [],
     close: async () => connection.close(),
   };
   return new State(engine, options);
@@ -62,16 +62,16 @@ const selectChanged = 'SELECT version, state FROM petstock.limits WHERE +scope =
 
 /** The limits of this machine: the file is looked at whenever they are asked for. */
 export class SqliteLimits extends StoredLimits {
-  readonly #store: SqliteStore;
+  readonly #database: SqliteStateDatabase;
 
-  constructor(store: SqliteStore) {
-    super(store);
-    this.#store = store;
+  constructor(database: SqliteStateDatabase) {
+    super(database);
+    this.#database = database;
   }
 
   peek(scope: string): KeyState {
     const known = this.known.get(scope);
-    const [row] = this.#store.askNow(
+    const [row] = this.#database.askNow(
       known === undefined ? this.reading(scope) : statement(selectChanged, scope, known.version),
     );
     return row === undefined && known !== undefined ? known.state : this.take(scope, row);
@@ -80,7 +80,7 @@ export class SqliteLimits extends StoredLimits {
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
     // A gate outlasts a power cut: nothing leaves within a Retry-After that was seen. The rest need not.
     const kind = hasGate ? 'durable' : 'quick';
-    const written = await this.#store.transact(kind, undefined, (at) => this.#work(at, scope, change));
+    const written = await this.#database.transact(kind, undefined, (at) => this.#work(at, scope, change));
     return this.keep(scope, written);
   }
 
@@ -102,7 +102,7 @@ const pauses: readonly number[] = [50, 50];
 const same = (time: number) => time;
 
 /** Runs works at once, inside one BEGIN IMMEDIATE: nothing is waited for while the lock is held. */
-export class SqliteStore implements Store {
+export class SqliteStateDatabase implements StateDatabase {
   readonly time: StateTime = { earliest: same, latest: same, localLatest: same };
   readonly generation = 0;
   readonly name: string;
@@ -120,7 +120,7 @@ export class SqliteStore implements Store {
     this.#isAnyStopped = isAnyStopped;
   }
 
-  get moment(): Store['moment'] {
+  get moment(): StateDatabase['moment'] {
     return { now: this.#clock.monotonic(), wall: this.#clock.now(), boot: this.#clock.boot() };
   }
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { serveValues, serviceOptionsOf } from '../../../src/cli/commands/sandbox/serve-values.ts';
 import { startService } from '../../../src/service/index.ts';
-import { GRANTS } from '../../../src/service/store/postgres/database-errors.ts';
+import { GRANTS } from '../../../src/service/storage/postgres/database-errors.ts';
 import { portOf } from '../../support/answering.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/hosting');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type ServiceOptions, StorageError, seededStock } from '../../../src/service/index.ts';
-import { openPostgres } from '../../../src/service/store/postgres/postgres-store.ts';
+import { openPostgres } from '../../../src/service/storage/postgres/postgres-storage.ts';
 import { type Answer, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { postgresProxy } from '../../support/postgres-proxy.ts';
@@ -182,9 +182,9 @@ describe('a database that goes away', () => {
 test('the end of a connection that a slow reader holds ends its list, and not the process', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
-  const store = await openPostgres([database], stock, Date);
-  onTestFinished(() => store.close());
-  const pages = store.inventory();
+  const storage = await openPostgres([database], stock, Date);
+  onTestFinished(() => storage.close());
+  const pages = storage.inventory();
   await pages.next();
   // Nothing listens to the connection while its reader takes its time.
   const held = `FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
@@ -193,7 +193,7 @@ test('the end of a connection that a slow reader holds ends its list, and not th
   await expect(async () => {
     for await (const page of pages) expect(page).not.toBe('');
   }).rejects.toThrow(StorageError);
-  await store.check();
+  await storage.check();
 });
 
 test('a service that is stopped between the two halves of an admission holds nobody up', async () => {

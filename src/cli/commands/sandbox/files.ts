@@ -1,16 +1,23 @@
 import { existsSync } from 'node:fs';
 import { link, open, rm } from 'node:fs/promises';
 import { grouped } from '../../../inventory/items.ts';
-import type { Store } from '../../../service/index.ts';
+import type { ServiceStorage } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
 import { petstock } from '../../../shared/hint.ts';
-import { storeError } from '../../sandbox.ts';
+import { storageError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { oneOf, requireFileName } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { readStockFile } from './stock-file.ts';
-import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
+import {
+  chosenStorage,
+  printRecord,
+  type StorageChoice,
+  storageName,
+  storeOptions,
+  withStorage,
+} from './storage-access.ts';
 
 export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
@@ -23,16 +30,16 @@ export const defineImport = define({
     ['petstock sandbox import stock.csv --merge'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
   ],
-  action: async (invocation, { merge = false, ...choice }: StoreChoice & { readonly merge?: boolean }, file = '') => {
+  action: async (invocation, { merge = false, ...choice }: StorageChoice & { readonly merge?: boolean }, file = '') => {
     const { messages, questions } = invocation;
     requireFileName(file, 'sandbox import');
     const stock = await readStockFile(file, invocation.context);
-    const chosen = chosenStore(invocation, choice);
-    const name = nameOfStore(chosen);
+    const chosen = chosenStorage(invocation, choice);
+    const name = storageName(chosen);
     if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);
     const pets = [...stock.items].length;
-    await withStore(invocation, chosen, (store) =>
-      merge ? store.put(stock.items) : store.replace(stock, { forgetsUsage: false }),
+    await withStorage(invocation, chosen, (storage) =>
+      merge ? storage.put(stock.items) : storage.replace(stock, { forgetsUsage: false }),
     );
     const orders = merge ? 0 : stock.orders.length;
     await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`);
@@ -40,7 +47,7 @@ export const defineImport = define({
   },
 });
 
-interface ExportOptions extends StoreChoice {
+interface ExportOptions extends StorageChoice {
   readonly format?: string;
   readonly force?: boolean;
 }
@@ -61,9 +68,9 @@ export const defineExport = define({
     requireFileName(file, 'sandbox export');
     const named = file.toLowerCase().endsWith('.json') ? 'json' : 'csv';
     const isJson = (format === undefined ? named : oneOf('--format', format, ['csv', 'json'])) === 'json';
-    await withStore(invocation, chosenStore(invocation, choice), async (store) => {
-      await exportTo(invocation, file, isJson ? jsonOf(store) : csvOf(store), { force });
-      const [orders, records] = [await store.orders(), await store.records()];
+    await withStorage(invocation, chosenStorage(invocation, choice), async (storage) => {
+      await exportTo(invocation, file, isJson ? jsonOf(storage) : csvOf(storage), { force });
+      const [orders, records] = [await storage.orders(), await storage.records()];
       if (!isJson && orders.length + records.length > 0) {
         await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
       }
@@ -71,21 +78,21 @@ export const defineExport = define({
   },
 });
 
-async function* csvOf(store: Store): AsyncGenerator<string> {
+async function* csvOf(storage: ServiceStorage): AsyncGenerator<string> {
   yield 'petId,quantity,status\r\n';
-  for await (const page of store.inventory()) {
+  for await (const page of storage.inventory()) {
     yield page.replace(/\{"petId":(-?\d+),"quantity":(-?\d+),"status":"(\w+)"\},?/g, '$1,$2,$3\r\n');
   }
 }
 
-async function* jsonOf(store: Store): AsyncGenerator<string> {
+async function* jsonOf(storage: ServiceStorage): AsyncGenerator<string> {
   let separator = '{"inventory":[\n';
-  for await (const page of store.inventory()) {
+  for await (const page of storage.inventory()) {
     yield `${separator}${page.replaceAll('},{', '},\n{')}`;
     separator = ',\n';
   }
   if (separator.startsWith('{')) yield separator;
-  yield `],\n"pets":[${(await store.records()).join(',\n')}],\n"orders":[${(await store.orders()).join(',\n')}]}\n`;
+  yield `],\n"pets":[${(await storage.records()).join(',\n')}],\n"orders":[${(await storage.orders()).join(',\n')}]}\n`;
 }
 
 export const defineBackup = define({
@@ -95,9 +102,9 @@ export const defineBackup = define({
     'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
   options: storeOptions,
   examples: [['petstock sandbox backup monday.db']],
-  action: async (invocation, choice: StoreChoice, target = '') => {
+  action: async (invocation, choice: StorageChoice, target = '') => {
     requireFileName(target, 'sandbox backup');
-    const chosen = chosenStore(invocation, choice);
+    const chosen = chosenStorage(invocation, choice);
     if ('database' in chosen) {
       throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
     }
@@ -122,7 +129,7 @@ async function copy(file: string, target: string): Promise<number> {
     await link(unfinished, target);
     return pets;
   } catch (error) {
-    const worded = await storeError(error, { file });
+    const worded = await storageError(error, { file });
     throw worded === error
       ? new UsageError(`${target} can't be written: ${fileErrorReason(error)}`, { cause: error })
       : worded;

@@ -1,9 +1,16 @@
-import type { Store } from '../../../service/index.ts';
+import type { ServiceStorage } from '../../../service/index.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
-import { chosenStore, nameOfStore, printRecord, type StoreChoice, storeOptions, withStore } from './store-access.ts';
+import {
+  chosenStorage,
+  printRecord,
+  type StorageChoice,
+  storageName,
+  storeOptions,
+  withStorage,
+} from './storage-access.ts';
 
 export const defineInfo = define({
   description: 'Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.',
@@ -15,8 +22,8 @@ export const defineInfo = define({
 async function printInfo(invocation: Invocation): Promise<void> {
   const { adoptKey, inspectDatabase } = await import('../../../service/index.ts');
   const { file, key } = await openSandbox(invocation.context.folders.state);
-  const { plan } = await withStore(invocation, chosenStore(invocation, {}), (store) =>
-    adoptKey(store, key, sandboxPlan, { keepsKnown: true }),
+  const { plan } = await withStorage(invocation, chosenStorage(invocation, {}), (storage) =>
+    adoptKey(storage, key, sandboxPlan, { keepsKnown: true }),
   );
   await printRecord(invocation, { file, key, plan, pets: inspectDatabase(file)?.pets ?? 0 });
 }
@@ -26,20 +33,20 @@ export const defineReset = define({
     'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
-  action: async (invocation, options: StoreChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
+  action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
     const { adoptKey, seededStock } = await import('../../../service/index.ts');
     const stock = seededStock(options);
-    const chosen = chosenStore(invocation, options);
+    const chosen = chosenStorage(invocation, options);
     const isOwn = 'file' in chosen && chosen.isOwn;
-    const name = nameOfStore(chosen);
+    const name = storageName(chosen);
     if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
-    const fill = async (store: Store) => {
-      await store.replace(stock, { forgetsUsage: true });
+    const fill = async (storage: ServiceStorage) => {
+      await storage.replace(stock, { forgetsUsage: true });
       const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
-      if (key !== undefined) await adoptKey(store, key, sandboxPlan, { keepsKnown: false });
+      if (key !== undefined) await adoptKey(storage, key, sandboxPlan, { keepsKnown: false });
     };
     // Services that have the file open continue with it.
-    await withStore(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
+    await withStorage(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
     await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
     if (isOwn) await printInfo(invocation);
     else await printRecord(invocation, { store: name, pets: [...stock.items].length });

@@ -8,13 +8,13 @@ import { type PrivateFile, privatePlace, readPrivateFile, requirePrivateFile } f
 import { version } from '../../../shared/version.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
-import { named, ownKey, startSandbox, storeError } from '../../sandbox.ts';
+import { named, ownKey, startSandbox, storageError } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { logWriter } from './log-writer.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
 import { logs, serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
-import { nameOfStore } from './store-access.ts';
+import { storageName } from './storage-access.ts';
 
 /** Seconds that a database which is being started is waited for. */
 const startPatience = 30;
@@ -76,7 +76,7 @@ export const defineServe = define({
 
 /** Returns where the stock is, in words without a password. */
 function nameOfServed({ database }: Values, file: string | undefined): string {
-  return database === undefined ? (file ?? 'that of the sandbox') : nameOfStore({ database });
+  return database === undefined ? (file ?? 'that of the sandbox') : storageName({ database });
 }
 
 /** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
@@ -155,7 +155,7 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   try {
     if (pets !== undefined) found = inspectDatabase(file);
   } catch (cause) {
-    throw await storeError(cause, { file });
+    throw await storageError(cause, { file });
   }
   if (found === null || found.pets === pets) return;
   throw new UsageError(

@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
 import { define, fieldsOption } from '../define.ts';
 import { limitsOf, plans, sandboxOptions, type Values } from './sandbox-options.ts';
-import { chosenStore, type StoreChoice, storeOptions, withStore } from './store-access.ts';
+import { chosenStorage, type StorageChoice, storeOptions, withStorage } from './storage-access.ts';
 
 const columns: readonly Column[] = [
   { field: 'id', title: 'Id', whole: true },
@@ -28,7 +28,7 @@ function timeOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
-type CreateOptions = StoreChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'> & { readonly name?: string };
+type CreateOptions = StorageChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'> & { readonly name?: string };
 
 export const defineCreate = define({
   description: 'Issues a key and shows it, this once: only its hash is kept.',
@@ -44,8 +44,8 @@ export const defineCreate = define({
   action: async (invocation, options: CreateOptions) => {
     const grant = grantOf(options);
     const { issueKey } = await import('../../../service/index.ts');
-    const chosen = chosenStore(invocation, options);
-    const { key, record } = await withStore(invocation, chosen, (store) => issueKey(store, grant, options.name));
+    const chosen = chosenStorage(invocation, options);
+    const { key, record } = await withStorage(invocation, chosen, (storage) => issueKey(storage, grant, options.name));
     await invocation.messages.note('This is the only time that the key is shown.');
     await invocation.results.print({
       shape: 'one',
@@ -60,7 +60,7 @@ export const defineList = define({
     'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
   options: [...storeOptions, fieldsOption],
   examples: [['petstock sandbox keys list'], ['petstock sandbox keys list --json']],
-  action: async (invocation, choice: StoreChoice & Pick<GlobalOptions, 'fields'>) => {
+  action: async (invocation, choice: StorageChoice & Pick<GlobalOptions, 'fields'>) => {
     const rows = (await keysIn(invocation, choice)).map(rowOf);
     await invocation.results.print({ shape: 'list', isWordy: true, columns, rows: [rows] });
   },
@@ -71,13 +71,13 @@ export const defineRevoke = define({
   description: 'Ends the validity of a key, at once and for good: requests with it are answered with 401.',
   options: storeOptions,
   examples: [['petstock sandbox keys revoke <id>']],
-  action: async (invocation, choice: StoreChoice, id = '') => {
+  action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
     // Rather a key, which is not to be shown.
     if (!/^[0-9a-f]{12}$/.test(id)) {
       throw new UsageError('A key is revoked by its id, 12 digits from 0 to f; what was given is none', { hint });
     }
-    const chosen = chosenStore(invocation, choice);
+    const chosen = chosenStorage(invocation, choice);
     const { idOfKey } = await import('../../../service/index.ts');
     const own = ownKey(invocation.context.folders.state);
     if ('file' in chosen && chosen.isOwn && own !== undefined && idOfKey(own) === id) {
@@ -85,7 +85,7 @@ export const defineRevoke = define({
     }
     const known = await keysIn(invocation, choice);
     if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
-    const record = await withStore(invocation, chosen, (store) => store.revoke(id));
+    const record = await withStorage(invocation, chosen, (storage) => storage.revoke(id));
     await invocation.results.print({ shape: 'one', columns, rows: [record === null ? [] : [rowOf(record)]] });
   },
 });
@@ -98,10 +98,10 @@ function readName(given: string): string {
 }
 
 /** Looks without making anything: the sandbox's own store may not be there yet. */
-async function keysIn(invocation: Invocation, choice: StoreChoice): Promise<readonly KeyRecord[]> {
-  const chosen = chosenStore(invocation, choice);
+async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
+  const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];
-  return withStore(invocation, chosen, (store) => store.keys(), { onlyLooks: true });
+  return withStorage(invocation, chosen, (storage) => storage.keys(), { onlyLooks: true });
 }
 
 function grantOf(options: CreateOptions): Grant {

@@ -3,11 +3,11 @@ import { generateKey } from '../keys/key.ts';
 import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
 import { type Stock, seededStock } from '../seed/stock.ts';
 import { IN_MEMORY } from './sqlite/database.ts';
-import { openSqlite } from './sqlite/sqlite-store.ts';
-import { type KeyRecord, type Registration, StorageError, type Store } from './store.ts';
+import { openSqlite } from './sqlite/sqlite-storage.ts';
+import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
 
 /** Which store: that of a PostgreSQL if `database` is given, else that of a file. A new one is made and filled. */
-export interface StoreOptions {
+export interface StorageOptions {
   /** Path of a SQLite file, or ':memory:', which is the default. */
   readonly file?: string | undefined;
   /**
@@ -36,10 +36,10 @@ export interface StartPatience {
 const PAUSE_MS = 500;
 
 /** Opens a store; a new one is made and filled. @throws StorageError */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {
   const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, onlyLooks } = options;
   if (database === undefined) return openSqlite(file, stock, clock, onlyLooks);
-  const { openPostgres } = await import('./postgres/postgres-store.ts');
+  const { openPostgres } = await import('./postgres/postgres-storage.ts');
   const began = clock.now();
   for (let tried = 1; ; tried++) {
     try {
@@ -59,17 +59,22 @@ export type Grant = Plan | Limits;
 
 /** Issues a key. This is the only time that it can be seen: the store keeps its digest. @throws StorageError */
 export async function issueKey(
-  store: Store,
+  storage: ServiceStorage,
   grant: Grant,
   name?: string,
 ): Promise<{ readonly key: string; readonly record: KeyRecord }> {
   const key = generateKey();
-  return { key, record: await adoptKey(store, key, grant, { keepsKnown: false, name }) };
+  return { key, record: await adoptKey(storage, key, grant, { keepsKnown: false, name }) };
 }
 
 /** Makes `key` known. @throws StorageError */
-export function adoptKey(store: Store, key: string, grant: Grant, registration: Registration): Promise<KeyRecord> {
+export function adoptKey(
+  storage: ServiceStorage,
+  key: string,
+  grant: Grant,
+  registration: Registration,
+): Promise<KeyRecord> {
   const isPlan = typeof grant === 'string';
   const entitlement = { plan: isPlan ? grant : 'enterprise', limits: isPlan ? PLANS[grant] : grant };
-  return store.register(key, entitlement, registration);
+  return storage.register(key, entitlement, registration);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isSqliteError, sqlite } from '../../../shared/sqlite-engine.ts';
 import type { Stock, StockItem } from '../../seed/stock.ts';
-import { StorageError } from '../store.ts';
+import { StorageError } from '../storage.ts';
 import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patiently } from './database.ts';
 
 /** Marks a file as ours: 'pets' in ASCII. */

@@ -1,5 +1,5 @@
 import type { Stock, StockItem } from '../../seed/stock.ts';
-import { StorageError } from '../store.ts';
+import { StorageError } from '../storage.ts';
 import type { Client, Connections } from './connections.ts';
 
 /** 'pets' in ASCII, twice: the lock that one service at a time changes the schema under. */

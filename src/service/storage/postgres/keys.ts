@@ -13,7 +13,7 @@ import {
   usageOf,
   usageValues,
 } from '../rows.ts';
-import { type KeyStore, StorageError } from '../store.ts';
+import { type KeyStorage, StorageError } from '../storage.ts';
 import { type Connections, numbered, type Prepared } from './connections.ts';
 import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
 
@@ -32,7 +32,7 @@ const IN_TIME_MS = 2_000;
 export function postgresKeys(
   connections: Connections,
   onSeen: (seen: Seen) => void,
-): KeyStore & { idle(): Promise<void> } {
+): KeyStorage & { idle(): Promise<void> } {
   const charges = new Charges(connections, onSeen);
   const admissions = new Lane((asked: readonly Asked[]) => charges.admitAll(asked));
   return {

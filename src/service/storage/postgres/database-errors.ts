@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type DatabaseServer, driverOptions, serversOf } from '../../../shared/database-driver.ts';
 import { parseDatabaseUrl } from '../../../shared/database-url.ts';
-import { StorageError } from '../store.ts';
+import { StorageError } from '../storage.ts';
 
 /** SQLSTATEs after which the same work may be done again at once: a deadlock, or a snapshot that could not be kept. */
 const AGAIN = ['40001', '40P01'];

@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { StorageError } from '../store.ts';
+import { StorageError } from '../storage.ts';
 
 interface Waiting {
   readonly who: string;

@@ -40,7 +40,7 @@ export interface StateTime {
 export type Durability = 'quick' | 'brief' | 'durable';
 
 /** The work of a driver: load and store. */
-export interface Store {
+export interface StateDatabase {
   /** `The state in /home/ann/.local/state/petstock/state.db`, for messages. */
   readonly name: string;
   readonly time: StateTime;
@@ -62,27 +62,27 @@ export interface Store {
 }
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
-export async function look<Result>(store: Store, work: Working<Result>): Promise<Result> {
-  const at: Moment = { ...store.moment, writes: [], drawn: 0 };
+export async function look<Result>(database: StateDatabase, work: Working<Result>): Promise<Result> {
+  const at: Moment = { ...database.moment, writes: [], drawn: 0 };
   const steps = work(at);
   let step = steps.next([]);
   while (!step.done) {
-    const answers = await store.ask(...step.value);
-    Object.assign(at, store.moment);
+    const answers = await database.ask(...step.value);
+    Object.assign(at, database.moment);
     step = steps.next(answers);
   }
-  if (at.writes.length > 0) await justWrite(store, undefined, () => at.writes).catch(() => {});
+  if (at.writes.length > 0) await justWrite(database, undefined, () => at.writes).catch(() => {});
   return step.value;
 }
 
 /** Writes what nothing has to be asked for. */
 export function justWrite(
-  store: Store,
+  database: StateDatabase,
   service: string | undefined,
   writesAt: (at: Moment) => Statement[],
 ): Promise<void> {
   // biome-ignore lint/correctness/useYield: it asks nothing
-  return store.transact('quick', service, function* (at) {
+  return database.transact('quick', service, function* (at) {
     at.writes.push(...writesAt(at));
   });
 }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { isSqliteError, retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../../../shared/sqlite-engine.ts';
-import { StorageError } from '../store.ts';
+import { StorageError } from '../storage.ts';
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database['prepare']>;

@@ -3,14 +3,14 @@ import { generateKey } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { admit, type LimitRules, UNUSED } from '../../src/service/limits/admission.ts';
 import { seededStock } from '../../src/service/seed/stock.ts';
-import type { Entitlement, Store } from '../../src/service/store/store.ts';
+import type { Entitlement, ServiceStorage } from '../../src/service/storage/storage.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 /** A kind of store, and how to come by one. */
 export interface Kind {
   readonly name: string;
   /** A new store with this many pets, and how to open the same one again; null where it can be open only once. */
-  open(pets: number): Promise<{ store: Store; again: (() => Promise<Store>) | null }>;
+  open(pets: number): Promise<{ storage: ServiceStorage; again: (() => Promise<ServiceStorage>) | null }>;
   /** Whether a moved clock is of all who have it open, or of one process. */
   readonly sharesClock: boolean;
 }
@@ -24,14 +24,14 @@ function allowing(minute: bigint, day = 1_000n): Entitlement {
 }
 
 /** To the beginning of a minute of the store, so that none ends in the middle of a test. */
-async function toMinute(store: Store): Promise<void> {
-  await store.check();
-  await store.advance(MINUTE - (store.now() % MINUTE));
+async function toMinute(storage: ServiceStorage): Promise<void> {
+  await storage.check();
+  await storage.advance(MINUTE - (storage.now() % MINUTE));
 }
 
-async function read(store: Store): Promise<string[]> {
+async function read(storage: ServiceStorage): Promise<string[]> {
   const pages: string[] = [];
-  for await (const page of store.inventory()) pages.push(page);
+  for await (const page of storage.inventory()) pages.push(page);
   return pages;
 }
 
@@ -39,61 +39,61 @@ async function read(store: Store): Promise<string[]> {
 export function describeStore(kind: Kind): void {
   /** A store with a key that may do `minute` requests a minute. */
   const open = async ({ pets = 24, minute = 10n } = {}) => {
-    const { store, again: openAgain } = await kind.open(pets);
-    onTestFinished(() => store.close());
+    const { storage, again: openAgain } = await kind.open(pets);
+    onTestFinished(() => storage.close());
     const again = async () => {
       const other = (await openAgain?.()) ?? null;
       if (other !== null) onTestFinished(() => other.close());
       return other;
     };
     const key = generateKey();
-    await store.register(key, allowing(minute), NEW);
-    return { store, key, again };
+    await storage.register(key, allowing(minute), NEW);
+    return { store: storage, key, again };
   };
 
   describe(kind.name, { timeout: 30_000 }, () => {
     describe('keys', () => {
       test('an unknown one is not admitted, nor revoked; a known one is exact beyond 2^53', async () => {
-        const { store, key } = await open({ minute: 2n ** 63n - 2n });
-        expect(await store.admit(generateKey(), RULES)).toBeNull();
-        expect(await store.revoke('000000000000')).toBeNull();
-        await store.register(key, allowing(2n ** 63n - 2n, 2n ** 63n - 1n), NEW);
+        const { store: storage, key } = await open({ minute: 2n ** 63n - 2n });
+        expect(await storage.admit(generateKey(), RULES)).toBeNull();
+        expect(await storage.revoke('000000000000')).toBeNull();
+        await storage.register(key, allowing(2n ** 63n - 2n, 2n ** 63n - 1n), NEW);
         const shown = { limit: 2n ** 63n - 2n, remaining: 2n ** 63n - 3n };
-        expect(await store.admit(key, RULES)).toMatchObject({ shown });
+        expect(await storage.admit(key, RULES)).toMatchObject({ shown });
       });
 
       test('registering again changes the entitlement, or keeps it, and never what was used', async () => {
-        const { store, key } = await open();
-        await toMinute(store);
-        const remaining = async () => (await store.admit(key, RULES))?.shown.remaining;
+        const { store: storage, key } = await open();
+        await toMinute(storage);
+        const remaining = async () => (await storage.admit(key, RULES))?.shown.remaining;
         expect(await remaining()).toBe(9n);
-        await store.register(key, allowing(20n), { keepsKnown: true });
+        await storage.register(key, allowing(20n), { keepsKnown: true });
         expect(await remaining()).toBe(8n);
-        await store.register(key, allowing(20n), NEW);
+        await storage.register(key, allowing(20n), NEW);
         expect(await remaining()).toBe(17n);
-        expect(await store.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
+        expect(await storage.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
       });
 
       test('a revoked one is not admitted, however often it is registered', async () => {
-        const { store, key } = await open();
-        const revoked = await store.revoke(idOfKey(key));
+        const { store: storage, key } = await open();
+        const revoked = await storage.revoke(idOfKey(key));
         expect(revoked).toMatchObject({ id: idOfKey(key), revokedAt: expect.any(Number) });
-        await store.register(key, allowing(10n), NEW);
-        expect(await store.admit(key, RULES)).toBeNull();
-        await store.advance(5_000);
-        expect(await store.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
+        await storage.register(key, allowing(10n), NEW);
+        expect(await storage.admit(key, RULES)).toBeNull();
+        await storage.advance(5_000);
+        expect(await storage.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
       });
 
       test('all are listed, oldest first, each by its id alone', async () => {
-        const { store, key } = await open();
+        const { store: storage, key } = await open();
         const others = [generateKey(), generateKey()];
         for (const other of others) {
-          await store.advance(1_000);
-          await store.register(other, allowing(10n), { ...NEW, name: 'till 3' });
+          await storage.advance(1_000);
+          await storage.register(other, allowing(10n), { ...NEW, name: 'till 3' });
           // Whoever registers it without a name leaves it that of before.
-          await store.register(other, allowing(10n), NEW);
+          await storage.register(other, allowing(10n), NEW);
         }
-        const listed = await store.keys();
+        const listed = await storage.keys();
         const common = { ...allowing(10n), revokedAt: null, origin: null, usage: UNUSED };
         const ids = [key, ...others].map(idOfKey);
         const nameOf = (id: string) => (id === idOfKey(key) ? null : 'till 3');
@@ -105,9 +105,9 @@ export function describeStore(kind: Kind): void {
 
     describe('admission', () => {
       test('of requests at once: exactly the limit', async () => {
-        const { store, key } = await open({ minute: 20n });
-        await toMinute(store);
-        const all = await Promise.all(Array.from({ length: 50 }, () => store.admit(key, RULES)));
+        const { store: storage, key } = await open({ minute: 20n });
+        await toMinute(storage);
+        const all = await Promise.all(Array.from({ length: 50 }, () => storage.admit(key, RULES)));
         expect(all.filter((admission) => admission?.outcome === 'admitted')).toHaveLength(20);
         expect(all.map((admission) => admission?.shown.remaining).slice(0, 20)).toEqual(
           Array.from({ length: 20 }, (_, index) => BigInt(19 - index)),
@@ -115,20 +115,20 @@ export function describeStore(kind: Kind): void {
       });
 
       test('is what the rules say of each key by itself, whatever is asked when and together with what', async () => {
-        const { store } = await open();
+        const { store: storage } = await open();
         const steps = fc.array(
           fc.record({ wait: fc.constantFrom(0, 0, 400, 1_100, 30_000, 60_000), together: fc.nat({ max: 3 }) }),
           { maxLength: 25 },
         );
         const property = fc.asyncProperty(steps, async (taken) => {
           const keys = [generateKey(), generateKey()];
-          for (const key of keys) await store.register(key, allowing(3n, 12n), NEW);
+          for (const key of keys) await storage.register(key, allowing(3n, 12n), NEW);
           const model = keys.map(() => UNUSED);
           let before = 0;
           for (const { wait, together } of taken) {
-            await store.advance(wait);
+            await storage.advance(wait);
             const asked = Array.from({ length: together + 1 }, (_, index) => index % 2);
-            const seen = await Promise.all(asked.map((which) => store.admit(keys[which] ?? '', RULES)));
+            const seen = await Promise.all(asked.map((which) => storage.admit(keys[which] ?? '', RULES)));
             const expected = asked.map((which, index) => {
               const limits = { minute: 3n, day: 12n };
               const admission = admit(model[which] ?? UNUSED, limits, RULES, seen[index]?.at ?? Number.NaN);
@@ -145,20 +145,20 @@ export function describeStore(kind: Kind): void {
       });
 
       test('goes by a usage that administrators have changed, which is listed', async () => {
-        const { store, key } = await open();
-        await toMinute(store);
-        await store.admit(key, RULES);
-        const changed = await store.changeUsage(idOfKey(key), (usage, now) => ({
+        const { store: storage, key } = await open();
+        await toMinute(storage);
+        await storage.admit(key, RULES);
+        const changed = await storage.changeUsage(idOfKey(key), (usage, now) => ({
           ...usage,
           minute: { ...usage.minute, used: 7n },
           conduct: { firstRefusalAt: null, strikes: 0, bannedUntil: now + 300_000 },
         }));
         expect(changed?.usage.minute.used).toBe(7n);
-        expect(await store.keys()).toEqual([changed]);
-        expect((await store.admit(key, RULES))?.outcome).toBe('banned');
-        await store.changeUsage(idOfKey(key), (usage) => ({ ...usage, conduct: UNUSED.conduct }));
-        expect(await store.admit(key, RULES)).toMatchObject({ outcome: 'admitted', shown: { remaining: 2n } });
-        expect(await store.changeUsage('000000000000', () => UNUSED)).toBeNull();
+        expect(await storage.keys()).toEqual([changed]);
+        expect((await storage.admit(key, RULES))?.outcome).toBe('banned');
+        await storage.changeUsage(idOfKey(key), (usage) => ({ ...usage, conduct: UNUSED.conduct }));
+        expect(await storage.admit(key, RULES)).toMatchObject({ outcome: 'admitted', shown: { remaining: 2n } });
+        expect(await storage.changeUsage('000000000000', () => UNUSED)).toBeNull();
       });
     });
 
@@ -166,49 +166,49 @@ export function describeStore(kind: Kind): void {
       const huge = 9_223_372_036_854_775_807n;
 
       test('is put in, changed and taken out, pet by pet', async () => {
-        const { store } = await open({ pets: 3 });
+        const { store: storage } = await open({ pets: 3 });
         const rex = { petId: huge, quantity: 3n, status: 'pending' as const, record: '{"name":"Rex"}' };
-        await store.put([rex, { petId: 1n, quantity: 4n, status: 'sold' }]);
-        expect(await store.find(huge)).toEqual(rex);
-        expect(await store.find(1n)).toMatchObject({ quantity: 4n, status: 'sold' });
-        await store.put([{ petId: huge, quantity: 2n, status: 'sold' }]);
-        expect(await store.find(huge)).toEqual({ ...rex, quantity: 2n, status: 'sold' });
-        expect(await store.setStatus(huge, 'pending')).toEqual({ petId: huge, quantity: 2n, status: 'pending' });
-        expect(await store.find(huge)).toEqual({ ...rex, quantity: 2n });
-        expect(await store.setStatus(-1n, 'sold')).toBeNull();
-        expect(await store.records()).toEqual(['{"name":"Rex"}']);
-        expect([await store.remove(huge), await store.remove(huge)]).toEqual([true, false]);
-        expect(await store.records()).toEqual([]);
+        await storage.put([rex, { petId: 1n, quantity: 4n, status: 'sold' }]);
+        expect(await storage.find(huge)).toEqual(rex);
+        expect(await storage.find(1n)).toMatchObject({ quantity: 4n, status: 'sold' });
+        await storage.put([{ petId: huge, quantity: 2n, status: 'sold' }]);
+        expect(await storage.find(huge)).toEqual({ ...rex, quantity: 2n, status: 'sold' });
+        expect(await storage.setStatus(huge, 'pending')).toEqual({ petId: huge, quantity: 2n, status: 'pending' });
+        expect(await storage.find(huge)).toEqual({ ...rex, quantity: 2n });
+        expect(await storage.setStatus(-1n, 'sold')).toBeNull();
+        expect(await storage.records()).toEqual(['{"name":"Rex"}']);
+        expect([await storage.remove(huge), await storage.remove(huge)]).toEqual([true, false]);
+        expect(await storage.records()).toEqual([]);
       });
 
       test('is replaced as a whole, with its orders; usage is forgotten if that is asked for, keys never', async () => {
-        const { store, key } = await open({ pets: 5_000 });
-        await store.admit(key, RULES);
+        const { store: storage, key } = await open({ pets: 5_000 });
+        await storage.admit(key, RULES);
         const items = [{ petId: -5n, quantity: 1n, status: 'sold' as const }];
-        await store.replace({ items, orders: ['{"id":2}', '{"id":1}'] }, { forgetsUsage: false });
-        expect(await read(store)).toEqual(['{"petId":-5,"quantity":1,"status":"sold"}']);
-        expect(await store.orders()).toEqual(['{"id":2}', '{"id":1}']);
-        expect((await store.keys())[0]?.usage.day.used).toBe(1n);
-        await store.replace(seededStock({ pets: 30 }), { forgetsUsage: true });
-        expect(await store.orders()).toEqual([]);
-        expect(await store.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
+        await storage.replace({ items, orders: ['{"id":2}', '{"id":1}'] }, { forgetsUsage: false });
+        expect(await read(storage)).toEqual(['{"petId":-5,"quantity":1,"status":"sold"}']);
+        expect(await storage.orders()).toEqual(['{"id":2}', '{"id":1}']);
+        expect((await storage.keys())[0]?.usage.day.used).toBe(1n);
+        await storage.replace(seededStock({ pets: 30 }), { forgetsUsage: true });
+        expect(await storage.orders()).toEqual([]);
+        expect(await storage.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
       });
 
       test('that fails to be replaced stays as it is', async () => {
-        const { store } = await open({ pets: 2 });
+        const { store: storage } = await open({ pets: 2 });
         const lost = { petId: 7n, quantity: 1n, status: 'lost' as 'sold' };
-        await expect(store.replace({ items: [lost], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
-        expect(await store.find(1n)).not.toBeNull();
-        await store.check();
+        await expect(storage.replace({ items: [lost], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
+        expect(await storage.find(1n)).not.toBeNull();
+        await storage.check();
       });
     });
 
     test('time goes ahead, for all who share it', async () => {
-      const { store, again } = await open();
+      const { store: storage, again } = await open();
       const other = await again();
-      const before = store.now();
-      await store.advance(86_400_000);
-      expect(store.now()).toBeGreaterThanOrEqual(before + 86_400_000);
+      const before = storage.now();
+      await storage.advance(86_400_000);
+      expect(storage.now()).toBeGreaterThanOrEqual(before + 86_400_000);
       if (other === null || !kind.sharesClock) return;
       await other.admit(generateKey(), RULES);
       expect(other.now()).toBeGreaterThanOrEqual(before + 86_400_000);
@@ -225,57 +225,57 @@ export function describeStore(kind: Kind): void {
       });
 
       test('is one state, however slowly it is read, while pets are updated and then all are replaced', async () => {
-        const { store } = await open({ pets: 5_000 });
-        const before = await read(store);
-        const [updated, replaced] = [store.inventory(), store.inventory()];
+        const { store: storage } = await open({ pets: 5_000 });
+        const before = await read(storage);
+        const [updated, replaced] = [storage.inventory(), storage.inventory()];
         const pages = [(await updated.next()).value];
-        for (const petId of [1n, 2_500n, 4_900n]) await store.setQuantity(petId, 123_456n);
+        for (const petId of [1n, 2_500n, 4_900n]) await storage.setQuantity(petId, 123_456n);
         for await (const page of updated) pages.push(page);
         expect(pages.join() === before.join()).toBe(true);
-        const between = await read(store);
+        const between = await read(storage);
         expect(between.join().match(/123456/g)).toHaveLength(3);
         const others = [(await replaced.next()).value];
-        await store.replace(seededStock({ pets: 10 }), { forgetsUsage: false });
+        await storage.replace(seededStock({ pets: 10 }), { forgetsUsage: false });
         for await (const page of replaced) others.push(page);
         expect(others.join() === between.join()).toBe(true);
-        expect(JSON.parse(`[${await read(store)}]`)).toHaveLength(10);
+        expect(JSON.parse(`[${await read(storage)}]`)).toHaveLength(10);
       });
 
       test('can be left in the middle, by more readers than are usual', async () => {
-        const { store } = await open({ pets: 5_000 });
-        const readers = Array.from({ length: 8 }, (_, at) => store.inventory(`key ${at % 4}`));
+        const { store: storage } = await open({ pets: 5_000 });
+        const readers = Array.from({ length: 8 }, (_, at) => storage.inventory(`key ${at % 4}`));
         for (const reader of readers) await reader.next();
         for (const reader of readers) await reader.return();
-        expect((await read(store)).length).toBeGreaterThan(1);
+        expect((await read(storage)).length).toBeGreaterThan(1);
       });
     });
 
     describe('a pet', () => {
       test('is found, and set, by its exact id alone', async () => {
-        const { store } = await open();
-        expect(await store.find(9_007_199_254_740_993n)).toMatchObject({ petId: 9_007_199_254_740_993n });
-        expect(await store.find(9_007_199_254_740_994n)).toBeNull();
-        expect(await store.setQuantity(424_242n, 1n)).toBeNull();
+        const { store: storage } = await open();
+        expect(await storage.find(9_007_199_254_740_993n)).toMatchObject({ petId: 9_007_199_254_740_993n });
+        expect(await storage.find(9_007_199_254_740_994n)).toBeNull();
+        expect(await storage.setQuantity(424_242n, 1n)).toBeNull();
         const petId = 9_223_372_036_854_775_807n;
         for (const quantity of [0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-          const set = await store.setQuantity(petId, quantity);
+          const set = await storage.setQuantity(petId, quantity);
           expect(set).toEqual({ petId, quantity, status: expect.any(String) });
-          expect(await store.find(petId)).toEqual(set);
+          expect(await storage.find(petId)).toEqual(set);
         }
       });
 
       test('updates at once: each tells its own, and the last one asked for stays', async () => {
-        const { store } = await open();
-        const set = await Promise.all([5n, 6n, 7n].map((quantity) => store.setQuantity(1n, quantity)));
+        const { store: storage } = await open();
+        const set = await Promise.all([5n, 6n, 7n].map((quantity) => storage.setQuantity(1n, quantity)));
         expect(set.map((item) => item?.quantity)).toEqual([5n, 6n, 7n]);
-        expect((await store.find(1n))?.quantity).toBe(7n);
+        expect((await storage.find(1n))?.quantity).toBe(7n);
       });
     });
 
     test('closing completes what has been asked for', async () => {
-      const { store, key, again } = await open();
-      const [update, admission] = [store.setQuantity(1n, 77n), store.admit(key, RULES)];
-      await store.close();
+      const { store: storage, key, again } = await open();
+      const [update, admission] = [storage.setQuantity(1n, 77n), storage.admit(key, RULES)];
+      await storage.close();
       expect(await admission).toMatchObject({ outcome: 'admitted' });
       expect(await update).toMatchObject({ quantity: 77n });
       const other = await again();
@@ -283,19 +283,19 @@ export function describeStore(kind: Kind): void {
     });
 
     test('opened twice, it is one store', async ({ skip }) => {
-      const { store, key, again } = await open({ minute: 25n });
+      const { store: storage, key, again } = await open({ minute: 25n });
       const other = await again();
       if (other === null) return skip('what is in memory is opened once');
-      await toMinute(store);
+      await toMinute(storage);
       if (!kind.sharesClock) await other.advance(MINUTE);
-      await store.setQuantity(1n, 4_711n);
+      await storage.setQuantity(1n, 4_711n);
       expect((await other.find(1n))?.quantity).toBe(4_711n);
       const both = await Promise.all(
-        Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? store : other).admit(key, RULES)),
+        Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? storage : other).admit(key, RULES)),
       );
       expect(both.filter((admission) => admission?.outcome === 'admitted')).toHaveLength(25);
       await other.revoke(idOfKey(key));
-      expect(await store.admit(key, RULES)).toBeNull();
+      expect(await storage.admit(key, RULES)).toBeNull();
     });
   });
 }

@@ -1,5 +1,5 @@
 import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
-import type { StockStore } from '../store.ts';
+import type { StockStorage } from '../storage.ts';
 import {
   type Database,
   guarded,
@@ -34,7 +34,7 @@ interface Opened {
   requireOwn(): void;
 }
 
-export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened): StockStore & { close(): void } {
+export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened): StockStorage & { close(): void } {
   const shortList = shortListOf(sql);
   const snapshots = snapshotsOf(file, sql);
   /** Changes one pet, and returns its row; null if there is none. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Stock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
-import type { Store } from '../store.ts';
+import type { ServiceStorage } from '../storage.ts';
 import { Connections } from './connections.ts';
 import { postgresKeys } from './keys.ts';
 import { postgresPets } from './pets.ts';
@@ -35,7 +35,7 @@ export async function openPostgres(
   stock: Stock,
   clock: Clock,
   onlyLooks = false,
-): Promise<Store> {
+): Promise<ServiceStorage> {
   const connections = new Connections(urls);
   try {
     await connections.requireSessions();
@@ -48,7 +48,7 @@ export async function openPostgres(
   }
 }
 
-function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boolean): Store {
+function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boolean): ServiceStorage {
   // How far the clock of the database is ahead of this machine's, and how much of that is by administration: milliseconds.
   let [ahead, moved] = [0, 0];
   const onSeen = (seen: Seen) => {

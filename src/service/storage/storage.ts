@@ -32,7 +32,7 @@ export interface Registration {
 }
 
 /** The keys of a store, with what they have used. */
-export interface KeyStore {
+export interface KeyStorage {
   /** Makes `key` known. What it has used stays, and once revoked it stays so. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
@@ -50,7 +50,7 @@ export interface KeyStore {
 }
 
 /** The pets and orders of a store. */
-export interface StockStore {
+export interface StockStorage {
   /**
    * The inventory in the order of ids, as it was at one moment, in pages of bounded size.
    * A page is the JSON text of its items with commas between: built by the database, a million pets take a tenth of
@@ -86,13 +86,13 @@ export interface StockStore {
 /**
  * Where everything is kept that outlives a request, and on which all services that share it have to agree. Several
  * processes may have the same store open, and each method is atomic among all of them: a result is handed out when it is
- * durable. `test/service/store-contract.ts` is what any store has to pass.
+ * durable. `test/service/storage-contract.ts` is what any store has to pass.
  *
  * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
  * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
  * it says that the outcome is unknown
  */
-export interface Store extends KeyStore, StockStore {
+export interface ServiceStorage extends KeyStorage, StockStorage {
   /** Whether it was made as it was opened, with the stock that was given. */
   readonly isNew: boolean;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
+import type { Durability, StateDatabase, Working } from '../state-database.ts';
 import { type Answers, number, piecesOf, type Statement, statement } from '../statements.ts';
-import type { Durability, Store, Working } from '../store.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
 
@@ -8,7 +8,7 @@ import { sharedBoot } from './limit-times.ts';
  * Runs works in rounds: the first locks the service, reads the clock and loads, the last writes and commits. Between them lies what one decision takes,
  * and a client that is stopped there is ended by the server before others give up waiting for its lock.
  */
-export class PostgresStore implements Store {
+export class PostgresStateDatabase implements StateDatabase {
   readonly name: string;
   readonly isInPlace = true;
   readonly time: PostgresConnection['time'];
@@ -31,7 +31,7 @@ export class PostgresStore implements Store {
     return this.#connection.generation;
   }
 
-  get moment(): Store['moment'] {
+  get moment(): StateDatabase['moment'] {
     const now = this.time.earliest(this.#clock.monotonic());
     return { now, wall: now, boot: sharedBoot };
   }

@@ -1,7 +1,7 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { Lane } from '../lane.ts';
 import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
-import { type StockStore, StorageError } from '../store.ts';
+import { type StockStorage, StorageError } from '../storage.ts';
 import { type Client, type Connections, numbered, type Prepared } from './connections.ts';
 import { ANSWER_MS } from './database-errors.ts';
 import { fillStock, patiently, putItems, withoutTimeouts } from './schema.ts';
@@ -31,7 +31,7 @@ const ALL_MS = 60_000;
  * Reads and writes single pets in one round trip for all that are asked for at once.
  * @param now the time of the database, or a little less: milliseconds since the Unix epoch
  */
-export function postgresPets(connections: Connections, now: () => number): StockStore & { idle(): Promise<unknown> } {
+export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {
   const updates = new Lane((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
   const finds = new Lane((asked: readonly bigint[]) => findAll(connections, asked));
   // One page holds most inventories: read once for all who ask before the reading begins.

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../../clock.ts';
 import type { Stock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
-import { StorageError, type Store } from '../store.ts';
+import { type ServiceStorage, StorageError } from '../storage.ts';
 import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, patiently, prepareOnce } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { sqliteKeys } from './keys.ts';
@@ -36,7 +36,7 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
  * stock. Several processes may share a file. A clock that was moved is of one process.
  * @param onlyLooks whether nothing is to be made or changed: then the file has to be there, and of this version
  */
-export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyLooks = false): Promise<Store> {
+export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyLooks = false): Promise<ServiceStorage> {
   const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly: onlyLooks }));
   try {
     const isNew = !onlyLooks && (await prepareDatabase(database, stock));
@@ -49,7 +49,7 @@ export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyL
   }
 }
 
-function storeOf(file: string, database: Database, clock: Clock): Omit<Store, 'isNew'> {
+function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceStorage, 'isNew'> {
   /** How far the time has been moved: milliseconds. */
   let ahead = 0;
   /** When a change was tried with success; undefined if one has failed since. */

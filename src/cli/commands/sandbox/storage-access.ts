@@ -1,17 +1,17 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Row } from '../../../output/view.ts';
-import type { Stock, Store } from '../../../service/index.ts';
+import type { ServiceStorage, Stock } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { privateDatabase } from '../../../shared/private-files.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { named, openSandbox, sandboxFile, storeError } from '../../sandbox.ts';
+import { named, openSandbox, sandboxFile, storageError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
 /** Which store a command is about: the sandbox's own if neither is given. */
-export type StoreChoice = Pick<Values, 'file' | 'database'>;
+export type StorageChoice = Pick<Values, 'file' | 'database'>;
 
-type ChosenStore = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
+type ChosenStorage = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
 export const storeOptions = sandboxOptions(['file', 'database'], {
   file: 'database file (default: that of --env sandbox)',
@@ -19,7 +19,7 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
 });
 
 /** Returns the file or the database that is meant; a file other than the sandbox's own has to exist. @throws UsageError */
-export function chosenStore({ context }: Invocation, { file, database }: StoreChoice): ChosenStore {
+export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {
     if (file !== undefined) throw new UsageError('--file and --database cannot be used together; leave one out');
@@ -42,34 +42,34 @@ interface Opening {
 }
 
 /** Opens the store, its own on first use, as long as `work` takes. @throws UsageError if it can't be opened, or is none */
-export async function withStore<Result>(
+export async function withStorage<Result>(
   { context }: Invocation,
-  chosen: ChosenStore,
-  work: (store: Store) => Promise<Result>,
+  chosen: ChosenStorage,
+  work: (storage: ServiceStorage) => Promise<Result>,
   { stock, onlyLooks = false, replacesDamaged = false }: Opening = {},
 ): Promise<Result> {
-  const { openStore, StorageError } = await import('../../../service/index.ts');
+  const { openStorage, StorageError } = await import('../../../service/index.ts');
   if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
   try {
-    const open = () => openStore({ ...chosen, clock: context.clock, stock, onlyLooks });
-    const store = await open().catch((error: unknown) => {
+    const open = () => openStorage({ ...chosen, clock: context.clock, stock, onlyLooks });
+    const storage = await open().catch((error: unknown) => {
       const isDamaged = error instanceof StorageError && error.kind === 'damaged';
       if (!(isDamaged && replacesDamaged && 'file' in chosen)) throw error;
       for (const suffix of ['', '-wal', '-shm']) rmSync(chosen.file + suffix, { force: true });
       return open();
     });
     try {
-      return await work(store);
+      return await work(storage);
     } finally {
-      await store.close();
+      await storage.close();
     }
   } catch (error) {
-    throw await storeError(error, chosen);
+    throw await storageError(error, chosen);
   }
 }
 
 /** Returns how the store is named in messages: a file, or the host and name of a database, never its password. */
-export function nameOfStore(chosen: ChosenStore): string {
+export function storageName(chosen: ChosenStorage): string {
   if ('file' in chosen) return chosen.file;
   // No URL: the host may be a folder, and then there is none before the name.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');

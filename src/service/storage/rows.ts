@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { keyIdOf } from '../keys/key.ts';
 import { type Admission, admit, DAY_MS, type LimitRules, NEVER, type Usage } from '../limits/admission.ts';
-import type { KeyRecord } from './store.ts';
+import type { KeyRecord } from './storage.ts';
 
 /** A row of the table of keys: every integer is a bigint. */
 export interface KeyRow {

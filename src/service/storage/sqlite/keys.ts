@@ -10,7 +10,7 @@ import {
   usageOf,
   usageValues,
 } from '../rows.ts';
-import type { KeyStore } from '../store.ts';
+import type { KeyStorage } from '../storage.ts';
 import { type Prepare, patiently } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
 
@@ -23,7 +23,7 @@ export function sqliteKeys(
   sql: Prepare,
   commits: GroupCommit,
   now: () => number,
-): KeyStore & { idle(): Promise<void> } {
+): KeyStorage & { idle(): Promise<void> } {
   const admissions = new Lane((asked: readonly Asked[]) =>
     commits.run(() => {
       const digests = [...new Set(asked.map(({ digest }) => digest))];
