@@ -19,7 +19,7 @@ export type AttemptEnd<T> =
   /** A 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
   /** It did not leave. */
-  | { readonly kind: 'overtaken'; readonly error: OvertakenError }
+  | { readonly kind: 'superseded'; readonly error: OvertakenError }
   /** `url`: below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
@@ -64,7 +64,7 @@ export async function attempt<T>(
     return await exchange({ method, url, headers, body, leaving: permit.leave, arriving }, options, observe);
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
-    if (error instanceof OvertakenError) return { kind: 'overtaken', error };
+    if (error instanceof OvertakenError) return { kind: 'superseded', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
     const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
     const asked = isGarbled ? garbledAnswer : askedByProxy(error);

@@ -126,7 +126,7 @@ class Tries {
     try {
       const end = await run();
       if (end.kind === 'done' || end.kind === 'moved') this.#isExposed = true;
-      else if (end.kind !== 'overtaken') this.#note(end.error);
+      else if (end.kind !== 'superseded') this.#note(end.error);
       return end;
     } catch (error) {
       this.#note(error);

@@ -1,6 +1,6 @@
-import { type Difference, type Stock, StockList } from './stock-list.ts';
+import { type Difference, type StockEntry, StockList } from './stock-list.ts';
 
-export interface Look {
+export interface StockPoll {
   readonly list: StockList;
   /** Pets whose stock can't be read. */
   readonly unreadable: ReadonlyMap<bigint, unknown>;
@@ -9,7 +9,7 @@ export interface Look {
 /** A pet that is not in the last list. */
 interface Absence {
   /** Its last stock that could be read; undefined: none could be yet. */
-  readonly stock: Stock | undefined;
+  readonly stock: StockEntry | undefined;
   /** It was reported as removed: it is no longer in the answer, not even without a stock. */
   readonly isReported: boolean;
 }
@@ -23,13 +23,13 @@ export class KnownStock {
   #before = StockList.empty;
 
   /** Takes the first look, which is compared with nothing. */
-  begin({ list, unreadable }: Look): void {
+  begin({ list, unreadable }: StockPoll): void {
     this.#before = list;
     for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });
   }
 
   /** Takes another. Yields what has changed since the one before, by pet id, in batches: to be read to the end. */
-  *changes({ list, unreadable }: Look): Generator<readonly Difference[]> {
+  *changes({ list, unreadable }: StockPoll): Generator<readonly Difference[]> {
     const before = this.#before;
     this.#before = list;
     for (const batch of StockList.differences(before, list)) {
@@ -43,7 +43,7 @@ export class KnownStock {
     }
   }
 
-  #changeOf(difference: Difference, unreadable: Look['unreadable']): Difference | undefined {
+  #changeOf(difference: Difference, unreadable: StockPoll['unreadable']): Difference | undefined {
     const { petId, change, left, right } = difference;
     if (change === 'removed') {
       const isReported = !unreadable.has(petId);
@@ -60,7 +60,7 @@ export class KnownStock {
   }
 
   /** Returns the pets that could not be read, and are no longer there at all. */
-  *#removed(unreadable: Look['unreadable']): Generator<Difference> {
+  *#removed(unreadable: StockPoll['unreadable']): Generator<Difference> {
     for (const [petId, { stock, isReported }] of this.#absent) {
       if (isReported || unreadable.has(petId)) continue;
       if (stock === undefined) {

@@ -87,7 +87,7 @@ export class StockList {
 }
 
 /** The stock of one pet on one side. An empty status: it is not known, and not compared. */
-export interface Stock {
+export interface StockEntry {
   readonly quantity: number;
   readonly status: string;
 }
@@ -97,8 +97,8 @@ export interface Difference {
   readonly petId: bigint;
   /** `added`: right alone has it; `removed`: left alone; `changed`: both. */
   readonly change: 'added' | 'removed' | 'changed';
-  readonly left: Stock | undefined;
-  readonly right: Stock | undefined;
+  readonly left: StockEntry | undefined;
+  readonly right: StockEntry | undefined;
 }
 
 export type ComparedField = 'quantity' | 'status';

@@ -21,7 +21,7 @@ export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounte
   return `${parts.join(', ') || 'No rows'}.`;
 }
 
-interface Look {
+interface ResultStyle {
   readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
   /** Where it is not the result itself. */
   readonly word?: string;
@@ -29,7 +29,7 @@ interface Look {
   readonly counted?: readonly [one: string, several: string];
 }
 
-const looks: Readonly<Record<RowResult | 'pending', Look>> = {
+const resultStyles: Readonly<Record<RowResult | 'pending', ResultStyle>> = {
   planned: { color: 'cyan', counted: ['change', 'changes'] },
   applied: { color: 'green' },
   unchanged: { color: 'dim' },
@@ -45,12 +45,12 @@ const looks: Readonly<Record<RowResult | 'pending', Look>> = {
 
 /** Returns the word for so many rows of a result: `conflicts`. */
 export function resultWord(result: RowResult | 'pending', count: number): string {
-  const { word = result, counted } = looks[result];
+  const { word = result, counted } = resultStyles[result];
   return counted?.[count === 1 ? 0 : 1] ?? word;
 }
 
 export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
-  const look = (looks as Readonly<Record<string, Look>>)[`${value}`];
+  const look = (resultStyles as Readonly<Record<string, ResultStyle>>)[`${value}`];
   return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
 }
 

@@ -77,7 +77,7 @@ export function statusText({ left, right }: Difference): string {
   return before === after ? after : `${before} → ${after}`;
 }
 
-const looks = { added: 'green', removed: 'red', changed: 'yellow' } as const;
+const differenceStyles = { added: 'green', removed: 'red', changed: 'yellow' } as const;
 
 function tableColumns(left: string, right: string): readonly Column[] {
   return [
@@ -99,5 +99,5 @@ function sideTitle(name: string): string {
 const longestTitle = 16;
 
 function changeCell(value: Scalar, _row: Row, paint: Paint): string {
-  return paint[looks[value as Difference['change']]](`${value}`);
+  return paint[differenceStyles[value as Difference['change']]](`${value}`);
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import {
   type GovernorOptions,
+  memoizePerTick,
   type ObservedAnswer,
   OvertakenError,
   type Permit,
   type Permits,
   type SeenRateLimit,
-  sharedLook,
   type Wanted,
 } from './governor.ts';
 import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
@@ -48,7 +48,7 @@ export class Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#turn = new Turn(options, this.#buffer, this.#own, () => this.#beginWait());
-    this.#look = sharedLook(options.clock, () => options.limits.peek(options.scope), {
+    this.#look = memoizePerTick(options.clock, () => options.limits.peek(options.scope), {
       written: () => this.#buffer.writes,
     });
     this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };

@@ -30,7 +30,7 @@ export class LimitsWithCopies implements LimitsStore {
   readonly #limits: LimitsStore;
   readonly #options: GateCopiesOptions;
   readonly #files: GateFiles;
-  readonly look?: NonNullable<LimitsStore['look']>;
+  readonly read?: NonNullable<LimitsStore['read']>;
 
   constructor(limits: LimitsStore, options: GateCopiesOptions) {
     this.#limits = limits;
@@ -38,8 +38,8 @@ export class LimitsWithCopies implements LimitsStore {
     const { folder, runtimeFolders = [], url, clock } = options;
     const own = url === undefined || folder === undefined ? [] : [folder];
     this.#files = new GateFiles([...own, ...runtimeFolders], clock);
-    const { look } = limits;
-    if (look) this.look = async (scope) => this.#keep(scope, await look.call(limits, scope));
+    const { read } = limits;
+    if (read) this.read = async (scope) => this.#keep(scope, await read.call(limits, scope));
   }
 
   /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
@@ -108,7 +108,7 @@ export class LimitsWithCopies implements LimitsStore {
   /** Asks a shared state that has told of a gate, and may have been repaired since. If it is away, what it has told holds. */
   async #askOfTold(scope: string): Promise<void> {
     const hasTold = this.#counting(scope).some(({ kind }) => kind === 'told');
-    if (hasTold) await this.#limits.look?.(scope).catch(() => {});
+    if (hasTold) await this.#limits.read?.(scope).catch(() => {});
   }
 
   /** Returns what is known with these gates, for copies. A state that can't be read is none. */

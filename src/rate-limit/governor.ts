@@ -122,7 +122,7 @@ export interface GovernorOptions {
 }
 
 /** A shared look that is older, in milliseconds, is repeated: the process may have been stopped since. */
-const longestTurn = 1;
+const maxTickAge = 1;
 
 /**
  * Returns a look that all who ask in one turn of the event loop share, for what is asked right before a request leaves. Requests of one turn
@@ -131,7 +131,7 @@ const longestTurn = 1;
  * @param written counts what this process has written there: it looks again after that
  * @param maxAge milliseconds for which turns that follow share it as well
  */
-export function sharedLook<T>(
+export function memoizePerTick<T>(
   clock: Pick<Clock, 'monotonic' | 'turn'>,
   look: () => T,
   { written = () => 0, maxAge = 0 }: { written?: () => number; maxAge?: number } = {},
@@ -141,7 +141,7 @@ export function sharedLook<T>(
     const [turn, at, writes] = [clock.turn?.(), clock.monotonic(), written()];
     if (last?.writes === writes) {
       const age = at - last.at;
-      if (age < maxAge || (last.turn === turn && age <= longestTurn)) return last.seen;
+      if (age < maxAge || (last.turn === turn && age <= maxTickAge)) return last.seen;
     }
     const seen = look();
     last = turn && { turn, at, writes, seen };

@@ -18,7 +18,7 @@ export interface LimitsStore {
    * The latest state, without a change to it. Absent if `peek` always has it.
    * @throws as `fold`
    */
-  look?(scope: string): Promise<KeyState>;
+  read?(scope: string): Promise<KeyState>;
   /**
    * The state without a transaction, for the last look before a request leaves: it never waits. A store behind a network
    * answers from what it was notified of.

@@ -74,7 +74,7 @@ export class Turn {
       if (decision.until !== undefined) await this.#waitUntil(decision.until, longestSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#somethingIsOver(pause, current, signal);
-      current = (await limits.look?.(scope)) ?? limits.peek(scope);
+      current = (await limits.read?.(scope)) ?? limits.peek(scope);
     }
   }
 

@@ -6,7 +6,13 @@ import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
-import { mustLook, type Progression, type Settlement, type Stock, type WriteOptions } from '../writes/row-write.ts';
+import {
+  type Progression,
+  rereadRequired,
+  type Settlement,
+  type StockSnapshot,
+  type WriteOptions,
+} from '../writes/row-write.ts';
 import { writeRows } from '../writes/write-rows.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
@@ -22,7 +28,7 @@ export interface RunPlan {
    */
   readonly rows: BulkRow[];
   /** The stock that they rely on; undefined for a plain set. */
-  readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
+  readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
   /** A run that goes on. */
   readonly resumed?: ResumedRun | undefined;
   /** The write of one pet, which has its admission and its place; it is worded as such, and not resumed. */
@@ -138,7 +144,7 @@ function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | u
 /** Returns the stock that the rows rely on. The plan may be older than the answer to a question: then it is read again before any row is sent. */
 function stockOf({ clock }: RunSite, { stock, single }: RunPlan): RunPlan['stock'] {
   const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;
-  return isOld ? { mark: stock.mark, readAt: mustLook } : stock;
+  return isOld ? { readVersion: stock.readVersion, readAt: rereadRequired } : stock;
 }
 
 async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience: RunAudience): Promise<RunEnd> {

@@ -2,14 +2,14 @@ import { giveBack, givingBack, type Permit } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { PetLock } from '../state/stored-pets.ts';
-import { longestBusy, type Stock } from '../writes/row-write.ts';
+import { longestBusy, type StockSnapshot } from '../writes/row-write.ts';
 import { execute, maxGap, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { failBeforeWriting, StockReader } from './stock-reader.ts';
 
 /** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
 interface HeldStock {
-  readonly stock: Stock;
+  readonly stock: StockSnapshot;
   readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
 }
 
@@ -26,7 +26,7 @@ const busyWait = { first: 10, most: 250 };
 export async function executeInTurn(
   site: RunSite,
   petId: bigint,
-  planOf: (stock: Stock) => Pick<RunPlan, 'subject' | 'rows'> | undefined,
+  planOf: (stock: StockSnapshot) => Pick<RunPlan, 'subject' | 'rows'> | undefined,
   options: RunOptions,
   audience: RunAudience,
 ): Promise<RunEnd | undefined> {

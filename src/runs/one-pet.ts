@@ -3,7 +3,7 @@ import { addDelta, outdatedText, unreadableText } from '../inventory/items.ts';
 import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import type { Target } from '../shared/target.ts';
-import type { Stock } from '../writes/row-write.ts';
+import type { StockSnapshot } from '../writes/row-write.ts';
 import { execute, type RunAudience, type RunEnd, type RunOptions } from './execute.ts';
 import type { RunSite } from './site.ts';
 
@@ -36,7 +36,7 @@ const options: RunOptions = {
 };
 
 /** Reports whether a write depends on the stock, and so takes a second request. */
-export function reliesOnStock({ delta, expected }: SingleWrite): boolean {
+export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
   return delta !== undefined || expected !== undefined;
 }
 
@@ -50,7 +50,7 @@ export async function executeOne(
   { readsFirst, ...audience }: SingleAudience & { readonly readsFirst?: boolean },
 ): Promise<RunEnd> {
   const subject = { command: write.command };
-  if (!readsFirst && !reliesOnStock(write)) {
+  if (!readsFirst && !dependsOnStock(write)) {
     const row = rowOf(write, undefined, write.quantity ?? 0);
     if (audience.asks?.(row)) await audience.ask?.(row);
     return execute(site, { subject, rows: [row], stock: undefined, single: {} }, options, audience);
@@ -59,7 +59,7 @@ export async function executeOne(
   const { executeInTurn } = await import('./in-turn.ts');
   for (let agreed: number | undefined; ; ) {
     let asked: BulkRow | undefined;
-    const planOf = (stock: Stock) => {
+    const planOf = (stock: StockSnapshot) => {
       const row = rowOn(site.target, write, stock);
       const asks = audience.asks?.(row) === true && agreed !== row.before;
       asked = asks ? row : undefined;
@@ -74,7 +74,7 @@ export async function executeOne(
 }
 
 /** @throws NotFoundError, FailureError, ConflictError, UsageError if it can't be written on this stock */
-function rowOn(target: Target, write: SingleWrite, { quantities }: Stock): BulkRow {
+function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot): BulkRow {
   const { petId, quantity, delta, expected } = write;
   const found = quantities.get(petId);
   const unreadable = quantities.unreadable?.get(petId);

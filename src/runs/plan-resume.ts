@@ -3,7 +3,7 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
-import type { Settlement, Stock } from '../writes/row-write.ts';
+import type { Settlement, StockSnapshot } from '../writes/row-write.ts';
 import { type OpenRow, rebase, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
@@ -40,12 +40,12 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
     outcomes,
     uncounted: { unchanged, skipped: skipped ?? 0, notEdited: notEdited ?? 0 },
   };
-  const { mark, readAt } = stock;
-  return { subject: { command: run.command }, rows, stock: { mark, readAt }, resumed };
+  const { readVersion, readAt } = stock;
+  return { subject: { command: run.command }, rows, stock: { readVersion, readAt }, resumed };
 }
 
 /** Reads the stock of rows without an answer, once no request of them can be on its way any more if that matters. */
-async function readStock(site: RunSite, run: string): Promise<Stock> {
+async function readStock(site: RunSite, run: string): Promise<StockSnapshot> {
   const { clock, interrupted, onDelay } = site;
   const { history } = site.state;
   const petIds = new Set<bigint>();

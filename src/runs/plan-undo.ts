@@ -74,7 +74,7 @@ export async function planUndo(
   const { state } = site;
   const toBefore = `undo of ${run.run}`;
   const toLastKnown = `${toBefore}, to the last stock in the history`;
-  const { quantities, mark, readAt } = await new StockReader(site).readSettled(petIds);
+  const { quantities, readVersion, readAt } = await new StockReader(site).readSettled(petIds);
   const planned: BulkRow[] = [];
   for await (const rows of undoableRows(state, run)) {
     const later = await state.petWrites.after(run, rows);
@@ -87,7 +87,7 @@ export async function planUndo(
       planned.push(undoRow(recorded, facts));
     }
   }
-  return { subject: { command: 'undo', undoes: run.run }, rows: planned, stock: { mark, readAt } };
+  return { subject: { command: 'undo', undoes: run.run }, rows: planned, stock: { readVersion, readAt } };
 }
 
 /** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */

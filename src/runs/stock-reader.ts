@@ -7,9 +7,9 @@ import type { RecentWrite } from '../inventory/run-records.ts';
 import { givingBack } from '../rate-limit/governor.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
-import type { Mark } from '../state/decide.ts';
-import type { PetsSeen } from '../state/stored-pets.ts';
-import type { Stock } from '../writes/row-write.ts';
+import type { ReadVersion } from '../state/decide.ts';
+import type { PetsBeforeRead } from '../state/stored-pets.ts';
+import type { StockSnapshot } from '../writes/row-write.ts';
 import type { RunSite } from './site.ts';
 
 /** How a list is asked for: with a permit that was got before, and what is given back if it takes another try. */
@@ -53,7 +53,7 @@ export class StockReader {
    * is answered with an older stock than the last one known is read again, and is `outdated` if that stays so.
    * @param seen what is known of them already
    */
-  readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsSeen): Promise<Stock> => {
+  readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsBeforeRead): Promise<StockSnapshot> => {
     const { clock, interrupted, onDelay } = this.#site;
     let { older, ...stock } = await this.#readOnce(petIds, read, seen);
     for (const pause of pauses) {
@@ -78,7 +78,7 @@ export class StockReader {
    * The same for a plan: first waits until no request of a command that was stopped can still change what is read.
    * @param exceptRun the run that is resumed: it may have written something
    */
-  async readSettled(petIds: PetIds, exceptRun?: string): Promise<Stock> {
+  async readSettled(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
@@ -96,18 +96,18 @@ export class StockReader {
   async #readOnce(
     petIds: PetIds,
     read: Read,
-    seen?: PetsSeen,
-  ): Promise<Stock & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
+    seen?: PetsBeforeRead,
+  ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
     const { clock, state, serviceName, target } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
     const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
-    const { mark, writes } = seen ?? (await state.pets.look(serviceName, asked).catch(giving));
+    const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
     // The sandbox is one server: an older stock there is that of a reset.
-    const older = target.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, mark);
-    return { mark, readAt, quantities, older };
+    const older = target.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, readVersion);
+    return { readVersion, readAt, quantities, older };
   }
 
   /** Returns the stock of the pets; one that the service does not have is missing. */
@@ -148,14 +148,14 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
  * written by somebody else since, and counts.
  *
  * @param writes the oldest first
- * @param mark taken before the stock was read: what was written later may be missing in it
+ * @param readVersion taken before the stock was read: what was written later may be missing in it
  */
 function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,
   writes: readonly RecentWrite[],
-  mark: Mark,
+  readVersion: ReadVersion,
 ): ReadonlyMap<bigint, OlderStock> {
-  const counting = writes.filter(({ sequence }) => sequence <= mark.sequence);
+  const counting = writes.filter(({ sequence }) => sequence <= readVersion.sequence);
   const last = new Map<bigint, number>();
   for (const write of counting) for (const stock of knownBy(write)) last.set(write.petId, stock);
   // Hardly any pet has another stock than is known: what was there before is gathered for those alone.

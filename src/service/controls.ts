@@ -1,6 +1,6 @@
 import { type JsonObject, parseJson, toInteger } from '../shared/json.ts';
 import { DAY_MS, windowAt } from './limits/admission.ts';
-import type { InventoryItem, PetStatus, Stock, StockItem } from './seed/stock.ts';
+import type { InventoryItem, PetStatus, SeedStock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, ServiceStorage } from './storage/storage.ts';
 
 /** A part that is left out stays as it is. */
@@ -11,7 +11,7 @@ export interface PetChange {
 
 /** A stock with what the keys had used of their limits. */
 export interface Snapshot {
-  readonly stock: Stock;
+  readonly stock: SeedStock;
   readonly keys: readonly KeyRecord[];
 }
 
@@ -20,7 +20,7 @@ export class Controls {
   /** @param first what the service was started with, which a reset brings back */
   constructor(
     private readonly store: ServiceStorage,
-    private readonly first: Stock,
+    private readonly first: SeedStock,
   ) {}
 
   /**
@@ -46,7 +46,7 @@ export class Controls {
   }
 
   /** Puts a stock in place of the one that is there. Keys and what they have used stay. */
-  importStock(stock: Stock): Promise<void> {
+  importStock(stock: SeedStock): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: false });
   }
 

@@ -4,7 +4,7 @@ export { TlsError } from './http/tls.ts';
 export { generateKey, idOfKey } from './keys/key.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';
-export { type PetStatus, type Stock, type StockItem, seededStock } from './seed/stock.ts';
+export { type PetStatus, type SeedStock, type StockItem, seededStock } from './seed/stock.ts';
 export { type RunningService, startService } from './start.ts';
 export { adoptKey, type Grant, issueKey, openStorage } from './storage/open-storage.ts';
 export { backupDatabase, inspectDatabase } from './storage/sqlite/schema.ts';

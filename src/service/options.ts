@@ -7,7 +7,7 @@ import type { Seed } from './seed/stock.ts';
 import type { StorageOptions } from './storage/open-storage.ts';
 
 /** `pets`, `seed` and `ids` make the stock of a new store, if no `stock` is given. */
-export interface ServiceOptions extends Seed, Omit<StorageOptions, 'onlyLooks'> {
+export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   /** Address to listen at: 127.0.0.1. */
   readonly host?: string | undefined;
   /** Port to listen at; 0, the default, takes a free one. */

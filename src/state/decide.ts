@@ -33,7 +33,7 @@ export function isAlive({ identity, ends }: Holder, now: number, isGone: (proces
 }
 
 /** A moment in the order of all writes. */
-export interface Mark {
+export interface ReadVersion {
   /** Writes up to this one had their outcome. */
   readonly sequence: number;
   /** By the monotonic clock. A write whose request could still arrive after it counts as later. */
@@ -91,10 +91,10 @@ export interface Writer {
  * @param pruned the number of the last write of the pet whose row was removed
  * @returns who has written the pet since the mark, or whose request could still arrive after it: `arrives`; without a run if its row was removed
  */
-export function overtakenBy(
+export function supersededBy(
   writers: readonly Writer[],
   pruned: number | undefined,
-  since: Mark,
+  since: ReadVersion,
 ): { readonly run: string | undefined; readonly command: string; readonly arrives?: number | undefined } | undefined {
   const newest = writers.toSorted((a, b) => b.touched - a.touched);
   const isPossible = ({ result }: Writer) => (possibleWrites as readonly string[]).includes(result);
@@ -126,7 +126,7 @@ export function settledAs(
 /**
  * Reports whether sequence numbers already seen are missing, which means that an older copy of the state was restored.
  */
-export function hasForgotten(last: number, highestSeen: number, since: Mark | undefined): boolean {
+export function hasForgotten(last: number, highestSeen: number, since: ReadVersion | undefined): boolean {
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }
 

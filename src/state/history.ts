@@ -20,7 +20,7 @@ export interface Busy {
 export type Grant =
   | { readonly kind: 'granted' }
   /** Another run has written the pet since the mark, or may have; without `run` if it was removed from the history. */
-  | { readonly kind: 'overtaken'; readonly run: string | undefined; readonly command: string }
+  | { readonly kind: 'superseded'; readonly run: string | undefined; readonly command: string }
   | ({ readonly kind: 'busy' } & Busy);
 
 /** The outcome of a row. */

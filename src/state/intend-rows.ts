@@ -1,5 +1,5 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
-import { busyWith, hasForgotten, type Mark, overtakenBy, type Writer } from './decide.ts';
+import { busyWith, hasForgotten, type ReadVersion, supersededBy, type Writer } from './decide.ts';
 import { type DrawnIn, drawnIn } from './highest-number.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
 import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
@@ -22,7 +22,7 @@ export interface Writing extends RunKey {
   readonly outcomes: readonly Outcome[];
   readonly intents: readonly Intent[];
   /** The mark before the stock that the rows rely on; its time by the clock of the state. Undefined: they rely on none. */
-  readonly since: Mark | undefined;
+  readonly since: ReadVersion | undefined;
   /** The owner of the place by which a pet was entered. */
   readonly lockOwner: string | undefined;
   /** Names this call: one whose answer was lost is made again. */
@@ -186,11 +186,11 @@ function* granting(
     if (since === undefined) return { kind: 'granted' };
     const others = [...later, ...unknown].filter(({ pet }) => pet === petId);
     const writers = others.map((row) => writerIn(row, endOf(row)));
-    const writer = overtakenBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
+    const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, arrives = 0 } = writer;
     // Of another start of the machine: another process has waited for it, and this one has seen it too late to know that. Looking again does not help yet.
-    return arrives > at.now ? { kind: 'busy', run: by, until: arrives } : { kind: 'overtaken', run: by, command };
+    return arrives > at.now ? { kind: 'busy', run: by, until: arrives } : { kind: 'superseded', run: by, command };
   });
 }
 

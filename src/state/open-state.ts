@@ -54,7 +54,7 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
-  if (existsSync(stateFile(folder))) return openState({ ...options, looks: true }, system);
+  if (existsSync(stateFile(folder))) return openState({ ...options, readOnly: true }, system);
   const runtime = runtimeFolders.find((each) => existsSync(stateFile(each)));
   if (need === 'history' || runtime === undefined) return undefined;
   return openIn(runtime, { ...options, refusal: `${folder} has no state` }, system);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sharedLook } from '../rate-limit/governor.ts';
+import { memoizePerTick } from '../rate-limit/governor.ts';
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
@@ -12,9 +12,9 @@ import { endsOf, type Living, type LivingProcess } from './leases.ts';
 import {
   type Durability,
   justWrite,
-  look,
   type Moment,
   otherFolderHint,
+  readWithoutLock,
   type StateDatabase,
   type Work,
   type Working,
@@ -102,7 +102,7 @@ export class Presence {
   constructor(database: StateDatabase, options: PresenceOptions) {
     this.#database = database;
     this.#options = options;
-    this.#isInPlace = sharedLook(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
+    this.#isInPlace = memoizePerTick(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
     // Not by the context: numbers of a test may come again. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
@@ -221,7 +221,7 @@ export class Presence {
 
   /** Those whose lease is not over, this process included. */
   async list(): Promise<readonly PresentProcess[]> {
-    const present = await look(this.#database, (at) => this.#listing(at));
+    const present = await readWithoutLock(this.#database, (at) => this.#listing(at));
     return present.map(({ row, identity }) => ({
       process: { ...identity, host: name(identity.host) },
       command: name(row.command),

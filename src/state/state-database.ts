@@ -62,7 +62,7 @@ export interface StateDatabase {
 }
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
-export async function look<Result>(database: StateDatabase, work: Working<Result>): Promise<Result> {
+export async function readWithoutLock<Result>(database: StateDatabase, work: Working<Result>): Promise<Result> {
   const at: Moment = { ...database.moment, writes: [], drawn: 0 };
   const steps = work(at);
   let step = steps.next([]);

@@ -19,7 +19,7 @@ import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
-import { look, uniqueName } from './state-database.ts';
+import { readWithoutLock, uniqueName } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { goingOn, takeRun, waitForProcess } from './take-over.ts';
@@ -263,7 +263,7 @@ export class History {
 
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
     const { database, presence } = this.#context;
-    const living = await look(database, (at) => presence.aliveAmong(at, rows));
+    const living = await readWithoutLock(database, (at) => presence.aliveAmong(at, rows));
     return rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
   }
 
@@ -271,7 +271,7 @@ export class History {
     const { database, clock } = this.#context;
     let last = before;
     const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
-    const endOf = await look(database, (at) => endsOf(at, [...unknown]));
+    const endOf = await readWithoutLock(database, (at) => endsOf(at, [...unknown]));
     const now = clock.monotonic();
     return rows.map((row) => {
       const end = unknown.has(row) ? endOf(row) : undefined;

@@ -1,16 +1,16 @@
 import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
-import { busyWith, type Mark } from './decide.ts';
+import { busyWith, type ReadVersion } from './decide.ts';
 import type { Busy } from './history.ts';
 import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
 import type { StateContext } from './processes-present.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
-import { justWrite, look, type Moment, selectLast, uniqueName, type Work } from './state-database.ts';
+import { justWrite, type Moment, readWithoutLock, selectLast, uniqueName, type Work } from './state-database.ts';
 import { number, statement, text } from './statements.ts';
 
 /** The read version and recent writes of some pets, taken right before their stock is read. */
-export interface PetsSeen {
-  readonly mark: Mark;
+export interface PetsBeforeRead {
+  readonly readVersion: ReadVersion;
   /** Their recent writes, the oldest first: a service with several replicas may not show them everywhere yet. */
   readonly writes: readonly RecentWrite[];
 }
@@ -27,11 +27,11 @@ export class Pets {
   }
 
   /** To be called before the stock is read. @param petIds undefined: all pets of the service */
-  async look(service: string, petIds?: readonly bigint[]): Promise<PetsSeen> {
+  async beginRead(service: string, petIds?: readonly bigint[]): Promise<PetsBeforeRead> {
     const { database, clock } = this.#context;
     // Before it is asked: a request that could arrive after that counts as later.
     const asked = clock.monotonic();
-    return look(database, (at) => this.#looking(at, service, petIds, asked));
+    return readWithoutLock(database, (at) => this.#looking(at, service, petIds, asked));
   }
 
   /**
@@ -42,7 +42,7 @@ export class Pets {
    */
   async arrivesUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
     const { database } = this.#context;
-    const until = await look(database, (at) => this.#arriving(at, service, petIds, except));
+    const until = await readWithoutLock(database, (at) => this.#arriving(at, service, petIds, except));
     return until === undefined ? undefined : database.time.localLatest(until);
   }
 
@@ -51,11 +51,11 @@ export class Pets {
     return new PetLock(this.#context, service, petId);
   }
 
-  *#looking(at: Moment, service: string, petIds: readonly bigint[] | undefined, asked: number): Work<PetsSeen> {
+  *#looking(at: Moment, service: string, petIds: readonly bigint[] | undefined, asked: number): Work<PetsBeforeRead> {
     const { host } = this.#context.presence;
     const [[row] = [], rows = []] = yield [selectLast, recentOfPets(at, service, petIds ?? [], host)];
     const writes = petIds === undefined ? yield* recentOfService(at, service, host) : recentWritesIn(at, rows);
-    return { mark: { sequence: number(row?.last) ?? 0, at: asked }, writes };
+    return { readVersion: { sequence: number(row?.last) ?? 0, at: asked }, writes };
   }
 
   *#arriving(
@@ -86,7 +86,7 @@ export class PetLock {
   /** No request leaves by a place. */
   readonly #outstanding: ReadonlySet<never> = new Set();
   #isTaken = false;
-  #seen: PetsSeen | undefined;
+  #seen: PetsBeforeRead | undefined;
 
   constructor(context: StateContext, service: string, petId: bigint) {
     this.#context = context;
@@ -95,7 +95,7 @@ export class PetLock {
   }
 
   /** What was known of the pet when it was entered: nobody else of this state writes it from then on. */
-  get seen(): PetsSeen | undefined {
+  get seen(): PetsBeforeRead | undefined {
     return this.#seen;
   }
 
@@ -162,8 +162,8 @@ export class PetLock {
     }
     const serviceId = number(own?.service) ?? 0;
     at.writes.push(takingLeases({ petIds: [this.petId], serviceId, owner: this.owner, holder: presence.id }));
-    const mark = { sequence: number(meta?.last) ?? 0, at: asked };
-    return { busy, seen: { mark, writes: recentWritesIn(at, recentRows) } };
+    const readVersion = { sequence: number(meta?.last) ?? 0, at: asked };
+    return { busy, seen: { readVersion, writes: recentWritesIn(at, recentRows) } };
   }
 }
 

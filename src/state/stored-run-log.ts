@@ -2,7 +2,7 @@ import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import { beginning, type NewRun } from './begin-run.ts';
-import type { Mark } from './decide.ts';
+import type { ReadVersion } from './decide.ts';
 import { drawnIn, isOlder } from './highest-number.ts';
 import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
 import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
@@ -97,7 +97,7 @@ export class RunLog {
    * @throws FailureError where the state is gone or can't be written, ConflictError where another process has taken the run
    *   over: then nothing may be sent
    */
-  async intend(rows: readonly Intent[], since: Mark | undefined, lock?: PetLock): Promise<readonly Grant[]> {
+  async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireGoingOn();
     this.#requireInPlace();

@@ -2,7 +2,7 @@ import { giveBack, givingBack, OvertakenError, type Permit } from '../rate-limit
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
-import { isRelying, mustLook, outdated, type QueuedRow, type WriteOptions } from './row-write.ts';
+import { dependsOnStock, type QueuedRow, requireReread, rereadRequired, type WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
 interface PreparedRow {
@@ -53,7 +53,7 @@ export class Dispatch {
   readonly unsent: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
   /** Increments whose pet another run has written since their stock was read. */
-  readonly overtaken: QueuedRow[] = [];
+  readonly superseded: QueuedRow[] = [];
 
   /**
    * @param queue rows are taken from its front
@@ -134,8 +134,11 @@ export class Dispatch {
     const began = clock.monotonic();
     const next = this.#queue.slice(0, most);
     const looks = next.some((queued) => {
-      const { delta, look } = queued;
-      return isRelying(queued) && (look.readAt === mustLook || (delta !== undefined && look.readAt < began - maxAge));
+      const { delta, basis } = queued;
+      return (
+        dependsOnStock(queued) &&
+        (basis.readAt === rereadRequired || (delta !== undefined && basis.readAt < began - maxAge))
+      );
     });
     // The stock and what relies on it are admitted together: no wait lies between them.
     const want = looks ? { least: 2 as const, most: most + 1 } : { least: 1 as const, most };
@@ -156,7 +159,7 @@ export class Dispatch {
 
   /** Reads the stock of all rows that rely on one, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
-    const relying = this.#queue.filter(isRelying);
+    const relying = this.#queue.filter(dependsOnStock);
     const permit = permits.shift();
     if (relying.length === 0 || permit === undefined) {
       if (permit !== undefined) permits.push(permit);
@@ -165,9 +168,9 @@ export class Dispatch {
     const petIds = new Set(relying.map(({ petId }) => petId));
     const beforeRetry = () => giveBack(permits);
     const stock = await this.#options.readStock(petIds, { permit, beforeRetry }).catch(givingBack(permits));
-    const plain = this.#queue.filter((queued) => !isRelying(queued));
+    const plain = this.#queue.filter((queued) => !dependsOnStock(queued));
     this.#queue.length = 0;
-    for (const row of [...plain, ...this.#outcomes.relook(relying, stock)]) this.#queue.push(row);
+    for (const row of [...plain, ...this.#outcomes.recheck(relying, stock)]) this.#queue.push(row);
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
@@ -181,7 +184,7 @@ export class Dispatch {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
       return { row, petId, expires, rebased };
     });
-    const grants = await log.intend(intents, rows[0]?.look.mark, reserved?.lock).catch((error) => {
+    const grants = await log.intend(intents, rows[0]?.basis.readVersion, reserved?.lock).catch((error) => {
       this.unsent.push(...rows);
       throw error;
     });
@@ -189,7 +192,7 @@ export class Dispatch {
       const [grant, permit] = [grants[index], permits.shift()];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
       if (grant.kind === 'granted') {
-        const ofStock = Math.max(queued.look.readAt + maxAgeAtLeaving, began + longestHold.alone);
+        const ofStock = Math.max(queued.basis.readAt + maxAgeAtLeaving, began + longestHold.alone);
         const isIncrement = queued.delta !== undefined;
         this.#prepared.push({ queued, permit, leaveBy: isIncrement ? Math.min(leaveBy, ofStock) : leaveBy });
       } else {
@@ -201,7 +204,7 @@ export class Dispatch {
 
   #refuse(queued: QueuedRow, grant: Exclude<Grant, { kind: 'granted' }>): void {
     if (grant.kind === 'busy') this.busy.push({ queued, run: grant.run, until: grant.until });
-    else if (queued.delta !== undefined) this.overtaken.push(outdated(queued));
+    else if (queued.delta !== undefined) this.superseded.push(requireReread(queued));
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
@@ -241,7 +244,7 @@ export class Dispatch {
 function* groupsOf(rows: readonly QueuedRow[]): Generator<readonly QueuedRow[]> {
   for (let from = 0; from < rows.length; ) {
     let to = from + 1;
-    while (to < rows.length && rows[to]?.look.mark === rows[from]?.look.mark) to += 1;
+    while (to < rows.length && rows[to]?.basis.readVersion === rows[from]?.basis.readVersion) to += 1;
     yield rows.slice(from, to);
     from = to;
   }

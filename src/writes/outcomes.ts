@@ -4,8 +4,16 @@ import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, conflictError, rowErrorOf } from './classify-failure.ts';
-import type { Progression, QueuedRow, RowWrite, Settlement, Stock, UnknownRow, WriteOptions } from './row-write.ts';
-import { relook, type ZeroAllowance } from './verdict.ts';
+import type {
+  Progression,
+  QueuedRow,
+  RowWrite,
+  Settlement,
+  StockSnapshot,
+  UnknownRow,
+  WriteOptions,
+} from './row-write.ts';
+import { recheck, type ZeroAllowance } from './verdict.ts';
 
 const applied: Settlement = { result: 'applied' };
 
@@ -159,13 +167,13 @@ export class Outcomes implements Progression {
   }
 
   /** Returns the rows that may be sent on the stock that was just read. The others are settled by it. */
-  relook(rows: readonly RowWrite[], { quantities, ...look }: Stock): readonly QueuedRow[] {
+  recheck(rows: readonly RowWrite[], { quantities, ...basis }: StockSnapshot): readonly QueuedRow[] {
     return rows.flatMap((write): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);
-      const looked = relook(write, quantities, this.#zeros);
-      if (looked.kind === 'open') return [{ ...looked.write, look }];
-      if (looked.kind === 'unchanged') this.settle(write, { result: looked.kind }, found);
-      else this.conflict(write, looked.message, found);
+      const rechecked = recheck(write, quantities, this.#zeros);
+      if (rechecked.kind === 'open') return [{ ...rechecked.write, basis }];
+      if (rechecked.kind === 'unchanged') this.settle(write, { result: rechecked.kind }, found);
+      else this.conflict(write, rechecked.message, found);
       return [];
     });
   }

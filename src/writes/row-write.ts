@@ -7,7 +7,7 @@ import type { Governor } from '../rate-limit/admission.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
-import type { Mark } from '../state/decide.ts';
+import type { ReadVersion } from '../state/decide.ts';
 import type { PetWrites } from '../state/pet-writes.ts';
 import type { Presence } from '../state/processes-present.ts';
 import type { PetLock } from '../state/stored-pets.ts';
@@ -18,13 +18,13 @@ export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | '
 
 /** A row that is to be sent, and when the stock that it relies on was read. Rows share that: a hundred thousand are held. */
 export interface QueuedRow extends RowWrite {
-  readonly look: Look;
+  readonly basis: ReadBasis;
 }
 
-export interface Look {
+export interface ReadBasis {
   /** The moment before the stock was read, in the order of all writes; undefined for a plain set. */
-  readonly mark: Mark | undefined;
-  /** When it was read, in milliseconds of the monotonic clock; `mustLook`: it has to be read again before the row is sent. */
+  readonly readVersion: ReadVersion | undefined;
+  /** When it was read, in milliseconds of the monotonic clock; `rereadRequired`: it has to be read again before the row is sent. */
   readonly readAt: number;
 }
 
@@ -32,24 +32,24 @@ export interface Look {
 export const longestBusy = 90_000;
 
 /** `readAt` of a row whose stock has to be read again. */
-export const mustLook = Number.NEGATIVE_INFINITY;
+export const rereadRequired = Number.NEGATIVE_INFINITY;
 
 /** Returns the row so that its stock is read before it is sent. */
-export function outdated(queued: QueuedRow): QueuedRow {
-  return { ...queued, look: { ...queued.look, readAt: mustLook } };
+export function requireReread(queued: QueuedRow): QueuedRow {
+  return { ...queued, basis: { ...queued.basis, readAt: rereadRequired } };
 }
 
 /** Reports whether a row relies on a stock that was read. */
-export function isRelying({ before, delta }: RowWrite): boolean {
+export function dependsOnStock({ before, delta }: RowWrite): boolean {
   return before !== undefined || delta !== undefined;
 }
 
 /** The stock of some pets. */
-export interface Stock {
+export interface StockSnapshot {
   /** A pet that the service does not have is missing. */
   readonly quantities: Quantities;
   /** The moment before it was read, in the order of all writes of this state. */
-  readonly mark: Mark;
+  readonly readVersion: ReadVersion;
   /** When it was read: milliseconds of the monotonic clock. */
   readonly readAt: number;
 }
@@ -93,11 +93,11 @@ export interface WriteOptions {
   /** Returns what other runs have written of the pets of rows since their intents: this process may have been stopped for long. */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'isCurrent'>;
-  readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<Stock>;
+  readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
   readonly clock: Clock;
   random(): number;
   /** The stock that the rows rely on; undefined: they rely on none. */
-  readonly stock: Pick<Stock, 'mark' | 'readAt'> | undefined;
+  readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
   /** Of one request, in milliseconds. */
   readonly timeout: number;
   /** How many rounds in a row may come to nothing before the run gives up, besides the first; default 4. */

@@ -1,6 +1,6 @@
 import type { PetWrite } from '../inventory/run-records.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { QueuedRow, Stock, UnknownRow } from './row-write.ts';
+import type { QueuedRow, StockSnapshot, UnknownRow } from './row-write.ts';
 import { verdictOn } from './verdict.ts';
 
 export interface Unsettled {
@@ -20,7 +20,7 @@ export interface Unsettled {
  */
 export function settleUnknown(
   outcomes: Outcomes,
-  stock: Stock,
+  stock: StockSnapshot,
   laterWrites: readonly (readonly PetWrite[])[],
   { now, isLast }: { readonly now: number; readonly isLast: boolean },
 ): Unsettled {
@@ -49,16 +49,16 @@ export function settleUnknown(
   return { again, arrivesUntil };
 }
 
-function sendAgain(outcomes: Outcomes, { write }: UnknownRow, { readAt }: Stock): QueuedRow {
+function sendAgain(outcomes: Outcomes, { write }: UnknownRow, { readAt }: StockSnapshot): QueuedRow {
   outcomes.unknown.delete(write.row);
   outcomes.notSent(write);
-  return { ...write, look: { mark: undefined, readAt } };
+  return { ...write, basis: { readVersion: undefined, readAt } };
 }
 
 /** The stock is as it was before: the row was not carried out by now. */
-function refuted(outcomes: Outcomes, unknown: UnknownRow, stock: Stock, isLast: boolean): readonly QueuedRow[] {
+function refuted(outcomes: Outcomes, unknown: UnknownRow, stock: StockSnapshot, isLast: boolean): readonly QueuedRow[] {
   const { write } = unknown;
   outcomes.unknown.delete(write.row);
   outcomes.refuted(unknown);
-  return isLast ? [] : outcomes.relook([write], stock);
+  return isLast ? [] : outcomes.recheck([write], stock);
 }

@@ -128,13 +128,13 @@ export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): Ro
 }
 
 /** What a stock that was read again makes of a row that relies on one. */
-export type Relooked =
+export type Rechecked =
   | { readonly kind: 'open'; readonly write: RowWrite }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly message: string };
 
 /** Adds an increment to the stock as it is now. Another row is settled by that if its stock has moved. */
-export function relook(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Relooked {
+export function recheck(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Rechecked {
   const found = quantities.get(write.petId);
   if (write.delta !== undefined && found !== undefined) {
     const rebased = rebase(write, found, zeros);

@@ -4,12 +4,12 @@ import { plainName } from '../shared/sanitize.ts';
 import { type BusyRow, Dispatch } from './dispatch.ts';
 import { Outcomes } from './outcomes.ts';
 import {
-  isRelying,
+  dependsOnStock,
   longestBusy,
-  outdated,
   type Progression,
   type QueuedRow,
   type RowWrite,
+  requireReread,
   type WriteOptions,
 } from './row-write.ts';
 import type { Unsettled } from './settle-unknown.ts';
@@ -37,10 +37,10 @@ export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions)
 }
 
 async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: Outcomes): Promise<void> {
-  const look = options.stock ?? { mark: undefined, readAt: 0 };
+  const basis = options.stock ?? { readVersion: undefined, readAt: 0 };
   // Field by field, so that they are small in memory.
   let queue = Array.from(rows, ({ row, petId, before, after, delta }): QueuedRow => {
-    return { row, petId, before, after, delta, look };
+    return { row, petId, before, after, delta, basis };
   });
   const count = queue.length;
   let permit = options.reserved?.permit;
@@ -52,16 +52,16 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     outcomes.beginRound();
     const dispatch = new Dispatch(queue, options, outcomes, permit);
     await dispatch.run();
-    const { unsent, busy, overtaken } = dispatch;
+    const { unsent, busy, superseded } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
     const [hopeless, hopeful] = partedBy(busy, patience, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNone(givenUp);
     // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
-    const back = unsent.map((queued) => (isRelying(queued) ? outdated(queued) : queued));
+    const back = unsent.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     patience = await waitForOthers(hopeful, patience, options);
-    queue = [...back, ...queue, ...overtaken, ...hopeful.map(triedAgain)];
+    queue = [...back, ...queue, ...superseded, ...hopeful.map(triedAgain)];
     if (queue.length === 0 && outcomes.unknown.size === 0) return requireNone(givenUp);
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
@@ -162,7 +162,7 @@ async function waitForOthers(
 
 /** A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells. */
 function triedAgain({ queued, until }: BusyRow): QueuedRow {
-  return until === undefined ? queued : outdated(queued);
+  return until === undefined ? queued : requireReread(queued);
 }
 
 function writerOf({ run }: BusyRow): string {

@@ -42,7 +42,7 @@ async function measureNotices(one: Shared, other: Shared, rounds: number): Promi
     const [id, expires] = [`request ${round}`, at + 30_000];
     await other.limits.fold(key, [{ type: 'intent', ids: [id], least: 1, by: 'other', at, expires, bulk: false }]);
     const asked = clock.monotonic();
-    await other.limits.look?.(key);
+    await other.limits.read?.(key);
     reads.push(clock.monotonic() - asked);
     const seen = untilSeen(() => other.limits.peek(key).gate.at > at);
     await one.limits.fold(key, [{ type: 'answer', id: 'x', at, wall: clock.now(), status: 429, retryAfter: 60_000 }]);

@@ -66,12 +66,12 @@ async function measureWrites(state: State, measure: Measure): Promise<void> {
     from += size;
     return intents;
   };
-  const mark = (await state.pets.look(head.serviceName, [])).mark;
+  const readVersion = (await state.pets.beginRead(head.serviceName, [])).readVersion;
   await measure('intend of 64 rows, with the outcomes of 64', 20, async () => {
     const intents = batch(64);
-    await log.intend(intents, mark);
+    await log.intend(intents, readVersion);
     await log.settle(intents.map(({ row, petId }) => ({ row, petId, result: 'applied', quantity: row + 5 })));
   });
-  await measure('intend of one row', 20, () => log.intend(batch(1), mark));
+  await measure('intend of one row', 20, () => log.intend(batch(1), readVersion));
   await log.end();
 }

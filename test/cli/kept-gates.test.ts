@@ -149,7 +149,7 @@ describe('the copies of a state that fails', () => {
         if (state.isDamaged) throw new Error('damaged');
         return state.known;
       },
-      look: async () => state.known,
+      read: async () => state.known,
       list: async () => [],
       clear: async () => {},
     };
@@ -249,7 +249,7 @@ describe('the copies of a state that fails', () => {
     const { open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
-    await open('postgresql://db').look?.(scope);
+    await open('postgresql://db').read?.(scope);
     state.known = emptyState();
     expect(open().peek(scope).gate.at).toBe(61_000);
   });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { sharedLook } from '../../src/rate-limit/governor.ts';
+import { memoizePerTick } from '../../src/rate-limit/governor.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
 
 /** Counts its looks, on a monotonic clock that stands still until it is set. */
@@ -11,7 +11,9 @@ function looking(turn?: () => object, maxAge?: number) {
     looks += 1;
     return looks;
   };
-  const look = sharedLook({ monotonic: () => time.at, ...(turn && { turn }) }, count, { ...(maxAge && { maxAge }) });
+  const look = memoizePerTick({ monotonic: () => time.at, ...(turn && { turn }) }, count, {
+    ...(maxAge && { maxAge }),
+  });
   return { time, look };
 }
 

@@ -89,7 +89,7 @@ export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
 function named(limits: LimitsStore, name: string): LimitsStore {
   return {
     fold: (_scope, records) => limits.fold(name, records),
-    ...(limits.look && { look: async () => (await limits.look?.(name)) ?? limits.peek(name) }),
+    ...(limits.read && { read: async () => (await limits.read?.(name)) ?? limits.peek(name) }),
     peek: () => limits.peek(name),
     list: () => limits.list(),
     clear: () => limits.clear(name),

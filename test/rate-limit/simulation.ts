@@ -154,7 +154,7 @@ class Simulation {
         await clock.sleep(delay);
         return copy;
       },
-      ...(limits.look && { look: (name: string) => Promise.resolve(limits.look?.(name) ?? limits.peek(name)) }),
+      ...(limits.read && { read: (name: string) => Promise.resolve(limits.read?.(name) ?? limits.peek(name)) }),
       peek: (name) => limits.peek(name),
       list: () => limits.list(),
       clear: (name) => limits.clear(name),

@@ -15,7 +15,7 @@ test.each([
   const { governor, clock, limits } = createRig();
   const site = {
     ...{ governor, clock, interrupted: unaborted, serviceName: 'shop', target: { env: 'staging' } },
-    state: { pets: { lock: () => place, look } },
+    state: { pets: { lock: () => place, beginRead: look } },
   } as unknown as RunSite;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');

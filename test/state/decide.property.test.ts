@@ -4,11 +4,11 @@ import {
   busyWith,
   isAlive,
   type Lease,
-  overtakenBy,
   type PrunableRun,
   possibleWrites,
   removableRuns,
   settledAs,
+  supersededBy,
   type Writer,
 } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
@@ -70,14 +70,14 @@ property(
   [fc.array(writer), maybe(time), time, time],
   { numRuns },
   (writers, pruned, sequence, at) => {
-    const overtaken = overtakenBy(writers, pruned, { sequence, at });
+    const overtaken = supersededBy(writers, pruned, { sequence, at });
     const counts = ({ result: became, touched, arrives }: Writer) =>
       (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
       (became === 'unknown' && (arrives ?? 0) > at);
     expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
     // Knowing more never makes a write go through.
     const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const;
-    expect(overtakenBy([...writers, failed], pruned, { sequence, at })).toEqual(overtaken);
+    expect(supersededBy([...writers, failed], pruned, { sequence, at })).toEqual(overtaken);
   },
 );
 
@@ -149,12 +149,12 @@ const lost = (arrives: number) => written('a', 4, { result: 'unknown', arrives }
 const by = (run: string) => ({ run, command: 'inventory set' });
 const byPrune = { run: undefined, command: 'history prune' };
 
-test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof overtakenBy>]>([
+test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof supersededBy>]>([
   ['the newest of several', [written('a', 5), written('b', 7), written('c', 6)], 9, by('b')],
   ['one that arrives at the mark has been seen', [lost(100)], undefined, undefined],
   ['one that arrives behind it has not', [lost(101)], undefined, { ...by('a'), arrives: 101 }],
   ['one whose row was removed', [], 5, byPrune],
   ['one that was removed and seen', [], 4, undefined],
 ])('a write is overtaken by %s', (_what, writers, pruned, expected) => {
-  expect(overtakenBy(writers, pruned, mark)).toEqual(expected);
+  expect(supersededBy(writers, pruned, mark)).toEqual(expected);
 });

@@ -37,11 +37,11 @@ async function work(state: State): Promise<void> {
   await state.limits.fold('key', admission);
   const lock = state.pets.lock(serviceName, 1n);
   expect(await lock.tryAcquire()).toBeUndefined();
-  const mark = await markOf(state);
+  const readVersion = await markOf(state);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
-  expect(await log.intend(intents(1), mark, lock)).toEqual([{ kind: 'granted' }]);
+  expect(await log.intend(intents(1), readVersion, lock)).toEqual([{ kind: 'granted' }]);
   await log.settle([{ row: 1, petId: 1n, result: 'applied', quantity: 8 }]);
-  expect(await log.intend(intents(2), mark)).toEqual([{ kind: 'granted' }]);
+  expect(await log.intend(intents(2), readVersion)).toEqual([{ kind: 'granted' }]);
   await log.settle([{ row: 2, petId: 2n, result: 'applied', quantity: 8 }]);
   await log.end();
   await lock.release();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Mark } from '../../src/state/decide.ts';
+import type { ReadVersion } from '../../src/state/decide.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
 import type { PetLock } from '../../src/state/stored-pets.ts';
@@ -40,7 +40,7 @@ class Writer {
   /** What it has sent and the service has not carried out yet. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
   #place: PetLock | undefined;
-  #mark: Mark | undefined;
+  #mark: ReadVersion | undefined;
   #log: RunLog | undefined;
 
   constructor(pid: number, { state, clock }: Opened) {

@@ -211,7 +211,7 @@ it('a row is overtaken by a request of another start of the machine that could s
   const intend = () => log.intend([intentOf({ row: 1, petId: 1n }, clock.monotonic() + 9999)], since);
   expect(await intend()).toMatchObject([{ kind: 'busy' }]);
   clock.advance(40_000);
-  expect(await intend()).toMatchObject([{ kind: 'overtaken', run: lost.run }]);
+  expect(await intend()).toMatchObject([{ kind: 'superseded', run: lost.run }]);
 });
 
 it('a wait for a process of another start of the machine ends with Ctrl-C', async ({ folder }) => {

@@ -71,11 +71,11 @@ describe('no query reads a whole table', () => {
     const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
-    const [lock, mark] = [pets.lock(serviceName, 1n), await markOf({ pets })];
+    const [lock, readVersion] = [pets.lock(serviceName, 1n), await markOf({ pets })];
     await lock.tryAcquire();
     await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, lock);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
-    await log.intend([{ row: 2, petId: 2n, expires: 10 }], mark);
+    await log.intend([{ row: 2, petId: 2n, expires: 10 }], readVersion);
     await log.end();
     await lock.release();
     expect(connection.queries.filter((sql) => /\bFROM rows AS own\b/.test(sql))).toHaveLength(2);

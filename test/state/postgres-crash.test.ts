@@ -85,7 +85,7 @@ async function written(machine: Machine): Promise<RunLog> {
   return log;
 }
 
-const isClosed = async ({ state }: Machine) => ((await state.limits.look?.('key'))?.gate.at ?? 0) > 0;
+const isClosed = async ({ state }: Machine) => ((await state.limits.read?.('key'))?.gate.at ?? 0) > 0;
 
 /** A test that is given a database, and two machines at it. */
 const it = test
@@ -181,7 +181,7 @@ it('lets nothing leave while the database is silent, nor after a notice until it
   expect(mayLeave()).toBe(true);
   clock.stop(2001);
   expect(mayLeave()).toBe(false);
-  await state.limits.look?.('key');
+  await state.limits.read?.('key');
   expect(mayLeave()).toBe(true);
   notice();
   expect(mayLeave()).toBe(false);
@@ -272,13 +272,13 @@ it('sees a write after a crash that has taken back drawn numbers', async ({ url,
   const earlier = await begin(other, 3);
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
-  const mark = await markOf(one.state);
+  const readVersion = await markOf(one.state);
   // What a crash leaves: unlogged tables are empty, and a sequence may have gone back.
-  await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${mark.sequence - 4}`);
+  await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${readVersion.sequence - 4}`);
   for (const machine of [one, other]) machine.disconnect();
   const theirs = await written(other);
   const ours = await begin(one, 1);
-  expect(await ours.intend(intents(1), mark)).toMatchObject([{ kind: 'overtaken', run: theirs.run }]);
+  expect(await ours.intend(intents(1), readVersion)).toMatchObject([{ kind: 'superseded', run: theirs.run }]);
 });
 
 it('takes no gate for its own limits after a crash that has taken those back', async ({ url, machine: one, other }) => {
@@ -294,11 +294,11 @@ it('takes no gate for its own limits after a crash that has taken those back', a
 
 it('notices an older copy of the database, which lacks numbers it relies on', async ({ url, machine: one, other }) => {
   await runSql(url, 'UPDATE petstock.sequence SET last = last + 20');
-  const mark = await markOf(one.state);
-  await runSql(url, `UPDATE petstock.sequence SET last = ${mark.sequence - 10}`);
+  const readVersion = await markOf(one.state);
+  await runSql(url, `UPDATE petstock.sequence SET last = ${readVersion.sequence - 10}`);
   await written(other);
   const ours = await begin(one, 1);
-  await expect(ours.intend(intents(1), mark)).rejects.toThrow('has lost what it had confirmed');
+  await expect(ours.intend(intents(1), readVersion)).rejects.toThrow('has lost what it had confirmed');
   await ours.end();
 });
 

@@ -1,7 +1,7 @@
 import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
-import type { Mark } from '../../src/state/decide.ts';
+import type { ReadVersion } from '../../src/state/decide.ts';
 import type { Intent } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
 
@@ -74,8 +74,8 @@ export class FakeProcesses {
 }
 
 /** Returns a moment in the order of all writes; to be taken before a stock is read. */
-export async function markOf({ pets }: Pick<State, 'pets'>): Promise<Mark> {
-  return (await pets.look(serviceName, [])).mark;
+export async function markOf({ pets }: Pick<State, 'pets'>): Promise<ReadVersion> {
+  return (await pets.beginRead(serviceName, [])).readVersion;
 }
 
 export const serviceName = 'https://pets.example/v1';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KeyState } from '../../src/rate-limit/key-state.ts';
-import type { Mark } from '../../src/state/decide.ts';
+import type { ReadVersion } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
 import type { State } from '../../src/state/state.ts';
 import type { PetLock } from '../../src/state/stored-pets.ts';
@@ -39,7 +39,7 @@ const lastKnown = async ({ petWrites }: State, petId: bigint): Promise<number | 
   (await petWrites.lastKnown(serviceName, [{ petId }]))[0];
 
 const latest = async ({ limits }: State, scope: string): Promise<KeyState> =>
-  (await limits.look?.(scope)) ?? limits.peek(scope);
+  (await limits.read?.(scope)) ?? limits.peek(scope);
 
 const inFlight = ({ inFlight }: KeyState) => [...inFlight.keys()];
 
@@ -60,14 +60,14 @@ export function testState(name: string, newStore: () => Driver): void {
     const open = (pid: number) => driver.open({ pid, clock, processes });
     const begin = (state: State, ...petIds: readonly bigint[]) => state.history.begin(headOf(), rowsFor(...petIds));
     /** Intends rows of a run: each by its number, with its pet. */
-    const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: Mark, lock?: PetLock) =>
+    const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: ReadVersion, lock?: PetLock) =>
       log.intend(
         rows.map(([row, petId]) => intentOf({ row, petId }, clock.monotonic() + timeout)),
         since,
         lock,
       );
     /** Begins a run of pet 7 alone, and intends its row. */
-    const intendSeven = async (state: State, since?: Mark, lock?: PetLock) =>
+    const intendSeven = async (state: State, since?: ReadVersion, lock?: PetLock) =>
       intend(await begin(state, 7n), [[1, 7n]], since, lock);
     const sending = async (state: State, ...petIds: readonly bigint[]): Promise<RunLog> => {
       const log = await begin(state, ...petIds);
@@ -260,7 +260,7 @@ export function testState(name: string, newStore: () => Driver): void {
         async (result) => {
           const since = await markOf(theirs);
           const log = await write(ours, 7n, { result });
-          const overtaken = { kind: 'overtaken', run: log.run, command: 'inventory apply' };
+          const overtaken = { kind: 'superseded', run: log.run, command: 'inventory apply' };
           expect(await intendSeven(theirs, since)).toEqual([overtaken]);
           expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
         },
@@ -270,7 +270,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await sending(ours, 7n);
         const since = await markOf(theirs);
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
-        expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'overtaken', run: log.run }]);
+        expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
       it('is overtaken by an unknown one that could still arrive after the mark', async () => {
@@ -278,7 +278,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await pass(timeout - 1);
         const tooEarly = await markOf(theirs);
         await pass(1);
-        expect(await intendSeven(theirs, tooEarly)).toMatchObject([{ kind: 'overtaken', run: log.run }]);
+        expect(await intendSeven(theirs, tooEarly)).toMatchObject([{ kind: 'superseded', run: log.run }]);
         expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
       });
 
@@ -299,9 +299,9 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.history.remove([{ run: removed.run, serviceName }])).toBe(1);
         const rows = [7n, 8n, 9n].map((petId, index) => [index + 1, petId] as const);
         expect(await intend(await begin(theirs, 7n, 8n, 9n), rows, since)).toEqual([
-          { kind: 'overtaken', run: log.run, command: 'inventory apply' },
+          { kind: 'superseded', run: log.run, command: 'inventory apply' },
           ...granted,
-          { kind: 'overtaken', run: undefined, command: 'history prune' },
+          { kind: 'superseded', run: undefined, command: 'history prune' },
         ]);
       });
 
@@ -309,7 +309,7 @@ export function testState(name: string, newStore: () => Driver): void {
         'is overtaken by the last of three that were removed, in the order %j',
         async (order) => {
           const runs: RunLog[] = [];
-          let since: Mark | undefined;
+          let since: ReadVersion | undefined;
           for (const quantity of [1, 2, 3]) {
             since = await markOf(theirs);
             runs.push(await write(ours, 7n, { quantity }));
@@ -320,7 +320,7 @@ export function testState(name: string, newStore: () => Driver): void {
             expect(await ours.history.remove([{ run, serviceName }])).toBe(1);
           }
           expect(await intendSeven(theirs, since)).toEqual([
-            { kind: 'overtaken', run: undefined, command: 'history prune' },
+            { kind: 'superseded', run: undefined, command: 'history prune' },
           ]);
         },
       );
@@ -594,9 +594,9 @@ export function testState(name: string, newStore: () => Driver): void {
         const sequence = expect.any(Number);
         const first = { petId: 8n, result: 'differs', before: 5, quantity: 4, sequence };
         const last = { petId: largest, result: 'applied', before: 5, quantity: 6, sequence };
-        expect((await ours.pets.look(serviceName)).writes).toEqual([first, last]);
-        expect((await ours.pets.look(serviceName, [7n, largest])).writes).toEqual([last]);
-        expect((await ours.pets.look(elsewhere)).writes).toEqual([]);
+        expect((await ours.pets.beginRead(serviceName)).writes).toEqual([first, last]);
+        expect((await ours.pets.beginRead(serviceName, [7n, largest])).writes).toEqual([last]);
+        expect((await ours.pets.beginRead(elsewhere)).writes).toEqual([]);
       });
 
       it('knows the stock of many pets, each as it was asked for', async () => {

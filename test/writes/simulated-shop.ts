@@ -107,14 +107,14 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       settle: (settled) => void outcomes.push(...settled),
     },
     writesSince: async (unsettled) => unsettled.map(() => []),
-    stock: { mark: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
+    stock: { readVersion: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
     readStock: async (petIds) => {
       clock.advance(1);
       arrive();
       reads += 1;
       return {
         quantities: new Map([...stock].filter(([petId]) => petIds.has(petId))),
-        mark: { sequence: reads, at: 0 },
+        readVersion: { sequence: reads, at: 0 },
         readAt: clock.monotonic(),
       };
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PetQuantities } from '../../src/inventory/items.ts';
 import type { PetWrite } from '../../src/inventory/run-records.ts';
 import type { RowWrite } from '../../src/writes/row-write.ts';
-import { type OpenRow, rebase, relook, verdictOn } from '../../src/writes/verdict.ts';
+import { type OpenRow, rebase, recheck, verdictOn } from '../../src/writes/verdict.ts';
 
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
@@ -95,5 +95,5 @@ test.each<[object, number | undefined, object]>([
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
   [add, undefined, { kind: 'conflict', message: 'there is no pet 4 any more' }],
 ])('%o is looked at again, and the stock is %s: %o', (write, found, expected) => {
-  expect(relook(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
+  expect(recheck(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
 });

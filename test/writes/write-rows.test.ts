@@ -151,7 +151,7 @@ describe('other commands', () => {
   test.each<[string, (tries: number) => Grant, string, number[], string | undefined]>([
     [
       'have written a pet: its row is a conflict that names the run',
-      () => ({ kind: 'overtaken', run, command: 'inventory adjust' }),
+      () => ({ kind: 'superseded', run, command: 'inventory adjust' }),
       'conflict',
       [1, 3],
       `${run} (inventory adjust)`,

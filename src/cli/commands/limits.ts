@@ -99,7 +99,7 @@ const clear = define({
       await messages.show(() => lines, { always: questions.willAsk() });
       await questions.confirm({
         question: `Forget ${what}? A service that is called too early may ban the key.`,
-        look: 'petstock limits',
+        previewCommand: 'petstock limits',
         undone: 'Nothing was forgotten',
       });
       for (const { scope } of chosen) await store.clear(scope);

@@ -8,7 +8,7 @@ import { petstock } from '../../shared/hint.ts';
 import type { PresentProcess } from '../../state/processes-present.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import { lookAtOwnTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
+import { readLocalTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 
 export const defineStateInfo = define({
@@ -113,7 +113,7 @@ async function findingsOf(invocation: Invocation) {
     const own = isShared
       ? await withExistingState(invocation, async (state) => state?.check() ?? [], { isOwn: true })
       : [];
-    const sessions = (await lookAtOwnTables(invocation, damagedSessions)) ?? [];
+    const sessions = (await readLocalTables(invocation, damagedSessions)) ?? [];
     const problems = [...(typeof found === 'string' ? [] : found), ...own];
     const [first] = problems.length === 0 ? sessions : [];
     return {

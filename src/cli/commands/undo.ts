@@ -129,9 +129,9 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
 
 async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
   const { invocation, connection } = access;
-  const look = petstock`undo ${run.run} ${options.words} ${targetWords(run)} --dry-run`;
+  const previewCommand = petstock`undo ${run.run} ${options.words} ${targetWords(run)} --dry-run`;
   const found = await requireUndoable(connection.state, run);
-  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand });
   await invocation.connections.announce();
   const plan = await planUndo(connection, run, found, options);
   const { reason = '' } = run;
@@ -140,7 +140,7 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   const words = isPlain ? [] : [reason];
   try {
-    await performPlan(access, { ...plan, look, intention: { verb: 'Take back', facts, words } }, options);
+    await performPlan(access, { ...plan, previewCommand, intention: { verb: 'Take back', facts, words } }, options);
   } catch (error) {
     throw withAdjust(error, plan.rows, run);
   }

@@ -13,7 +13,7 @@ export interface Question {
   /** stdin holds the file, so the question can't be answered there. */
   readonly stdinIsTaken?: boolean;
   /** A command that shows what would be done, if the answer has to be given unseen. */
-  readonly look?: string | undefined;
+  readonly previewCommand?: string | undefined;
   /** The words for what was not done if the answer is no, or can't be given; default: `Nothing was sent`. */
   readonly undone?: string | undefined;
 }
@@ -33,10 +33,14 @@ export class Questions {
   }
 
   /** To be called before a bulk write sends anything. @throws UsageError if a question will be needed and can't be asked */
-  requireAnswer({ stdinIsTaken = false, look, undone = 'Nothing was sent' }: Omit<Question, 'question'>): void {
+  requireAnswer({
+    stdinIsTaken = false,
+    previewCommand,
+    undone = 'Nothing was sent',
+  }: Omit<Question, 'question'>): void {
     if (this.globals.yes || this.willAsk(stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
-    throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: look });
+    throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: previewCommand });
   }
 
   /** Asks for a word, which is no agreement. */

@@ -41,24 +41,24 @@ export async function withExistingState<T>(
 }
 
 /** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
-export async function lookAtOwnTables<T>(
+export async function readLocalTables<T>(
   use: StateUse,
   look: (connection: SqliteConnection) => T,
 ): Promise<T | undefined> {
   const { stateFile } = await import('../../state/sqlite/engine.ts');
   if (!existsSync(stateFile(use.context.folders.state))) return undefined;
-  return withOwnTables(use, look, { looks: true });
+  return withLocalTables(use, look, { readOnly: true });
 }
 
 /** Does `work` on such tables. The state is made if it is missing, unless `work` only looks. */
-export async function withOwnTables<T>(
+export async function withLocalTables<T>(
   use: StateUse,
   work: (connection: SqliteConnection) => T | Promise<T>,
-  { looks } = { looks: false },
+  { readOnly } = { readOnly: false },
 ): Promise<T> {
   const { connectIn } = await import('../../state/sqlite/open-file.ts');
   const options = stateOptions(use, 'history');
-  const connection = await connectIn(options.folder, { ...options, looks });
+  const connection = await connectIn(options.folder, { ...options, readOnly });
   try {
     return await work(connection);
   } finally {

@@ -17,7 +17,7 @@ import type { RunAccess } from './run-access.ts';
 export interface PlanJob extends RunPlan {
   readonly intention: Intention;
   /** A command that shows the plan alone. */
-  readonly look: string;
+  readonly previewCommand: string;
   /** The names of pets; undefined: those of the setting `codes`. */
   readonly names?: PetNames | undefined;
   /** Is called once the run is recorded, before its first request. */
@@ -117,7 +117,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
       const undone = job.resumed && { undone: 'Nothing more was written' };
-      await questions.confirm({ ...question, typed, stdinIsTaken, look: job.look, ...undone });
+      await questions.confirm({ ...question, typed, stdinIsTaken, previewCommand: job.previewCommand, ...undone });
     },
     begun: async (run = '', count) => {
       await job.onBegun?.(run);

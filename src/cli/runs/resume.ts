@@ -28,15 +28,17 @@ export async function resumeRun(
   const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
   requireSameTarget(run, target, command);
   const again = [...command, ...targetWords(run)];
-  const look = petstock`${again} --dry-run`;
-  if (!options.dryRun) questions.requireAnswer({ look });
+  const previewCommand = petstock`${again} --dry-run`;
+  if (!options.dryRun) questions.requireAnswer({ previewCommand });
   await withWayOn(
     again,
     async () => {
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
       await connections.announce();
-      const error: unknown = await goOn(access, run, { look, onBegun }, options).catch((reason: unknown) => reason);
+      const error: unknown = await goOn(access, run, { previewCommand, onBegun }, options).catch(
+        (reason: unknown) => reason,
+      );
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
@@ -44,7 +46,12 @@ export async function resumeRun(
   );
 }
 
-async function goOn(access: RunAccess, run: RunRecord, given: Pick<PlanJob, 'look' | 'onBegun'>, options: PlanOptions) {
+async function goOn(
+  access: RunAccess,
+  run: RunRecord,
+  given: Pick<PlanJob, 'previewCommand' | 'onBegun'>,
+  options: PlanOptions,
+) {
   const { invocation, connection } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {

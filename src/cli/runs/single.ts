@@ -2,7 +2,7 @@ import type { BulkRow } from '../../inventory/change.ts';
 import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
 import type { RunEnd } from '../../runs/execute.ts';
-import { executeOne, reliesOnStock, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
+import { dependsOnStock, executeOne, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
@@ -29,7 +29,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
-  const isUndoable = readsFirst || reliesOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
+  const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
   const end = await executeOne(access.connection, write, {
     ...singleAudience(access),
     readsFirst,

@@ -35,7 +35,7 @@ export interface StockItem extends InventoryItem {
   readonly record?: string | undefined;
 }
 
-export interface Stock {
+export interface SeedStock {
   /** With ids that differ. May be iterated more than once. */
   readonly items: Iterable<StockItem>;
   /** The answer to `GET /store/orders`: JSON texts. */
@@ -81,7 +81,7 @@ const PROFILES: readonly Profile[] = [
 ];
 
 /** The stock that a new store opens with, in the order of ids, the same for the same seed. */
-export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): Stock {
+export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): SeedStock {
   return { items: { [Symbol.iterator]: () => seededItems(pets, seed, ids) }, orders: [] };
 }
 

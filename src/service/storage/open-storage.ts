@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { generateKey } from '../keys/key.ts';
 import { type Limits, PLANS, type Plan } from '../limits/admission.ts';
-import { type Stock, seededStock } from '../seed/stock.ts';
+import { type SeedStock, seededStock } from '../seed/stock.ts';
 import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-storage.ts';
 import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
@@ -18,9 +18,9 @@ export interface StorageOptions {
   /** Windows, bans, `Date` and everything else go by it, or by the clock of the `database`. */
   readonly clock: Clock;
   /** The stock of a new store; without it the default stock. */
-  readonly stock?: Stock | undefined;
+  readonly stock?: SeedStock | undefined;
   /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
-  readonly onlyLooks?: boolean;
+  readonly readOnly?: boolean;
   /** How long to wait for a database that is being started. Without it, not at all. */
   readonly startPatience?: StartPatience | undefined;
 }
@@ -37,13 +37,13 @@ const PAUSE_MS = 500;
 
 /** Opens a store; a new one is made and filled. @throws StorageError */
 export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {
-  const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, onlyLooks } = options;
-  if (database === undefined) return openSqlite(file, stock, clock, onlyLooks);
+  const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, readOnly } = options;
+  if (database === undefined) return openSqlite(file, stock, clock, readOnly);
   const { openPostgres } = await import('./postgres/postgres-storage.ts');
   const began = clock.now();
   for (let tried = 1; ; tried++) {
     try {
-      return await openPostgres([database].flat(), stock, clock, onlyLooks);
+      return await openPostgres([database].flat(), stock, clock, readOnly);
     } catch (error) {
       // Making its tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);

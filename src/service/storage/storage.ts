@@ -1,5 +1,5 @@
 import type { Admission, LimitRules, Limits, Usage } from '../limits/admission.ts';
-import type { InventoryItem, PetStatus, Stock, StockItem } from '../seed/stock.ts';
+import type { InventoryItem, PetStatus, SeedStock, StockItem } from '../seed/stock.ts';
 
 /** The entitlement of a key. `plan` is a name for people; the limits decide. */
 export interface Entitlement {
@@ -80,7 +80,7 @@ export interface StockStorage {
   remove(petId: bigint): Promise<boolean>;
 
   /** Puts this stock in the place of all that is there, and forgets what keys have used if `forgetsUsage`. All at once. */
-  replace(stock: Stock, options: { readonly forgetsUsage: boolean }): Promise<void>;
+  replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 }
 
 /**

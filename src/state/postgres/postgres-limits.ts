@@ -61,7 +61,7 @@ export class PostgresLimits extends StoredLimits {
     return this.#isFresh(scope) ? local : { ...local, inFlight: new Map() };
   }
 
-  async look(scope: string): Promise<KeyState> {
+  async read(scope: string): Promise<KeyState> {
     const notices = this.#notices;
     const [[row] = []] = await this.#connection.ask([this.reading(scope)]);
     return this.local(this.#note(scope, notices, this.take(scope, row)));
@@ -97,7 +97,7 @@ export class PostgresLimits extends StoredLimits {
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
     const connection = this.#connection;
     // A write onto nothing would only find out that others have used the key.
-    await (this.known.get(scope) === undefined ? this.look(scope) : connection.align());
+    await (this.known.get(scope) === undefined ? this.read(scope) : connection.align());
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
@@ -170,7 +170,7 @@ export class PostgresLimits extends StoredLimits {
   async #lookAll(): Promise<void> {
     for (let seen = -1; seen !== this.#notices; ) {
       seen = this.#notices;
-      for (const scope of this.#used) await this.look(scope);
+      for (const scope of this.#used) await this.read(scope);
     }
   }
 }

@@ -12,7 +12,7 @@ import { contentOf, makeTables } from './schema.ts';
 
 export interface OpenFileOptions {
   /** The command only looks: a damaged state is an error, and nothing is begun anew. */
-  readonly looks?: boolean | undefined;
+  readonly readOnly?: boolean | undefined;
   /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
   readonly need: 'limits' | 'history';
   readonly clock: Clock;
@@ -75,7 +75,7 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
   try {
     connection = await openFile(file, engine, options);
   } catch (error) {
-    if (options.looks || !(error instanceof DamagedState)) throw error;
+    if (options.readOnly || !(error instanceof DamagedState)) throw error;
     const aside = moveAside(file, inode, options.clock);
     if (aside !== undefined)
       options.warn(

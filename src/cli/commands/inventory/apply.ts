@@ -143,10 +143,10 @@ async function planFile(
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { target, questions } = invocation;
-  const look = petstock`${command} --dry-run`;
+  const previewCommand = petstock`${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
-  if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', look });
+  if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', previewCommand });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
@@ -155,7 +155,7 @@ async function planFile(
   const guard = new RepetitionGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.connections.announce();
-  const { quantities, mark, readAt } = await new StockReader(access.connection).readSettled(petIds);
+  const { quantities, readVersion, readAt } = await new StockReader(access.connection).readSettled(petIds);
   const noted =
     reason === undefined && ref === undefined
       ? changes
@@ -177,7 +177,7 @@ async function planFile(
     await guard.check();
     return guard.newest;
   };
-  return { access, job: { subject, rows, stock: { mark, readAt }, look, intention, mayBegin }, guard };
+  return { access, job: { subject, rows, stock: { readVersion, readAt }, previewCommand, intention, mayBegin }, guard };
 }
 
 /** Outside of the plan, whose `mayBegin` would hold the stock as long as the run takes. */

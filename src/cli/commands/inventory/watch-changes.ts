@@ -1,6 +1,6 @@
 import { filtered } from '../../../inventory/filter.ts';
 import { counted, isLow, unreadableText } from '../../../inventory/items.ts';
-import { KnownStock, type Look } from '../../../inventory/known-stock.ts';
+import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { withoutWords } from '../../../output/error-text.ts';
 import { formatDuration } from '../../../output/time.ts';
@@ -46,7 +46,7 @@ export async function* watchChanges(invocation: Invocation, options: WatchOption
   const counts = counterOf(options, lowStockOf(invocation));
   for (;;) {
     const isPresent = !watch.hasBegun;
-    const batches = await watch.look();
+    const batches = await watch.poll();
     const at = invocation.context.clock.now();
     let found = false;
     for (const batch of batches) {
@@ -97,7 +97,7 @@ class Watch {
   }
 
   /** Returns what has changed since the last look that was answered; at first, what is there if that is wanted. */
-  async look(): Promise<Iterable<readonly Difference[]>> {
+  async poll(): Promise<Iterable<readonly Difference[]>> {
     const { clock } = this.invocation.context;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
@@ -113,7 +113,7 @@ class Watch {
     return this.options.now ? StockList.differences(StockList.empty, found.list) : [];
   }
 
-  async #begin({ list, unreadable }: Look): Promise<void> {
+  async #begin({ list, unreadable }: StockPoll): Promise<void> {
     const { messages, target } = this.invocation;
     const { petIds = [], interval } = this.options;
     this.longestId = list.longestId;
@@ -125,7 +125,7 @@ class Watch {
   }
 
   /** Reads the list once. @returns undefined after a fault */
-  async #answered(): Promise<Look | undefined> {
+  async #answered(): Promise<StockPoll | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();
@@ -156,7 +156,7 @@ class Watch {
     }
   }
 
-  async #read(signal: AbortSignal): Promise<Look> {
+  async #read(signal: AbortSignal): Promise<StockPoll> {
     const { connections, messages } = this.invocation;
     const { petIds } = this.options;
     const { client } = await connections.reconnectIfFallback();

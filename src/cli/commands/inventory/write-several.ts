@@ -27,8 +27,8 @@ export async function writeSeveral(
   );
   const given = [...flagWords({ ...flags, code: undefined, readFirst: undefined }), ...sharedWords(invocation)];
   const command = ['inventory', verb, ...words, ...given, ...targetWords(invocation.target)];
-  const look = petstock`${command} --dry-run`;
-  if (!options.dryRun) invocation.questions.requireAnswer({ look });
+  const previewCommand = petstock`${command} --dry-run`;
+  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand });
   await withWayOn(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
@@ -43,6 +43,10 @@ export async function writeSeveral(
     const { rows, faults } = planChanges(changes, quantities, { env: targetName(invocation.target) });
     if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
     const intention = { verb: 'Write' as const };
-    await performPlan(access, { subject: { command: `inventory ${verb}` }, rows, stock, look, intention }, options);
+    await performPlan(
+      access,
+      { subject: { command: `inventory ${verb}` }, rows, stock, previewCommand, intention },
+      options,
+    );
   });
 }

@@ -101,7 +101,7 @@ function readName(given: string): string {
 async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
   const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];
-  return withStorage(invocation, chosen, (storage) => storage.keys(), { onlyLooks: true });
+  return withStorage(invocation, chosen, (storage) => storage.keys(), { readOnly: true });
 }
 
 function grantOf(options: CreateOptions): Grant {

@@ -4,7 +4,7 @@ import { BrokenFileError } from '../../../change-files/fault.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import { exactJson } from '../../../output/exact-json.ts';
-import type { PetStatus, Stock, StockItem } from '../../../service/index.ts';
+import type { PetStatus, SeedStock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import {
   isJsonObject,
@@ -34,9 +34,9 @@ const noStockJson =
  * @param file `-` for stdin
  * @throws UsageError with the faults of the file
  */
-export async function readStockFile(file: string, context: Context): Promise<Stock> {
+export async function readStockFile(file: string, context: Context): Promise<SeedStock> {
   const collector = new StockCollector();
-  let orders: Stock['orders'] = [];
+  let orders: SeedStock['orders'] = [];
   try {
     let text = '';
     for await (const piece of decodeText(readNamedFile(file, context))) text += piece;
@@ -127,7 +127,7 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   return header;
 }
 
-function readJson(file: string, text: string, collector: StockCollector): Stock['orders'] {
+function readJson(file: string, text: string, collector: StockCollector): SeedStock['orders'] {
   const textOf = (value: Json | undefined): string =>
     typeof value === 'string' ? value : (numberText(value) ?? (value === undefined ? '' : '?'));
   const listOf = (content: JsonObject, name: string): readonly Json[] => {

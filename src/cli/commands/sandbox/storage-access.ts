@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Row } from '../../../output/view.ts';
-import type { ServiceStorage, Stock } from '../../../service/index.ts';
+import type { SeedStock, ServiceStorage } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { privateDatabase } from '../../../shared/private-files.ts';
@@ -35,8 +35,8 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
 }
 
 interface Opening {
-  readonly stock?: Stock;
-  readonly onlyLooks?: boolean;
+  readonly stock?: SeedStock;
+  readonly readOnly?: boolean;
   /** Whether a file that is damaged gives way to a new one. */
   readonly replacesDamaged?: boolean;
 }
@@ -46,12 +46,12 @@ export async function withStorage<Result>(
   { context }: Invocation,
   chosen: ChosenStorage,
   work: (storage: ServiceStorage) => Promise<Result>,
-  { stock, onlyLooks = false, replacesDamaged = false }: Opening = {},
+  { stock, readOnly = false, replacesDamaged = false }: Opening = {},
 ): Promise<Result> {
   const { openStorage, StorageError } = await import('../../../service/index.ts');
-  if ('file' in chosen && chosen.isOwn && !onlyLooks) await openSandbox(context.folders.state);
+  if ('file' in chosen && chosen.isOwn && !readOnly) await openSandbox(context.folders.state);
   try {
-    const open = () => openStorage({ ...chosen, clock: context.clock, stock, onlyLooks });
+    const open = () => openStorage({ ...chosen, clock: context.clock, stock, readOnly });
     const storage = await open().catch((error: unknown) => {
       const isDamaged = error instanceof StorageError && error.kind === 'damaged';
       if (!(isDamaged && replacesDamaged && 'file' in chosen)) throw error;

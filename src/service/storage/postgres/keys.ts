@@ -15,7 +15,7 @@ import {
 } from '../rows.ts';
 import { type KeyStorage, StorageError } from '../storage.ts';
 import { type Connections, numbered, type Prepared } from './connections.ts';
-import { LOOK, type Look, NOW, type Seen, seenIn } from './schema.ts';
+import { NOW, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
 /** A row with what says whether it has been changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
@@ -73,7 +73,7 @@ export function postgresKeys(
 const looked = (name: string, condition: string): Prepared => ({
   name,
   text: `SELECT looked.*, ${keyColumns.map((column) => `k.${column}`).join()}, k.xmin::text AS seen
-    FROM (${LOOK}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
+    FROM (${SELECT_SCHEMA}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
 });
 const VALID = looked('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
 const ONE = looked('one key', BY_ID);
@@ -129,11 +129,11 @@ class Charges {
     statement: Prepared,
     value: unknown,
   ): Promise<{ readonly rows: readonly VersionedRow[]; readonly now: Seen }> {
-    type Row = (VersionedRow | { readonly digest: null }) & Look;
+    type Row = (VersionedRow | { readonly digest: null }) & SchemaRow;
     const rows = await this.connections.read<Row>(statement, [value]);
     const now = seenIn(rows[0]);
     this.onSeen(now);
-    return { rows: rows.filter((row): row is VersionedRow & Look => row.digest !== null), now };
+    return { rows: rows.filter((row): row is VersionedRow & SchemaRow => row.digest !== null), now };
   }
 
   /** @returns the digests of the rows that were as they had been read, and were written */

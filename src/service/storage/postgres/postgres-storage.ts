@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import type { Stock } from '../../seed/stock.ts';
+import type { SeedStock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
 import type { ServiceStorage } from '../storage.ts';
 import { Connections } from './connections.ts';
 import { postgresKeys } from './keys.ts';
 import { postgresPets } from './pets.ts';
-import { LOOK, type Look, prepare, requirePrepared, type Seen, seenIn } from './schema.ts';
+import { prepare, requirePrepared, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
 /**
  * What a change needs: a pet and a key are written as they are, by the role that serves, with what a look learns. Rows that others hold
@@ -18,7 +18,7 @@ const TRY = `WITH pet AS (
   ), key AS (
     UPDATE petstock_service.keys SET strikes = strikes
     WHERE digest = (SELECT digest FROM petstock_service.keys ORDER BY digest LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-  ), changed AS (UPDATE petstock_service.service SET version = version RETURNING single) ${LOOK}, changed`;
+  ), changed AS (UPDATE petstock_service.service SET version = version RETURNING single) ${SELECT_SCHEMA}, changed`;
 
 /** How long what is under way may take when the store is closed. */
 const UNFINISHED_MS = 2_000;
@@ -32,7 +32,7 @@ const UNFINISHED_MS = 2_000;
  */
 export async function openPostgres(
   urls: readonly string[],
-  stock: Stock,
+  stock: SeedStock,
   clock: Clock,
   onlyLooks = false,
 ): Promise<ServiceStorage> {
@@ -41,7 +41,7 @@ export async function openPostgres(
     await connections.requireSessions();
     if (onlyLooks) await requirePrepared(connections);
     const isNew = !onlyLooks && (await prepare(connections, stock));
-    return storeOf(connections, clock, seenIn((await connections.read<Look>(LOOK))[0]), isNew);
+    return storeOf(connections, clock, seenIn((await connections.read<SchemaRow>(SELECT_SCHEMA))[0]), isNew);
   } catch (error) {
     await connections.close();
     throw error;
@@ -65,7 +65,7 @@ function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boo
   const check = async () => {
     const failed = connections.failedChanges;
     const isProven = failed === proof.failed && Math.abs(clock.now() - proof.at) < PROOF_MS;
-    const rows = await (isProven ? connections.read<Look>(LOOK) : connections.change<Look>(TRY));
+    const rows = await (isProven ? connections.read<SchemaRow>(SELECT_SCHEMA) : connections.change<SchemaRow>(TRY));
     if (!isProven) proof = { at: clock.now(), failed };
     onSeen(seenIn(rows[0]));
   };

@@ -1,4 +1,4 @@
-import type { Stock, StockItem } from '../../seed/stock.ts';
+import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import type { Client, Connections } from './connections.ts';
 
@@ -72,7 +72,7 @@ export interface Seen {
   readonly moved: number;
 }
 
-export interface Look {
+export interface SchemaRow {
   readonly now: bigint;
   readonly ahead: bigint;
   readonly version: number;
@@ -80,17 +80,17 @@ export interface Look {
 }
 
 /** Looked at with each admission, so that a replica notices at once that the tables are not its own any more. */
-export const LOOK = `SELECT ${NOW} AS now, ahead, version, oldest FROM petstock_service.service`;
+export const SELECT_SCHEMA = `SELECT ${NOW} AS now, ahead, version, oldest FROM petstock_service.service`;
 
 /** @throws StorageError if the tables are of a version that this program can't work with */
-export function seenIn(row: Look | undefined): Seen {
+export function seenIn(row: SchemaRow | undefined): Seen {
   if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
   requireKnown(row);
   return { now: Number(row.now), moved: Number(row.ahead) };
 }
 
 /** `oldest` is the lowest version whose program may use the tables as they are. */
-function requireKnown({ version, oldest }: Pick<Look, 'version' | 'oldest'>): void {
+function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
     `The tables of the service are of a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}): use that version`,
@@ -104,7 +104,7 @@ function requireKnown({ version, oldest }: Pick<Look, 'version' | 'oldest'>): vo
  * @returns whether they were not there
  * @throws StorageError if they are of a later version that this program can't work with, or the user may not make them
  */
-export async function prepare(connections: Connections, stock: Stock): Promise<boolean> {
+export async function prepare(connections: Connections, stock: SeedStock): Promise<boolean> {
   if ((await versionIn(connections)) >= MIGRATIONS.length) return false;
   return connections.transact(async (client) => {
     await withoutTimeouts(client);
@@ -137,7 +137,7 @@ async function versionIn(database: { read(text: string): Promise<readonly object
   );
   if (table === undefined) return 0;
   const rows = await database.read('SELECT to_json(s) AS service FROM petstock_service.service AS s');
-  const [row] = rows as readonly { readonly service: Partial<Look> }[];
+  const [row] = rows as readonly { readonly service: Partial<SchemaRow> }[];
   const { version = 0, oldest = version } = row?.service ?? {};
   requireKnown({ version, oldest });
   return version;
@@ -162,7 +162,7 @@ export async function patiently(client: Client, text: string, values: readonly u
 const CHUNK = 5_000;
 
 /** Puts all of a stock into tables that are empty. */
-export async function fillStock(client: Client, { items, orders }: Stock): Promise<void> {
+export async function fillStock(client: Client, { items, orders }: SeedStock): Promise<void> {
   await putItems(client, items);
   if (orders.length === 0) return;
   await patiently(

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isSqliteError, sqlite } from '../../../shared/sqlite-engine.ts';
-import type { Stock, StockItem } from '../../seed/stock.ts';
+import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patiently } from './database.ts';
 
@@ -55,7 +55,7 @@ export const CURRENT = 5n;
  * of an earlier version to this one, once.
  * @returns whether it was new
  */
-export async function prepareDatabase(database: Database, stock: Stock): Promise<boolean> {
+export async function prepareDatabase(database: Database, stock: SeedStock): Promise<boolean> {
   const before = versionOf(database);
   // Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that.
   await patiently(() => database.exec('PRAGMA journal_mode = WAL'));
@@ -110,7 +110,7 @@ export function laterVersion(file: string, version: bigint): StorageError {
 }
 
 /** Puts all of a stock into tables that are empty. */
-export function fillStock(database: Database, { items, orders }: Stock): void {
+export function fillStock(database: Database, { items, orders }: SeedStock): void {
   putItems(database, items);
   const insert = database.prepare('INSERT INTO orders (body) VALUES (?)');
   for (const body of orders) insert.run(body);

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../clock.ts';
-import type { Stock } from '../../seed/stock.ts';
+import type { SeedStock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
 import { type ServiceStorage, StorageError } from '../storage.ts';
 import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, patiently, prepareOnce } from './database.ts';
@@ -34,12 +34,17 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
 /**
  * Opens the embedded store: one SQLite file in write-ahead mode, or a database in memory. A new file is created and filled with the
  * stock. Several processes may share a file. A clock that was moved is of one process.
- * @param onlyLooks whether nothing is to be made or changed: then the file has to be there, and of this version
+ * @param readOnly whether nothing is to be made or changed: then the file has to be there, and of this version
  */
-export async function openSqlite(file: string, stock: Stock, clock: Clock, onlyLooks = false): Promise<ServiceStorage> {
-  const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly: onlyLooks }));
+export async function openSqlite(
+  file: string,
+  stock: SeedStock,
+  clock: Clock,
+  readOnly = false,
+): Promise<ServiceStorage> {
+  const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly }));
   try {
-    const isNew = !onlyLooks && (await prepareDatabase(database, stock));
+    const isNew = !readOnly && (await prepareDatabase(database, stock));
     if (versionOf(database) !== CURRENT) throw new StorageError(`${file} has no stock of this version yet`);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return { isNew, ...storeOf(file, database, clock) };

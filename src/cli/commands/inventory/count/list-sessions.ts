@@ -8,12 +8,12 @@ import { targetName } from '../../../../shared/target.ts';
 import type { SqliteConnection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { lookAtOwnTables, withOwnTables } from '../../../invocation/state-access.ts';
+import { readLocalTables, withLocalTables } from '../../../invocation/state-access.ts';
 
 /** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
 export function withSessions<T>(invocation: Invocation, work: (sessions: CountSessions) => Promise<T>): Promise<T> {
   const use = { ...invocation, command: 'inventory count' };
-  return withOwnTables(use, (connection) => work(sessionsIn(connection, invocation)));
+  return withLocalTables(use, (connection) => work(sessionsIn(connection, invocation)));
 }
 
 function sessionsIn(connection: SqliteConnection, { context, messages }: Invocation): CountSessions {
@@ -23,7 +23,7 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
 
 /** @param closed whether those that are finished are listed, too */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
-  const found = await lookAtOwnTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
+  const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
   await invocation.results.print(sessionsView(named, targetName(invocation.target)));
 }

@@ -36,7 +36,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   const { flags } = options;
   if (!options.dryRun && options.to === undefined) {
     invocation.questions.requireAnswer({
-      look: commandFor(chosenWords(options), { ...flags, dryRun: true }, invocation),
+      previewCommand: commandFor(chosenWords(options), { ...flags, dryRun: true }, invocation),
     });
   }
   const writeFile = await changeFileWriter(invocation, options);
