@@ -1,4 +1,4 @@
-import { type Noted, type ObservedAnswer, OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { type ObservationResult, type Permit, PermitExpiredError, type ResponseHead } from '../rate-limit/governor.ts';
 import {
   CertificateError,
   FailureError,
@@ -9,7 +9,7 @@ import {
 } from '../shared/errors.ts';
 import { isOfGateway } from '../shared/http-status.ts';
 import { isBelow, shownUrl } from './base-url.ts';
-import { type Answer, type ExchangeOptions, exchange } from './exchange.ts';
+import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchange.ts';
 import { errorOf, NetworkFault } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -19,7 +19,7 @@ export type AttemptEnd<T> =
   /** A 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
   /** It did not leave. */
-  | { readonly kind: 'superseded'; readonly error: OvertakenError }
+  | { readonly kind: 'superseded'; readonly error: PermitExpiredError }
   /** `url`: below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
@@ -38,19 +38,19 @@ const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
  *
  * @param use reads any answer that is not handled here
  * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
- *   whether the request is certain not to have been carried out (`unsent`) and whether it may be later (`mayStillArrive`)
+ *   whether the request is certain not to have been carried out (`release`) and whether it may be later (`mayStillArrive`)
  */
 export async function attempt<T>(
   request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
   permit: Permit,
   options: AttemptOptions,
-  use: (answer: Answer) => Promise<T>,
+  use: (answer: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptEnd<T>> {
   let hasLeft = false;
   let hasArrived = false;
-  let noted: Noted | undefined;
-  const observe = (answer: Answer): Promise<AttemptEnd<T>> => {
-    noted = permit.answered(answer);
+  let noted: ObservationResult | undefined;
+  const observe = (answer: ReceivedResponse): Promise<AttemptEnd<T>> => {
+    noted = permit.recordResponse(answer);
     return judge(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
   try {
@@ -61,23 +61,23 @@ export async function attempt<T>(
     const arriving = () => {
       hasArrived = true;
     };
-    return await exchange({ method, url, headers, body, leaving: permit.leave, arriving }, options, observe);
+    return await exchange({ method, url, headers, body, leaving: permit.beginSend, arriving }, options, observe);
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
-    if (error instanceof OvertakenError) return { kind: 'superseded', error };
+    if (error instanceof PermitExpiredError) return { kind: 'superseded', error };
     const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
     const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
     const asked = isGarbled ? garbledAnswer : askedByProxy(error);
-    if (asked !== undefined) noted = permit.answered(asked);
+    if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
     return afterFault(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {
-    await (noted?.written ?? (hasLeft ? permit.lost() : permit.unsent()));
+    await (noted?.persisted ?? (hasLeft ? permit.forfeit() : permit.release()));
   }
 }
 
 /** A proxy that is asked too often, or can't reach the service, is not asked again before its time. The rest of its answer is not about the key. */
-function askedByProxy(error: unknown): ObservedAnswer | undefined {
+function askedByProxy(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFault ? error.refusal : undefined;
   if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
   return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
@@ -110,14 +110,14 @@ function afterFault(error: unknown, url: string, { isGarbled, retryAfter, withFa
 /** The request did not get to where it would have been carried out. */
 function certainlyUnsent(error: unknown): boolean {
   if (error instanceof NetworkFault) return error.unconnected;
-  return error instanceof OvertakenError || (error instanceof FailureError && error.unsent);
+  return error instanceof PermitExpiredError || (error instanceof FailureError && error.unsent);
 }
 
 async function judge<T>(
   request: Omit<HttpRequest, 'signal'>,
-  answer: Answer,
-  { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<Noted, 'retryAfter'>,
-  use: (answer: Answer) => Promise<T>,
+  answer: ReceivedResponse,
+  { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<ObservationResult, 'retryAfter'>,
+  use: (answer: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptEnd<T>> {
   const { status } = answer;
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer, baseUrl) };
@@ -157,7 +157,7 @@ function certificateFailure(url: string, fault: NetworkFault): CertificateError 
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
+function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
   return redirectStatuses.has(status);
 }
 
@@ -165,7 +165,11 @@ function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
  * Where a redirect leads.
  * @throws FailureError for one that would show the key to anything but the base URL, or turn a write into something else
  */
-function redirectTarget(request: Pick<HttpRequest, 'method' | 'url'>, answer: Answer, baseUrl: string): string {
+function redirectTarget(
+  request: Pick<HttpRequest, 'method' | 'url'>,
+  answer: ReceivedResponse,
+  baseUrl: string,
+): string {
   const { status, headers } = answer;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, request.url)) {

@@ -8,7 +8,7 @@ import { redactorOf } from '../shared/redact.ts';
 import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, mostBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
-import { type Answer, Controllers } from './exchange.ts';
+import { Controllers, type ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
@@ -26,7 +26,7 @@ export interface Payload {
 }
 
 /** An answer whatever its status, without its body. */
-export interface AnswerHead {
+export interface CheckedHead {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
   /** The error for a status that is no success. */
@@ -34,7 +34,7 @@ export interface AnswerHead {
 }
 
 /** An answer as it came, whatever its status. */
-export interface RawAnswer extends AnswerHead {
+export interface RawResponse extends CheckedHead {
   readonly body: Uint8Array;
 }
 
@@ -69,7 +69,7 @@ export interface Client {
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
    * @returns the item as the service answered it
-   * @throws OvertakenError if the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
+   * @throws PermitExpiredError if the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
    *   `status` (an answer came), `mayStillArrive`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
@@ -84,15 +84,15 @@ export interface Client {
    * @param path below the base URL, with its leading slash
    * @throws FailureError for a body of more than 16 MiB
    */
-  request(method: string, path: string, body?: string | Uint8Array): Promise<RawAnswer>;
+  request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**
    * The same for a body of any length, which is given away as it comes. What fails after its first chunk is not tried again.
    * @param give is waited for; meanwhile the time-out stands still
    */
   stream(
     request: Pick<Call, 'method' | 'path' | 'body' | 'headers'>,
-    give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
-  ): Promise<AnswerHead>;
+    give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
+  ): Promise<CheckedHead>;
 }
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
@@ -116,13 +116,13 @@ export function createClient(options: ClientOptions): Client {
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
-  const call = <T>(outgoing: Call, use: (answer: Answer) => Promise<T>): Promise<T> =>
+  const call = <T>(outgoing: Call, use: (answer: ReceivedResponse) => Promise<T>): Promise<T> =>
     sendCall(outgoing, use).catch((error) => {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
     { method, path, body, headers: own, signal, ...tries }: Call,
-    use: (answer: Answer) => Promise<T>,
+    use: (answer: ReceivedResponse) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
@@ -141,7 +141,7 @@ export function createClient(options: ClientOptions): Client {
       const text = await answer.text({ most: mostBytes.payload, of: name });
       return { value: decodeJson(text, { name }), headers: answer.headers };
     });
-  const getInventory = (read: ReadOptions, use: (answer: Answer) => Promise<void>): Promise<void> =>
+  const getInventory = (read: ReadOptions, use: (answer: ReceivedResponse) => Promise<void>): Promise<void> =>
     call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
       if (!isOk(answer)) throw await errorOf(answer);
       await use(answer);
@@ -177,15 +177,15 @@ function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, s
   };
 }
 
-async function rawAnswer(answer: Answer, of: string): Promise<RawAnswer> {
+async function rawAnswer(answer: ReceivedResponse, of: string): Promise<RawResponse> {
   const body = await answer.bytes({ most: mostBytes.payload, of });
   return { ...headOf(answer, body), body };
 }
 
 async function streamedAnswer(
-  answer: Answer,
-  give: (chunk: Uint8Array, head: Pick<AnswerHead, 'status' | 'headers'>) => Promise<void>,
-): Promise<AnswerHead> {
+  answer: ReceivedResponse,
+  give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
+): Promise<CheckedHead> {
   // The words of an error are read once more when it is over.
   const words = new HeldBytes();
   let length = 0;
@@ -203,17 +203,17 @@ async function streamedAnswer(
   return headOf(answer, length <= mostBytes.item ? words.bytes : Buffer.alloc(0));
 }
 
-function headOf(answer: Answer, body: Uint8Array): AnswerHead {
+function headOf(answer: ReceivedResponse, body: Uint8Array): CheckedHead {
   const { status, headers, redact } = answer;
   const text = () => Buffer.from(body).toString('utf8');
   return { status, headers, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text(), { redact }) };
 }
 
 /** The statuses of an operation that was carried out. A 202 has not yet, a 206 is a part. */
-function isOk({ status }: Answer): boolean {
+function isOk({ status }: ReceivedResponse): boolean {
   return status === 200;
 }
 
-function succeeded({ status }: Answer): boolean {
+function succeeded({ status }: ReceivedResponse): boolean {
   return status >= 200 && status <= 299;
 }

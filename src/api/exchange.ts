@@ -15,7 +15,7 @@ import { describe, NetworkFault } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** An answer whose body has been decoded from its content encoding. */
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
   /** The body as it comes. Once only. @throws NetworkFault, and the reason of `interrupted` */
@@ -59,7 +59,7 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 export async function exchange<T>(
   request: LeavingRequest,
   options: ExchangeOptions,
-  use: (answer: Answer) => Promise<T>,
+  use: (answer: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const current = new Exchange(options);
   try {
@@ -71,7 +71,7 @@ export async function exchange<T>(
 }
 
 /** One request, and its answer once the head of that has come. */
-class Exchange implements Answer {
+class Exchange implements ReceivedResponse {
   readonly #options: ExchangeOptions;
   readonly #controller: AbortController;
   readonly #timeLimit: TimeLimit;
@@ -110,7 +110,7 @@ class Exchange implements Answer {
     return this.#answer.headers;
   }
 
-  get redact(): Answer['redact'] {
+  get redact(): ReceivedResponse['redact'] {
     return this.#options.redact;
   }
 

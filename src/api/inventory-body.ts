@@ -2,7 +2,7 @@ import type { ItemColumns } from '../inventory/item-columns.ts';
 import { grouped, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
-import type { Answer } from './exchange.ts';
+import type { ReceivedResponse } from './exchange.ts';
 import { NetworkFault } from './failures.ts';
 import { InventoryScanner } from './scanner/scanner.ts';
 
@@ -21,7 +21,10 @@ export interface ReadInventoryOptions {
  *
  * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
  */
-export async function readInventory(answer: Answer, { give, onUnreadable }: ReadInventoryOptions): Promise<void> {
+export async function readInventory(
+  answer: ReceivedResponse,
+  { give, onUnreadable }: ReadInventoryOptions,
+): Promise<void> {
   // Until something was given away the list may be read anew.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));

@@ -4,7 +4,7 @@ import type { Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptEnd, type AttemptOptions, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';
-import type { Answer } from './exchange.ts';
+import type { ReceivedResponse } from './exchange.ts';
 import { inWordsOf } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -42,7 +42,7 @@ const maxRedirects = 5;
 export async function send<T>(
   request: Outgoing,
   options: SendOptions,
-  use: (answer: Answer) => Promise<T>,
+  use: (answer: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const tries = new Tries(request, options);
   try {
@@ -61,12 +61,12 @@ export async function send<T>(
 
 /**
  * Sends a request once, with a permit that was got before.
- * @throws OvertakenError if the permit holds no longer and nothing was sent; else as `send`
+ * @throws PermitExpiredError if the permit holds no longer and nothing was sent; else as `send`
  */
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
   options: AttemptOptions,
-  use: (answer: Answer) => Promise<T>,
+  use: (answer: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const end = await attempt(request, request.permit, options, use);
   if (end.kind === 'done') return end.value;

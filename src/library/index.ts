@@ -37,9 +37,9 @@ export {
   type CallOptions,
   createPetstoreClient,
   type PetstoreClient,
-  type PlainAnswer,
   type PlainCallOptions,
-  type RequestAnswer,
+  type PlainResponse,
+  type RequestResult,
 } from './petstore-client.ts';
 export type { PlainJson, PlainJsonObject, PlainOptions } from './plain-json.ts';
 export type { ApplyOptions, ChangeInput, RunReport, WrittenItem } from './runs.ts';

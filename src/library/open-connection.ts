@@ -116,7 +116,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const governor = new Governor({
     ...{ clock, scope, random, limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
     bulk: options.bulk ?? false,
-    alone: state?.isFallback ?? false,
+    exclusive: state?.isFallback ?? false,
     maxWait: options.maxWait ?? 90_000,
     self: processes.self,
     isGone: (other) => processes.isGone(other),
@@ -174,10 +174,10 @@ async function openLibraryState(
   const hasState = folder !== undefined || url !== undefined;
   // The times of another clock mean nothing to others.
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
-  const { LimitsWithCopies } = await import('../rate-limit/gate-copies.ts');
+  const { LimitsWithGateFiles } = await import('../rate-limit/limits-with-gate-files.ts');
   const warn = (line: string) => tell(onWarning, line);
   const copies = { folder, url, clock, runtimeFolders: runtimeFolders(process.env), warn };
-  const withoutState = { state: undefined, limits: new LimitsWithCopies(memory, { ...copies, isBrief: true }) };
+  const withoutState = { state: undefined, limits: new LimitsWithGateFiles(memory, { ...copies, isBrief: true }) };
   if (!hasState) return withoutState;
   const options = { ...copies, need, processes, random: Math.random, command: 'a program', user: userOf({}) };
   try {

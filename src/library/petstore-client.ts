@@ -50,15 +50,15 @@ export interface CallOptions {
 export interface PlainCallOptions extends CallOptions, PlainOptions {}
 
 /** A response body that the specification leaves undefined, as plain data. */
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly value: PlainJson;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** A raw response of any status. */
-export interface RequestAnswer {
+export interface RequestResult {
   readonly status: number;
-  readonly headers: PlainAnswer['headers'];
+  readonly headers: PlainResponse['headers'];
   readonly body: Uint8Array;
   /** The body as plain data; undefined if it is no JSON. */
   readonly value: PlainJson | undefined;
@@ -105,8 +105,8 @@ export interface PetstoreClient {
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
   /** Deprecated by the service. */
-  getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainAnswer>;
-  listOrders(options?: PlainCallOptions): Promise<PlainAnswer>;
+  getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainResponse>;
+  listOrders(options?: PlainCallOptions): Promise<PlainResponse>;
   /** The runs of this service in the history, the newest first. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
   /**
@@ -128,7 +128,7 @@ export interface PetstoreClient {
     path: string,
     body?: string | Uint8Array | undefined,
     options?: PlainCallOptions,
-  ): Promise<RequestAnswer>;
+  ): Promise<RequestResult>;
   /**
    * Waits for pending calls, flushes buffered records, and closes the connections and the state. Later calls throw
    * UsageError.
@@ -239,7 +239,7 @@ function requireState({ state }: LibraryConnection): State {
 function plainAnswer(
   { value, headers }: Awaited<ReturnType<Client['getPet']>>,
   options: PlainOptions = {},
-): PlainAnswer {
+): PlainResponse {
   return { value: plainJson(value, options), headers };
 }
 

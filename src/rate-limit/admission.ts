@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { AdmissionWaiter, RecordBuffer } from './admission-waiter.ts';
 import {
   type GovernorOptions,
   memoizePerTick,
-  type ObservedAnswer,
-  OvertakenError,
   type Permit,
+  type PermitCount,
+  PermitExpiredError,
   type Permits,
+  type ResponseHead,
   type SeenRateLimit,
-  type Wanted,
 } from './governor.ts';
 import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
 import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
-import type { AnswerRecord, EndRecord, LimitRecord } from './records.ts';
-import type { Wish } from './rules.ts';
-import { RecordBuffer, Turn } from './turn.ts';
+import type { EndRecord, LimitRecord, ResponseRecord } from './records.ts';
+import type { AdmissionRequest } from './rules.ts';
 
 const nothing = { text: undefined, time: undefined };
 
@@ -24,8 +24,8 @@ const nothing = { text: undefined, time: undefined };
 export class Governor {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
-  readonly #turn: Turn;
-  readonly #wish: Omit<Wish, 'least'>;
+  readonly #waiter: AdmissionWaiter;
+  readonly #wish: Omit<AdmissionRequest, 'minPermits'>;
   /** A name that no other governor has. */
   readonly #name = randomBytes(8).toString('base64url');
   readonly #own = new Set<string>();
@@ -40,18 +40,18 @@ export class Governor {
   #sent = 0;
   #hasWarned = false;
   /** The last `Date` of an answer as it came, and read: those of a second are the same. */
-  #date: { readonly text: ObservedAnswer['headers']['date']; readonly time: number | undefined } = nothing;
+  #date: { readonly text: ResponseHead['headers']['date']; readonly time: number | undefined } = nothing;
   /** The last answer that carried its limits. */
-  #lastLimits: AnswerRecord | undefined;
+  #lastLimits: ResponseRecord | undefined;
 
   constructor(options: GovernorOptions) {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
-    this.#turn = new Turn(options, this.#buffer, this.#own, () => this.#beginWait());
+    this.#waiter = new AdmissionWaiter(options, this.#buffer, this.#own, () => this.#beginWait());
     this.#look = memoizePerTick(options.clock, () => options.limits.peek(options.scope), {
       written: () => this.#buffer.writes,
     });
-    this.#wish = { bulk: options.bulk ?? false, ...(options.alone && { alone: true }) };
+    this.#wish = { bulk: options.bulk ?? false, ...(options.exclusive && { exclusive: true }) };
   }
 
   /** The last limits that an answer carried in this process. */
@@ -66,15 +66,15 @@ export class Governor {
    * @throws the signal's reason once it is aborted
    */
   async admit(signal: AbortSignal): Promise<Permit> {
-    const [permit] = await this.admitSeveral({ least: 1, most: 1 }, signal);
+    const [permit] = await this.admitSeveral({ min: 1, max: 1 }, signal);
     return permit;
   }
 
   /**
-   * The same for several requests at once, in one transaction: at least `least`, at most `most`. Only one if no more than a
-   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `least`.
+   * The same for several requests at once, in one transaction: at least `minPermits`, at most `max`. Only one if no more than a
+   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `minPermits`.
    */
-  admitSeveral(want: Wanted, signal: AbortSignal): Promise<Permits> {
+  admitSeveral(want: PermitCount, signal: AbortSignal): Promise<Permits> {
     const turn = this.#line.then(() => this.#admitNext(want, signal));
     this.#line = turn.catch(() => {});
     return want.beforeWait === undefined ? turn : this.#holding(want.beforeWait, turn);
@@ -99,15 +99,15 @@ export class Governor {
     return this.#buffer.flush();
   }
 
-  async #admitNext(want: Wanted, signal: AbortSignal): Promise<Permits> {
-    this.#turn.begin();
+  async #admitNext(want: PermitCount, signal: AbortSignal): Promise<Permits> {
+    this.#waiter.begin();
     for (;;) {
       signal.throwIfAborted();
       const { permits, state } = await this.#claim(want);
       const [first, ...others] = permits;
       if (first !== undefined) return [first, ...others];
       try {
-        await this.#turn.wait(state, { ...this.#wish, least: want.least }, signal);
+        await this.#waiter.wait(state, { ...this.#wish, minPermits: want.min }, signal);
       } finally {
         this.#isWaiting = false;
       }
@@ -120,12 +120,12 @@ export class Governor {
   }
 
   /** Takes as many places as there are, in one transaction. */
-  async #claim({ least, most }: Wanted): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
+  async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
     const { clock, lease, env, self } = this.#options;
     const [at, boot] = [clock.monotonic(), clock.boot()];
-    const ids = Array.from({ length: most }, () => this.#nextId());
+    const ids = Array.from({ length: max }, () => this.#nextId());
     const records: LimitRecord[] = [
-      { type: 'intent', ids, least, by: ownerOf(self), at, expires: at + lease, ...this.#wish },
+      { type: 'intent', ids, minPermits: min, by: ownerOf(self), at, expires: at + lease, ...this.#wish },
     ];
     if (!isSameBoot(this.#boot, boot)) records.unshift({ type: 'start', boot, env, at, wall: clock.now() });
     const state = await this.#buffer.fold(records);
@@ -144,19 +144,19 @@ export class Governor {
     const { clock } = this.#options;
     let leftAt: number | undefined;
     return {
-      leave: () => {
+      beginSend: () => {
         this.#checkLeave(id);
         leftAt = clock.monotonic();
       },
-      answered: (answer) => {
+      recordResponse: (answer) => {
         const record = this.#observe(answer, id, leftAt);
-        const written = this.#end(record);
+        const persisted = this.#end(record);
         this.#tell(record);
         const { retryAfter } = record;
-        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), written };
+        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), persisted };
       },
-      lost: () => this.#end({ type: 'lost', id }),
-      unsent: () => this.#end({ type: 'unsent', id }),
+      forfeit: () => this.#end({ type: 'lost', id }),
+      release: () => this.#end({ type: 'unsent', id }),
     };
   }
 
@@ -165,11 +165,11 @@ export class Governor {
     const at = this.#options.clock.monotonic();
     const request = inFlight.get(id);
     const isOver = request === undefined || at >= request.expires || at < gate.at || this.#buffer.hasGate;
-    if (isOver) throw new OvertakenError();
+    if (isOver) throw new PermitExpiredError();
   }
 
   /** @param leftAt when its request left, by the monotonic clock */
-  #observe(answer: ObservedAnswer, id: string, leftAt: number | undefined): AnswerRecord {
+  #observe(answer: ResponseHead, id: string, leftAt: number | undefined): ResponseRecord {
     const { clock, limits, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
     const known = () => {
@@ -187,7 +187,7 @@ export class Governor {
   }
 
   /** Calls whoever wants to know, once the record is kept: what they throw loses no gate. */
-  #tell(record: AnswerRecord): void {
+  #tell(record: ResponseRecord): void {
     if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;
     this.#lastLimits = record;
@@ -195,7 +195,7 @@ export class Governor {
     if (seen !== undefined) this.#options.onLimit?.(seen);
   }
 
-  #checkBelievable({ wall, retryAfter = 0 }: AnswerRecord): void {
+  #checkBelievable({ wall, retryAfter = 0 }: ResponseRecord): void {
     if (retryAfter <= longestGate || this.#hasWarned) return;
     this.#hasWarned = true;
     const year = new Date(wall + retryAfter).getUTCFullYear();
@@ -206,10 +206,10 @@ export class Governor {
   }
 
   /** Writes at once what others have to know, the rest with the next question. */
-  async #end(record: AnswerRecord | EndRecord): Promise<void> {
+  async #end(record: ResponseRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);
-    this.#turn.wake();
+    this.#waiter.wake();
     // What can't be written stays in the buffer, and the next admission fails.
     if (this.#own.size === 0 || this.#buffer.hasGate) await this.#buffer.flush().catch(() => {});
   }

@@ -13,7 +13,7 @@ import {
   windowKinds,
 } from './key-state.ts';
 import { closesGate } from './observation.ts';
-import type { AnswerRecord, IntentRecord, LimitRecord, StartRecord } from './records.ts';
+import type { IntentRecord, LimitRecord, ResponseRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 
@@ -31,19 +31,19 @@ const sameClocks = 1000;
 export function fold(state: KeyState, record: LimitRecord): void {
   switch (record.type) {
     case 'start':
-      start(state, record);
+      applyStart(state, record);
       break;
     case 'intent':
-      intend(state, record);
+      applyIntent(state, record);
       break;
     case 'answer':
-      answer(state, record);
+      applyResponse(state, record);
       break;
     case 'lost':
-      if (end(state, record.id)) countAll(state);
+      if (removeInFlight(state, record.id)) countAll(state);
       break;
     case 'unsent':
-      end(state, record.id);
+      removeInFlight(state, record.id);
   }
 }
 
@@ -51,7 +51,7 @@ export function fold(state: KeyState, record: LimitRecord): void {
  * After a restart the monotonic clock starts again from 0, and only the wall clock shows how much time has passed. Where that
  * has gone back (a machine without a battery), a gate lasts as long as when it came up, and the windows are forgotten.
  */
-function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
+function applyStart(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
   if (isSameBoot(state.boot, boot)) return;
   // Containers of one machine may have boot ids of their own, and the same clocks.
@@ -61,7 +61,7 @@ function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   }
   const restarted = state.boot !== '';
   if (restarted) {
-    for (const id of state.inFlight.keys()) if (end(state, id)) countAll(state);
+    for (const id of state.inFlight.keys()) if (removeInFlight(state, id)) countAll(state);
     const windows = Object.values(state.windows);
     if (windows.some(({ asOf }) => wall < asOf)) state.windows = {};
     const shift = wall - at - state.bootedAt;
@@ -74,18 +74,18 @@ function start(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   state.env = env;
 }
 
-function intend(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord): void {
+function applyIntent(state: KeyState, { ids, at, expires, by, ...wish }: IntentRecord): void {
   for (const [id, { expires }] of state.inFlight) {
-    if (expires <= at && end(state, id)) countAll(state);
+    if (expires <= at && removeInFlight(state, id)) countAll(state);
   }
   const decision = decide(state, at, wish);
-  if (!decision.go) return;
+  if (!decision.admitted) return;
   const request = { by, sentAt: at, expires, probe: decision.probe, overBefore: state.over };
   for (const id of ids.slice(0, decision.permits)) state.inFlight.set(id, request);
 }
 
 /** @returns the request, if it was in flight */
-function end(state: KeyState, id: string): InFlight | undefined {
+function removeInFlight(state: KeyState, id: string): InFlight | undefined {
   const request = state.inFlight.get(id);
   if (state.inFlight.delete(id)) state.over += 1;
   return request;
@@ -98,15 +98,15 @@ function countAll(state: KeyState): void {
   }
 }
 
-function answer(state: KeyState, record: AnswerRecord): void {
+function applyResponse(state: KeyState, record: ResponseRecord): void {
   const { id, at, wall, status } = record;
-  const request = end(state, id);
+  const request = removeInFlight(state, id);
   const sentAt = sentAtOf(request);
   state.bootedAt = wall - at;
-  tellTime(state, record, request);
-  learn(state, record, request);
-  if (status === 429) refuse(state, record, sentAt);
-  else if (closesGate(record)) hold(state, record);
+  updateClock(state, record, request);
+  updateWindows(state, record, request);
+  if (status === 429) closeGateAfter429(state, record, sentAt);
+  else if (closesGate(record)) closeGateForOutage(state, record);
   else if (sentAt >= state.gate.at) {
     state.halfOpen = false;
     state.episodes = 0;
@@ -119,7 +119,7 @@ function sentAtOf(request: InFlight | undefined): number {
 }
 
 /** An answer that came so late that its request had been given up says nothing of the clock. */
-function tellTime(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
+function updateClock(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { date, wall, at } = record;
   if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
   if (request === undefined) return;
@@ -131,7 +131,7 @@ function tellTime(state: KeyState, record: AnswerRecord, request: InFlight | und
 }
 
 /** Reports whether an answer tells of a minute window that has not been told of before. */
-function isFirstOfWindow(state: KeyState, { reset, at }: AnswerRecord): boolean {
+function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolean {
   const { minute } = state.windows;
   const now = serviceTime(state, at);
   if (minute === undefined || reset === undefined || now === undefined) return false;
@@ -139,7 +139,7 @@ function isFirstOfWindow(state: KeyState, { reset, at }: AnswerRecord): boolean 
 }
 
 /** Takes the headers in. The window that they don't name is counted down, or, if it has ended, forgotten. */
-function learn(state: KeyState, record: AnswerRecord, request: InFlight | undefined): void {
+function updateWindows(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;
   const now = serviceTime(state, at) ?? wall;
   if (limit === undefined || remaining === undefined || reset === undefined || reset - now > longestWindow) {
@@ -179,22 +179,22 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
  * Raises the gate, never lowers it. A request that was sent before the gate lifted belongs to the episode that raised
  * it, so only the first after it counts as another.
  */
-function refuse(state: KeyState, record: AnswerRecord, sentAt: number): void {
+function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;
   if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
   const now = Math.min(record.date ?? Number.POSITIVE_INFINITY, serviceTime(state, at) ?? wall);
   const untilReset = reset === undefined || reset <= now || reset - now > longestWindow ? undefined : reset - now;
   const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
-  raise(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
+  raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }
 
 /** A wait that a gateway asks for closes the gate like a 429, but nothing was asked too often. */
-function hold(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: AnswerRecord): void {
+function closeGateForOutage(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: ResponseRecord): void {
   const length = withJitter(retryAfter, random);
-  raise(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });
+  raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });
 }
 
-function raise(state: KeyState, gate: Gate): void {
+function raiseGate(state: KeyState, gate: Gate): void {
   const raised = believable(gate);
   state.halfOpen = true;
   if (raised.at > state.gate.at) state.gate = raised;

@@ -46,7 +46,7 @@ export class GateFiles {
         const copy = this.#read(folder, scope, kind);
         if (copy === undefined) return [];
         if (this.#holds(copy.state)) return [copy];
-        tryTo(() => this.#remove(folder, scope, kind, (now) => !this.#holds(now.state)));
+        orUndefined(() => this.#remove(folder, scope, kind, (now) => !this.#holds(now.state)));
         return [];
       }),
     );
@@ -56,7 +56,7 @@ export class GateFiles {
   remove(scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {
     for (const folder of this.#folders) {
       const copy = this.#read(folder, scope, kind);
-      if (copy !== undefined && isMeant(copy)) tryTo(() => this.#remove(folder, scope, kind, isMeant));
+      if (copy !== undefined && isMeant(copy)) orUndefined(() => this.#remove(folder, scope, kind, isMeant));
     }
   }
 
@@ -103,14 +103,14 @@ export class GateFiles {
 
   /** Returns the keys that have copies. */
   scopes(): readonly string[] {
-    const names = this.#folders.flatMap((folder) => tryTo(() => readdirSync(folder)) ?? []);
+    const names = this.#folders.flatMap((folder) => orUndefined(() => readdirSync(folder)) ?? []);
     return [...new Set(names.flatMap((name) => /^(?:gate|told)-(.+)\.json$/.exec(name)?.[1] ?? []))];
   }
 
   #read(folder: string, scope: string, kind: CopyKind): GateCopy | undefined {
     const file = fileOf(folder, scope, kind);
     // It is asked before each request: an error would cost more.
-    const copy = existsSync(file) ? tryTo(() => parse(readPrivateFile(file)?.text)) : undefined;
+    const copy = existsSync(file) ? orUndefined(() => parse(readPrivateFile(file)?.text)) : undefined;
     if (copy === undefined) return undefined;
     this.begin(copy.state);
     return { ...copy, kind };
@@ -165,7 +165,7 @@ function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
 }
 
 /** Returns undefined if it fails: a copy that can't be used is none. */
-export function tryTo<T>(work: () => T): T | undefined {
+export function orUndefined<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {

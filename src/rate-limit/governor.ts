@@ -15,56 +15,56 @@ export interface RateLimit {
   readonly reset: number;
 }
 
-export interface Wanted {
+export interface PermitCount {
   /** 2: a read and the write that relies on it, with no wait between them. */
-  readonly least: 1 | 2;
-  /** Not less than `least`. */
-  readonly most: number;
+  readonly min: 1 | 2;
+  /** Not less than `min`. */
+  readonly max: number;
   /** Called before the limit is waited for, maybe more than once: gives back what others would wait for meanwhile. Never rejects. */
   beforeWait?(): Promise<void>;
 }
 
 /**
- * Permission to send one request. Call exactly one of `answered`, `lost` and `unsent`, once. None of them rejects: a
+ * Permission to send one request. Call exactly one of `recordResponse`, `forfeit` and `release`, once. None of them rejects: a
  * record that can't be written stays buffered, and the next admission or `flush` fails instead.
  */
 export interface Permit {
   /**
    * Called when the request is about to leave: the process may have been stopped since it was admitted, or the
    * connection may have taken its time. Never waits.
-   * @throws OvertakenError if the permit holds no longer
+   * @throws PermitExpiredError if the permit holds no longer
    */
-  leave(): void;
+  beginSend(): void;
   /**
    * The head of an answer came. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. Nothing leaves this process
    * from this call on, and no other process once the store has it: after the transaction under way, if any, and its own.
    */
-  answered(answer: ObservedAnswer): Noted;
+  recordResponse(answer: ResponseHead): ObservationResult;
   /** No answer came. Whether the service counted the request is unknown. */
-  lost(): Promise<void>;
+  forfeit(): Promise<void>;
   /** It was not sent. */
-  unsent(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** Gives back permits that are not used after all, and takes them out of the list. */
-export async function giveBack(permits: Permit[]): Promise<void> {
-  for (const permit of permits.splice(0)) await permit.unsent();
+export async function releaseAll(permits: Permit[]): Promise<void> {
+  for (const permit of permits.splice(0)) await permit.release();
 }
 
 /** Returns a handler of a failure: gives back permits that were not used, and throws it again. */
-export function givingBack(permits: readonly Permit[]): (error: unknown) => Promise<never> {
+export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) => Promise<never> {
   return async (error) => {
-    for (const permit of permits) await permit.unsent();
+    for (const permit of permits) await permit.release();
     throw error;
   };
 }
 
 /** What became of an answer. */
-export interface Noted {
+export interface ObservationResult {
   /** The wait that it asks for, in milliseconds, as far as that is believed; undefined if it asks for none. */
   readonly retryAfter: number | undefined;
   /** Resolves once others know of it, or can't be told. Never rejects. */
-  readonly written: Promise<void>;
+  readonly persisted: Promise<void>;
 }
 
 export type Permits = readonly [Permit, ...Permit[]];
@@ -72,11 +72,11 @@ export type Permits = readonly [Permit, ...Permit[]];
 /**
  * The permit expired before the request was sent: a gate closed, or the permit's time ran out. Admit the request again.
  */
-export class OvertakenError extends Error {
-  override readonly name = 'OvertakenError';
+export class PermitExpiredError extends Error {
+  override readonly name = 'PermitExpiredError';
 }
 
-export interface ObservedAnswer {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: Headers;
 }
@@ -108,7 +108,7 @@ export interface GovernorOptions {
   /** Leaves a small part of the limit to people. */
   readonly bulk?: boolean;
   /** One request at a time, of all processes that share the store: others use the key, and this store does not know of them. */
-  readonly alone?: boolean;
+  readonly exclusive?: boolean;
   readonly self: ProcessIdentity;
   /** As of `Processes`; without it, a process that died is noticed when the leases of its requests are over. */
   isGone?(process: ProcessIdentity): boolean;

@@ -1,15 +1,15 @@
 import { isOfGateway } from '../shared/http-status.ts';
-import type { Headers, ObservedAnswer, RateLimit, SeenRateLimit } from './governor.ts';
-import type { AnswerRecord, LimitRecord } from './records.ts';
+import type { Headers, RateLimit, ResponseHead, SeenRateLimit } from './governor.ts';
+import type { LimitRecord, ResponseRecord } from './records.ts';
 
 /** What is known of an answer besides its head. */
-export interface Receipt extends Pick<AnswerRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {
+export interface ObservationContext extends Pick<ResponseRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {
   /** The service's time as far as the `Date` of earlier answers tells it; undefined if none had one. */
   serviceTime(): number | undefined;
 }
 
 /** Returns what the head of an answer means for the store. */
-export function recordOf(answer: ObservedAnswer, receipt: Receipt, random: () => number): AnswerRecord {
+export function recordOf(answer: ResponseHead, receipt: ObservationContext, random: () => number): ResponseRecord {
   const { status, headers } = answer;
   const { id, at, wall, leftAt, date } = receipt;
   const shown = parseRateLimit(headers);
@@ -25,7 +25,7 @@ export function recordOf(answer: ObservedAnswer, receipt: Receipt, random: () =>
 const mostOff = 86_400_000;
 
 /** Returns the time by each clock that may be right: a single `Date` may be wrong, so it never shortens a wait. */
-function clocksOf({ date, wall, serviceTime }: Receipt): readonly number[] {
+function clocksOf({ date, wall, serviceTime }: ObservationContext): readonly number[] {
   const known = serviceTime();
   if (date === undefined) return [known ?? wall];
   if (known !== undefined) return [date, known];
@@ -40,7 +40,7 @@ export function closesGate(record: LimitRecord): boolean {
 }
 
 /** Returns what an answer says of its limits, for people. */
-export function seenIn({ limit, remaining, reset, date, wall }: AnswerRecord): SeenRateLimit | undefined {
+export function seenIn({ limit, remaining, reset, date, wall }: ResponseRecord): SeenRateLimit | undefined {
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // By the service's own clock if it says it, since the local one may be wrong.
   return { limit, remaining, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };

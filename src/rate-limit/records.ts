@@ -1,4 +1,4 @@
-import type { Wish } from './rules.ts';
+import type { AdmissionRequest } from './rules.ts';
 
 /** A process began to use a key. Counts if the machine has restarted since, or if the key was never used. */
 export interface StartRecord {
@@ -11,7 +11,7 @@ export interface StartRecord {
 }
 
 /** A process wants to send requests. As many of them are in flight afterwards as may leave: the first ones, or none. */
-export interface IntentRecord extends Wish {
+export interface IntentRecord extends AdmissionRequest {
   readonly type: 'intent';
   /** One for each request, unique among all processes. */
   readonly ids: readonly string[];
@@ -22,7 +22,7 @@ export interface IntentRecord extends Wish {
 }
 
 /** The head of an answer. */
-export interface AnswerRecord {
+export interface ResponseRecord {
   readonly type: 'answer';
   readonly id: string;
   readonly at: number;
@@ -49,4 +49,4 @@ export interface EndRecord {
 }
 
 /** Times named `at`, `leftAt` and `expires` are by the monotonic clock, in milliseconds. */
-export type LimitRecord = StartRecord | IntentRecord | AnswerRecord | EndRecord;
+export type LimitRecord = StartRecord | IntentRecord | ResponseRecord | EndRecord;

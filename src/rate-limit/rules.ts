@@ -5,17 +5,17 @@ import type { Window } from './window.ts';
 /** Whether requests may leave at a moment. */
 export type Decision =
   /** `permits`: how many; one if it is a probe. */
-  | { readonly go: true; readonly probe: boolean; readonly permits: number }
-  /** `until`: by the monotonic clock; undefined: until something in flight is answered. */
-  | { readonly go: false; readonly until: number | undefined };
+  | { readonly admitted: true; readonly probe: boolean; readonly permits: number }
+  /** `retryAt`: by the monotonic clock; undefined: until something in flight is answered. */
+  | { readonly admitted: false; readonly retryAt: number | undefined };
 
-export interface Wish {
+export interface AdmissionRequest {
   /** Leaves a small part of the limit to people. */
   readonly bulk: boolean;
   /** Others use the key whose requests are not seen here: one at a time. */
-  readonly alone?: boolean;
+  readonly exclusive?: boolean;
   /** How many have to go together; fewer only if a probe may go, or if a limit never leaves room for so many. */
-  readonly least: 1 | 2;
+  readonly minPermits: 1 | 2;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Wish {
  * and then as many are refused at once; a key is banned for too many refusals. With few places that is so few that
  * two windows in a row don't add up to ten. With many, others would have to take 15 of 16 places within one round trip.
  */
-function mostBesideOthers(permits: number): number {
+function maxInFlightOnSharedKey(permits: number): number {
   return Math.max(4, Math.floor(permits / 16));
 }
 
@@ -43,35 +43,40 @@ function mostBesideOthers(permits: number): number {
  *
  * @param at by the monotonic clock
  */
-export function decide(state: KeyState, at: number, { bulk, least, alone = false }: Wish): Decision {
+export function decide(
+  state: KeyState,
+  at: number,
+  { bulk, minPermits, exclusive = false }: AdmissionRequest,
+): Decision {
   // Behind a gate it is asked what will stand in the way once it has lifted.
   const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
   const windows = known.filter((window) => !hasEnded(state, window, first));
   const onlyProbe = state.halfOpen || known.length === 0 || windows.length < known.length;
-  const needed = onlyProbe ? 1 : Math.min(least, ...windows.map((window) => roomOf(state, window, bulk)));
+  const needed = onlyProbe ? 1 : Math.min(minPermits, ...windows.map((window) => windowCapacity(state, window, bulk)));
   const pending = countPending(state, at);
   // The requests of processes that have died are taken for counted, like those that were answered.
   const dead = state.inFlight.size - pending;
   const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0 || at < first) {
-    return { go: false, until: Math.max(first, ...spent.map((window) => endOf(state, window))) };
+    return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => endOf(state, window))) };
   }
   // That a window has ended is known by one response alone: others of it, from a backend that is behind, are on their way.
-  if (windows.length < known.length && state.offset?.single && pending > 0) return { go: false, until: undefined };
+  if (windows.length < known.length && state.offset?.single && pending > 0)
+    return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);
   const free = Math.min(...windows.map(room));
-  const most = alone ? needed : state.foreignRate > 0 ? mostBesideOthers(free) : free;
+  const most = exclusive ? needed : state.foreignRate > 0 ? maxInFlightOnSharedKey(free) : free;
   const permits = Math.min(most, free) - pending;
-  return permits < needed ? { go: false, until: undefined } : { go: true, probe: false, permits };
+  return permits < needed ? { admitted: false, retryAt: undefined } : { admitted: true, probe: false, permits };
 }
 
 function decideProbe(state: KeyState, at: number): Decision {
   for (const { probe, expires } of state.inFlight.values()) {
-    if (probe && expires > at) return { go: false, until: undefined };
+    if (probe && expires > at) return { admitted: false, retryAt: undefined };
   }
-  return { go: true, probe: true, permits: 1 };
+  return { admitted: true, probe: true, permits: 1 };
 }
 
 /** How many requests may be in flight at once. Where others use the key, each of ours stands for one of theirs too. */
@@ -80,7 +85,7 @@ function permitsIn({ foreignRate }: KeyState, free: number): number {
 }
 
 /** How many may be in flight in a window that has just begun; at least one, so that somebody may try. */
-function roomOf(state: KeyState, window: Window, bulk: boolean): number {
+function windowCapacity(state: KeyState, window: Window, bulk: boolean): number {
   const free = window.limit - headroom(state, window, window.toldAt, bulk);
   return Math.max(1, permitsIn(state, free));
 }
@@ -99,7 +104,7 @@ export function bulkReserve(limit: number): number {
 }
 
 /** Returns the window of the day, with what is left for others, if it has nothing left for this command. */
-export function spentDay(
+export function exhaustedDailyQuota(
   state: KeyState,
   at: number,
   bulk = false,

@@ -1,4 +1,4 @@
-import { giveBack, givingBack, type Permit } from '../rate-limit/governor.ts';
+import { type Permit, releaseAll, releaseAndRethrow } from '../rate-limit/governor.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { PetLock } from '../state/stored-pets.ts';
@@ -37,7 +37,7 @@ export async function executeInTurn(
     try {
       plan = planOf(stock);
     } finally {
-      if (plan === undefined) await reserved.permit.unsent();
+      if (plan === undefined) await reserved.permit.release();
     }
     return plan && (await execute(site, { ...plan, stock, single: { reserved } }, options, audience));
   } finally {
@@ -54,20 +54,20 @@ async function readInTurn(site: RunSite, petId: bigint, lock: PetLock, audience:
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, ...forWrite] = await lockAdmitted(site, petId, lock);
     const beforeRetry = async () => {
-      await giveBack(forWrite);
+      await releaseAll(forWrite);
       await beforeWait();
     };
     const read = { permit: forRead, beforeRetry };
-    const stock = await reader.read(new Set([petId]), read, lock.seen).catch(givingBack(forWrite));
+    const stock = await reader.read(new Set([petId]), read, lock.seen).catch(releaseAndRethrow(forWrite));
     const [held] = forWrite;
     if (held !== undefined) return { stock, reserved: { permit: held, lock } };
     // Only a probe could go, as in a new window, or it took another try: now the answer says what is left.
     const began = clock.monotonic();
-    const [permit] = await governor.admitSeveral({ least: 1, most: 1, beforeWait }, interrupted);
+    const [permit] = await governor.admitSeveral({ min: 1, max: 1, beforeWait }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;
     // A limit of one request a window has no room for both: a second look would have to wait as well.
     if (isFresh || isRepeated) return { stock, reserved: { permit, lock } };
-    await permit.unsent();
+    await permit.release();
   }
 }
 
@@ -80,10 +80,10 @@ async function lockAdmitted(site: RunSite, petId: bigint, lock: PetLock): Promis
     await releaseForNow(lock);
   };
   for (;;) {
-    const permits = await governor.admitSeveral({ least: 2, most: 2, beforeWait }, interrupted);
-    if (isEntered || (await lock.tryAcquire().catch(givingBack(permits))) === undefined) return permits;
+    const permits = await governor.admitSeveral({ min: 2, max: 2, beforeWait }, interrupted);
+    if (isEntered || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
     // Nothing is reserved while another command is waited for.
-    for (const permit of permits) await permit.unsent();
+    for (const permit of permits) await permit.release();
     await enterInTurn(site, petId, lock);
     isEntered = true;
   }

@@ -4,7 +4,7 @@ import type { ItemColumns } from '../inventory/item-columns.ts';
 import { type InventoryItem, type OutdatedStock, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
-import { givingBack } from '../rate-limit/governor.ts';
+import { releaseAndRethrow } from '../rate-limit/governor.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { ReadVersion } from '../state/decide.ts';
@@ -100,7 +100,7 @@ export class StockReader {
   ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
     const { clock, state, serviceName, target } = this.#site;
     const asked = petIds.size > mostAsked ? undefined : [...petIds];
-    const giving = givingBack(read.permit === undefined ? [] : [read.permit]);
+    const giving = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
     const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
     const readAt = clock.monotonic();
     // A run that has nothing to look at spends no request.

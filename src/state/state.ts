@@ -1,6 +1,6 @@
 import { recordedResults } from '../inventory/run-records.ts';
-import { type GateCopiesOptions, LimitsWithCopies } from '../rate-limit/gate-copies.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits-with-gate-files.ts';
 import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
@@ -11,7 +11,7 @@ import { History } from './stored-history.ts';
 import { Pets } from './stored-pets.ts';
 import { schemaVersion } from './tables.ts';
 
-export interface StateOptions extends PresenceOptions, Omit<GateCopiesOptions, 'warn'> {
+export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'warn'> {
   readonly isFallback?: boolean;
   /** How long runs are kept, in milliseconds; undefined: for ever. */
   readonly keepFor?: number | undefined;
@@ -78,7 +78,7 @@ export class State {
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;
-    this.limits = new LimitsWithCopies(engine.limits, { ...options, warn });
+    this.limits = new LimitsWithGateFiles(engine.limits, { ...options, warn });
     this.presence = new Presence(database, options);
     const highest = new HighestNumber(options.folder);
     const begun = new BegunContents(options.folder);

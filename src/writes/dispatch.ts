@@ -1,4 +1,4 @@
-import { giveBack, givingBack, OvertakenError, type Permit } from '../rate-limit/governor.ts';
+import { type Permit, PermitExpiredError, releaseAll, releaseAndRethrow } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -75,7 +75,7 @@ export class Dispatch {
     await this.#preparing;
     if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
-    await this.#reserved?.unsent();
+    await this.#reserved?.release();
   }
 
   async #work(): Promise<void> {
@@ -122,7 +122,7 @@ export class Dispatch {
       for (const group of groupsOf(rows)) await this.#intend(group, permits);
       this.#groupSize.notePrepared(clock.monotonic() - began);
     } finally {
-      for (const permit of permits) await permit.unsent();
+      for (const permit of permits) await permit.release();
       this.#preparing = undefined;
     }
   }
@@ -141,7 +141,7 @@ export class Dispatch {
       );
     });
     // The stock and what relies on it are admitted together: no wait lies between them.
-    const want = looks ? { least: 2 as const, most: most + 1 } : { least: 1 as const, most };
+    const want = looks ? { min: 2 as const, max: most + 1 } : { min: 1 as const, max: most };
     const permits = [...(await governor.admitSeveral(want, this.#outcomes.ending))];
     const waited = clock.monotonic() - began;
     const isStale =
@@ -151,7 +151,7 @@ export class Dispatch {
       (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
     // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
     this.#isOld = isStale && this.#hasLooked;
-    if (this.#isOld) for (const permit of permits.splice(1)) await permit.unsent();
+    if (this.#isOld) for (const permit of permits.splice(1)) await permit.release();
     else if (isStale) await this.#readAgain(permits);
     this.#hasLooked = permits.length === 0;
     return permits;
@@ -166,8 +166,8 @@ export class Dispatch {
       return;
     }
     const petIds = new Set(relying.map(({ petId }) => petId));
-    const beforeRetry = () => giveBack(permits);
-    const stock = await this.#options.readStock(petIds, { permit, beforeRetry }).catch(givingBack(permits));
+    const beforeRetry = () => releaseAll(permits);
+    const stock = await this.#options.readStock(petIds, { permit, beforeRetry }).catch(releaseAndRethrow(permits));
     const plain = this.#queue.filter((queued) => !dependsOnStock(queued));
     this.#queue.length = 0;
     for (const row of [...plain, ...this.#outcomes.recheck(relying, stock)]) this.#queue.push(row);
@@ -196,7 +196,7 @@ export class Dispatch {
         const isIncrement = queued.delta !== undefined;
         this.#prepared.push({ queued, permit, leaveBy: isIncrement ? Math.min(leaveBy, ofStock) : leaveBy });
       } else {
-        await permit.unsent();
+        await permit.release();
         this.#refuse(queued, grant);
       }
     }
@@ -217,16 +217,16 @@ export class Dispatch {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
     // The process may have been stopped since, and others have taken what it held. It may be stopped behind the note as well.
-    const leave = () => {
+    const beginSend = () => {
       log.leaves(queued.row);
-      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new OvertakenError();
-      permit.leave();
+      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new PermitExpiredError();
+      permit.beginSend();
     };
     try {
-      const item = await client.updateInventory(queued.petId, queued.after, { permit: { ...permit, leave } });
+      const item = await client.updateInventory(queued.petId, queued.after, { permit: { ...permit, beginSend } });
       this.#outcomes.answered(queued, item);
     } catch (error) {
-      if (error instanceof OvertakenError) this.#outcomes.notSent(queued);
+      if (error instanceof PermitExpiredError) this.#outcomes.notSent(queued);
       else this.#outcomes.failed(queued, error, leaveBy + timeout);
       const isOpen = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
       if (!isOpen) this.unsent.push(queued);
@@ -236,7 +236,7 @@ export class Dispatch {
   async #giveBack(queued: QueuedRow, permit: Permit): Promise<void> {
     this.#outcomes.notSent(queued);
     this.unsent.push(queued);
-    await permit.unsent();
+    await permit.release();
   }
 }
 

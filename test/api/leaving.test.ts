@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
-import { OvertakenError, type Permit } from '../../src/rate-limit/governor.ts';
+import { type Permit, PermitExpiredError } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
 import { answer, openServer } from './server.ts';
 import { openTransport } from './transport.ts';
@@ -26,9 +26,9 @@ test('undici asks on the open connection, right before it writes; what is kept b
   });
   expect(sentBefore).toBe(0);
   const keepBack = () => {
-    throw new OvertakenError();
+    throw new PermitExpiredError();
   };
-  await expect(ask(keepBack)).rejects.toBeInstanceOf(OvertakenError);
+  await expect(ask(keepBack)).rejects.toBeInstanceOf(PermitExpiredError);
   await ask(() => {});
   expect(seen()).toEqual({ requests: 2, connections: 1 });
 });
@@ -40,16 +40,16 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   const admit = async (): Promise<Permit> => {
     calls.push('admit');
     return {
-      leave: () => {
+      beginSend: () => {
         asked += 1;
-        if (asked === 1) throw new OvertakenError();
+        if (asked === 1) throw new PermitExpiredError();
       },
-      answered: ({ status }) => {
+      recordResponse: ({ status }) => {
         calls.push(`answered ${status}`);
-        return { retryAfter: undefined, written: Promise.resolve() };
+        return { retryAfter: undefined, persisted: Promise.resolve() };
       },
-      lost: async () => void calls.push('lost'),
-      unsent: async () => void calls.push('unsent'),
+      forfeit: async () => void calls.push('lost'),
+      release: async () => void calls.push('unsent'),
     };
   };
 

@@ -111,7 +111,7 @@ describe('an update with a permit', () => {
     const { server, client, permit, clock } = await openClient([ok]);
     const old = await permit();
     clock.advance(31_000);
-    await expect(client.updateInventory(7n, 3, { permit: old })).rejects.toMatchObject({ name: 'OvertakenError' });
+    await expect(client.updateInventory(7n, 3, { permit: old })).rejects.toMatchObject({ name: 'PermitExpiredError' });
     expect(server.requests).toHaveLength(0);
   });
 

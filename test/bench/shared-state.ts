@@ -40,7 +40,7 @@ async function measureNotices(one: Shared, other: Shared, rounds: number): Promi
     await one.limits.fold(key, [{ type: 'start', boot: 'x', env: 'staging', at, wall: clock.now() }]);
     // Only who has admitted a request reads again when it is told of a change.
     const [id, expires] = [`request ${round}`, at + 30_000];
-    await other.limits.fold(key, [{ type: 'intent', ids: [id], least: 1, by: 'other', at, expires, bulk: false }]);
+    await other.limits.fold(key, [{ type: 'intent', ids: [id], minPermits: 1, by: 'other', at, expires, bulk: false }]);
     const asked = clock.monotonic();
     await other.limits.read?.(key);
     reads.push(clock.monotonic() - asked);
@@ -74,7 +74,7 @@ async function measureAdmissions(one: Shared, rounds: number): Promise<Figure> {
     const at = clock.monotonic();
     const permit = await governor.admit(new AbortController().signal);
     times.push(clock.monotonic() - at);
-    permit.answered({ status: 200, headers: counts });
+    permit.recordResponse({ status: 200, headers: counts });
   }
   return ['admission, with the answer before it', times];
 }

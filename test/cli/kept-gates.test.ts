@@ -3,8 +3,8 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPetstoreClient } from '../../src/library/petstore-client.ts';
-import { LimitsWithCopies } from '../../src/rate-limit/gate-copies.ts';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { LimitsWithGateFiles } from '../../src/rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -132,7 +132,7 @@ describe('the copies of a state that fails', () => {
   const scope = '1'.repeat(32);
   const gate = { type: 'answer', id: 'a', status: 429, retryAfter: 60_000, at: 1000, wall: 0 } as const;
   const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
-  const intent = { type: 'intent', ids: ['b'], least: 1, by: '', at: 1000, expires: 2000, bulk: false } as const;
+  const intent = { type: 'intent', ids: ['b'], minPermits: 1, by: '', at: 1000, expires: 2000, bulk: false } as const;
 
   async function rig(...given: readonly string[]) {
     const clock = createTestClock();
@@ -156,8 +156,8 @@ describe('the copies of a state that fails', () => {
     const folder = given[0] ?? (await temporaryFolders()).state;
     const warn = (line: string) => lines.push(line);
     const openWith = (...runtimeFolders: readonly string[]) =>
-      new LimitsWithCopies(limits, { runtimeFolders, clock, warn, isBrief: true });
-    const open = (url?: string) => new LimitsWithCopies(limits, { runtimeFolders: [folder], clock, url, warn });
+      new LimitsWithGateFiles(limits, { runtimeFolders, clock, warn, isBrief: true });
+    const open = (url?: string) => new LimitsWithGateFiles(limits, { runtimeFolders: [folder], clock, url, warn });
     const failToFold = async () => {
       state.failure = full();
       await expect(open().fold(scope, [gate])).rejects.toThrow('full');
@@ -206,7 +206,11 @@ describe('the copies of a state that fails', () => {
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {
       const restarted = { ...clock, boot: () => 'next', monotonic: () => 5, now: () => clock.now() + passed };
-      return new LimitsWithCopies(new MemoryLimits(), { runtimeFolders: [folder], clock: restarted, warn: () => {} });
+      return new LimitsWithGateFiles(new MemoryLimits(), {
+        runtimeFolders: [folder],
+        clock: restarted,
+        warn: () => {},
+      });
     };
     expect(gateAfter(20_000).peek(scope).gate.at).toBe(40_005);
     expect(gateAfter(-3_600_000).peek(scope).gate.at).toBe(60_005);

@@ -19,7 +19,7 @@ while (clock.monotonic() < end) {
   const id = `${name}${tries}`;
   const at = clock.monotonic();
   const ids = [id];
-  const intent = { type: 'intent', ids, least: 1, by: name, at, expires: at + 60_000, bulk: false } as const;
+  const intent = { type: 'intent', ids, minPermits: 1, by: name, at, expires: at + 60_000, bulk: false } as const;
   const { inFlight } = await limits.fold('ab', [intent]);
   if (!inFlight.has(id)) continue;
   admitted += 1;

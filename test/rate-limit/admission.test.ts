@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { type ObservedAnswer, OvertakenError } from '../../src/rate-limit/governor.ts';
+import { PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
 import { copyOf } from '../../src/rate-limit/key-state.ts';
 import { knownLimits } from '../../src/rate-limit/known-limits.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
@@ -42,7 +42,7 @@ const asking = (retryAfter: string | undefined, resetIn = 5 * second) =>
   refused({ ...told(1, resetIn, start), 'retry-after': retryAfter });
 
 // These tests run under TZ=America/New_York.
-test.each<[string, ObservedAnswer | readonly ObservedAnswer[], number]>([
+test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
   ['a spent window', ok(told(0, 40 * second, start)), fortySeconds],
   ['by the clock of the service, 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
   ['by the clock of the service, a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
@@ -208,7 +208,7 @@ describe('the longest total wait', () => {
     const own = await governor.admit(unaborted);
     const next = governor.admit(unaborted);
     await clock.sleep(5 * second);
-    await own.answered(ok(told(50, 35 * second, clock.now()))).written;
+    await own.recordResponse(ok(told(50, 35 * second, clock.now()))).persisted;
     await next;
     expect(clock.monotonic()).toBe(5 * second);
   });
@@ -218,7 +218,7 @@ describe('the longest total wait', () => {
     await ask(refused({ 'retry-after': '40' }));
     const probe = governor.admit(unaborted);
     const others = Array.from({ length: 9 }, () => governor.admit(unaborted));
-    await (await probe).answered(ok(told(50, 40 * second, clock.now()))).written;
+    await (await probe).recordResponse(ok(told(50, 40 * second, clock.now()))).persisted;
     await Promise.all(others);
     expect(clock.monotonic()).toBe(40_000);
   });
@@ -267,16 +267,16 @@ describe('a permit, when its request is about to leave', () => {
     const { clock, governor } = await known(50);
     const permit = await governor.admit(unaborted);
     clock.advance(30_000);
-    expect(permit.leave).not.toThrow();
+    expect(permit.beginSend).not.toThrow();
     clock.advance(1000);
-    expect(permit.leave).toThrow(OvertakenError);
+    expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
   test('holds no longer if another process has met a 429', async () => {
     const { governor, beside } = await known(50);
     const permit = await governor.admit(unaborted);
     await beside().ask(refused({ 'retry-after': '60' }));
-    expect(permit.leave).toThrow(OvertakenError);
+    expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
   test('goes by what this process has written in the same turn of the event loop', async () => {
@@ -285,19 +285,19 @@ describe('a permit, when its request is about to leave', () => {
       override peek = (scope: string) => copyOf(super.peek(scope));
     })();
     const { governor } = await known(50, { limits, clock: { ...createVirtualClock(), turn: () => turn } });
-    const [refusing, first, second] = await governor.admitSeveral({ least: 2, most: 3 }, unaborted);
-    expect(first?.leave).not.toThrow();
+    const [refusing, first, second] = await governor.admitSeveral({ min: 2, max: 3 }, unaborted);
+    expect(first?.beginSend).not.toThrow();
     const later = await governor.admit(unaborted);
-    expect(later.leave).not.toThrow();
-    await refusing.answered(refused({ 'retry-after': '60' })).written;
-    expect(second?.leave).toThrow(OvertakenError);
+    expect(later.beginSend).not.toThrow();
+    await refusing.recordResponse(refused({ 'retry-after': '60' })).persisted;
+    expect(second?.beginSend).toThrow(PermitExpiredError);
   });
 
   test('that is given back takes no place', async () => {
     const { clock, governor } = await known(1);
-    for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).unsent();
+    for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).release();
     expect(clock.monotonic()).toBe(0);
-    await (await governor.admit(unaborted)).lost();
+    await (await governor.admit(unaborted)).forfeit();
     await governor.admit(unaborted);
     expect(clock.monotonic()).toBe(fortySeconds);
   });
@@ -307,9 +307,9 @@ describe('several at once', () => {
   test('a pair that came first is first', async () => {
     const { clock, governor } = await known(1);
     const order: string[] = [];
-    const pair = governor.admitSeveral({ least: 2, most: 2 }, unaborted).then(([permit]) => {
+    const pair = governor.admitSeveral({ min: 2, max: 2 }, unaborted).then(([permit]) => {
       order.push('pair');
-      return permit.answered(ok()).written;
+      return permit.recordResponse(ok()).persisted;
     });
     const one = governor.admit(unaborted).then(() => order.push('one'));
     await Promise.all([pair, one]);
@@ -325,7 +325,7 @@ describe('several at once', () => {
     const one = async (n: number) => {
       const permit = await governor.admit(unaborted);
       order.push(n);
-      await permit.answered(ok()).written;
+      await permit.recordResponse(ok()).persisted;
     };
     await Promise.all(all.map(one));
     expect(order).toEqual(all);
@@ -381,7 +381,7 @@ describe('a process that is gone', () => {
 
   test('may have had its requests counted', async () => {
     const { governor, beside } = await known(5);
-    await governor.admitSeveral({ least: 1, most: 5 }, unaborted);
+    await governor.admitSeveral({ min: 1, max: 5 }, unaborted);
     expect(await beside({ isGone: () => true }).ask(ok())).toBe(fortySeconds);
   });
 });
@@ -403,27 +403,27 @@ describe('what is written when', () => {
     const limits = new Watched();
     const { governor, clock } = await known(50, { limits });
     expect(limits.log.splice(0)).toEqual(['start intent', 'answer']);
-    const [one, two] = await governor.admitSeveral({ least: 1, most: 4 }, unaborted);
+    const [one, two] = await governor.admitSeveral({ min: 1, max: 4 }, unaborted);
     expect(limits.log.splice(0)).toEqual(['intent']);
     return { governor, clock, store: limits, log: limits.log, one, two };
   };
 
   test('the last answer is written at once, another one with the next admission', async () => {
     const { governor, log, one, two } = await started();
-    await one.answered(ok()).written;
-    await two?.lost();
+    await one.recordResponse(ok()).persisted;
+    await two?.forfeit();
     await governor.admit(unaborted);
     expect(log).toEqual(['answer lost intent']);
   });
 
   test('or after a moment, or with a flush', async () => {
     const { governor, log, clock, one, two } = await started();
-    await one.answered(ok()).written;
+    await one.recordResponse(ok()).persisted;
     expect(log).toEqual([]);
     await clock.sleep(100);
     await governor.flush();
     expect(log).toEqual(['answer']);
-    await two?.unsent();
+    await two?.release();
     await governor.flush();
     await governor.flush();
     expect(log).toEqual(['answer', 'unsent']);
@@ -434,16 +434,16 @@ describe('what is written when', () => {
     [503, { 'retry-after': '5' }],
   ])('a %i is written at once', async (status, headers) => {
     const { log, one, two } = await started();
-    await one.answered(ok()).written;
-    await two?.answered({ status, headers }).written;
+    await one.recordResponse(ok()).persisted;
+    await two?.recordResponse({ status, headers }).persisted;
     expect(log).toEqual(['answer answer']);
   });
 
   test('a 429 that can not be written still holds back what was admitted, and the next admission fails', async () => {
     const { governor, store, log, one, two } = await started();
     store.fault = new Error('full');
-    await one.answered(refused()).written;
-    expect(two?.leave).toThrow(OvertakenError);
+    await one.recordResponse(refused()).persisted;
+    expect(two?.beginSend).toThrow(PermitExpiredError);
     await expect(governor.admit(unaborted)).rejects.toBe(store.fault);
     store.fault = undefined;
     await governor.flush();

@@ -10,32 +10,32 @@ import {
   longestGate,
   serviceTime,
 } from '../../src/rate-limit/key-state.ts';
-import type { AnswerRecord, LimitRecord } from '../../src/rate-limit/records.ts';
+import type { LimitRecord, ResponseRecord } from '../../src/rate-limit/records.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
-const start: LimitRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };
-const intents = (ids: string, at = 0, least: 1 | 2 = 1): LimitRecord => ({
-  ...{ type: 'intent', ids: ids.split(' '), least, by: 'me', at, expires: at + 31_000, bulk: false },
+const applyStart: LimitRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };
+const intents = (ids: string, at = 0, minPermits: 1 | 2 = 1): LimitRecord => ({
+  ...{ type: 'intent', ids: ids.split(' '), minPermits, by: 'me', at, expires: at + 31_000, bulk: false },
 });
-const answer = (id: string, at: number, changes: Partial<AnswerRecord> = {}): LimitRecord => ({
+const applyResponse = (id: string, at: number, changes: Partial<ResponseRecord> = {}): LimitRecord => ({
   ...{ type: 'answer', id, at, wall: now + at, status: 200, date: now + at },
   ...{ limit: 20, remaining: 10, reset: now + 60_000, ...changes },
 });
-const asked = (id: string, at: number, changes: Partial<AnswerRecord> = {}) => [
+const asked = (id: string, at: number, changes: Partial<ResponseRecord> = {}) => [
   intents(id, at),
-  answer(id, at + 100, changes),
+  applyResponse(id, at + 100, changes),
 ];
 const lost = (id: string): LimitRecord => ({ type: 'lost', id });
 const bare = { limit: undefined, remaining: undefined, reset: undefined };
 const wait = { retryAfter: 5000, random: 0 };
-const refusal = (id: string, at: number, changes: Partial<AnswerRecord> = {}) =>
-  answer(id, at, { status: 429, ...bare, ...wait, ...changes });
-const down = (id: string, at: number, changes: Partial<AnswerRecord> = {}) =>
-  answer(id, at, { status: 503, ...bare, ...wait, ...changes });
+const refusal = (id: string, at: number, changes: Partial<ResponseRecord> = {}) =>
+  applyResponse(id, at, { status: 429, ...bare, ...wait, ...changes });
+const down = (id: string, at: number, changes: Partial<ResponseRecord> = {}) =>
+  applyResponse(id, at, { status: 503, ...bare, ...wait, ...changes });
 
 const stateAfter = (...records: LimitRecord[]): KeyState => {
   const state = emptyState();
-  for (const record of [start, ...records]) fold(state, record);
+  for (const record of [applyStart, ...records]) fold(state, record);
   return state;
 };
 /** The windows beside the rest, and the names of what is in flight. */
@@ -51,7 +51,11 @@ const ofDay = { limit: 1000, remaining: 9, reset: now + 43_200_000 };
 const fifteen = Array.from({ length: 15 }, (_, n) => `r${n}`);
 const first = (count: number) => fifteen.slice(0, count).join(' ');
 const full = [...probed, intents(first(9), 200)];
-const givenUp = [...probed, ...['a', 'b', 'c', 'd'].map((id) => intents(id, 200)), answer('d', 300, { remaining: 6 })];
+const givenUp = [
+  ...probed,
+  ...['a', 'b', 'c', 'd'].map((id) => intents(id, 200)),
+  applyResponse('d', 300, { remaining: 6 }),
+];
 const others = [...probed, ...asked('a', 1000, { remaining: 5 })];
 const quiet = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((n) =>
   asked(`n${n}`, n * 60_500, { reset: now + (n + 1) * 60_000, remaining: 19 }),
@@ -68,14 +72,18 @@ test.each<[string, LimitRecord[], object]>([
   ['one that was lost is counted', [...sent, lost('a')], left(9)],
   ['one that was never sent is not', [...sent, { type: 'unsent', id: 'a' }], left(10)],
   ['one that was lost twice is counted once', [...probed, lost('probe')], left(10)],
-  ['one whose answer has no headers is counted', [...sent, answer('a', 300, bare)], left(9)],
+  ['one whose answer has no headers is counted', [...sent, applyResponse('a', 300, bare)], left(9)],
   ['one is in flight until its lease is over', [...sent, intents('b', 31_199)], { inFlight: 'a b', ...left(10) }],
   ['one whose lease is over is counted', [...sent, intents('b', 31_200)], { inFlight: 'b', ...left(9) }],
-  ['an end in a hundred years is not believed', [...sent, answer('a', 300, { reset: now + 3e12 })], left(9)],
-  ['bare answers tell of no window', [intents('a'), answer('a', 100, bare)], { minute: undefined, day: undefined }],
+  ['an end in a hundred years is not believed', [...sent, applyResponse('a', 300, { reset: now + 3e12 })], left(9)],
+  [
+    'bare answers tell of no window',
+    [intents('a'), applyResponse('a', 100, bare)],
+    { minute: undefined, day: undefined },
+  ],
   [
     'told by turns, each window is counted down while the other is told',
-    [...sent, answer('a', 300, ofDay), ...asked('b', 400)],
+    [...sent, applyResponse('a', 300, ofDay), ...asked('b', 400)],
     { ...left(9), day: { left: 8 } },
   ],
   [
@@ -85,7 +93,7 @@ test.each<[string, LimitRecord[], object]>([
   ],
   [
     'the round trip is counted from when it left',
-    [intents('a'), answer('a', 1000, { leftAt: 900 })],
+    [intents('a'), applyResponse('a', 1000, { leftAt: 900 })],
     { roundTrip: 100 },
   ],
 
@@ -131,7 +139,7 @@ test.each<[string, LimitRecord[], object]>([
   ['an answer after the gate ends the episodes', [...refused, ...asked('b', 5300)], { episodes: 0, halfOpen: false }],
   [
     'an answer to a request that was sent before the gate does not',
-    [...both, refusal('a', 300), answer('b', 400)],
+    [...both, refusal('a', 300), applyResponse('b', 400)],
     { episodes: 1, halfOpen: true },
   ],
 
@@ -164,20 +172,24 @@ test.each<[string, LimitRecord[], object]>([
 
   [
     'the answer to a request that had been given up says nothing of the clock',
-    [...sent, intents('b', 40_000), answer('a', 50_000, { date: now + 300 })],
+    [...sent, intents('b', 40_000), applyResponse('a', 50_000, { date: now + 300 })],
     { offset: known.offset },
   ],
   [
     'an answer without Date says nothing of the clock',
-    [...sent, answer('a', 300, { date: undefined, wall: 0 })],
+    [...sent, applyResponse('a', 300, { date: undefined, wall: 0 })],
     { offset: known.offset },
   ],
   [
     'the answer to a request that had been given up brings no old window back, and opens nothing',
     [
       ...[...probed, intents('late', 200), intents('b', 61_000)],
-      ...[answer('b', 61_100, { reset: now + 120_000, remaining: 19 }), intents('c', 61_200), refusal('c', 61_300)],
-      answer('late', 70_000, { date: now + 300, remaining: 9 }),
+      ...[
+        applyResponse('b', 61_100, { reset: now + 120_000, remaining: 19 }),
+        intents('c', 61_200),
+        refusal('c', 61_300),
+      ],
+      applyResponse('late', 70_000, { date: now + 300, remaining: 9 }),
     ],
     { minute: { reset: now + 120_000 }, halfOpen: true, episodes: 1 },
   ],
@@ -187,28 +199,33 @@ test.each<[string, LimitRecord[], object]>([
   ['ours that were given up are counted', [...givenUp, intents('e', 31_300)], left(3)],
   [
     'ours that were given up, and answered all the same, are no sign of others',
-    [...givenUp, intents('e', 31_300), answer('a', 31_400, { date: now + 300, remaining: 9 })],
+    [...givenUp, intents('e', 31_300), applyResponse('a', 31_400, { date: now + 300, remaining: 9 })],
     { foreignRate: 0 },
   ],
   [
     'others show also if ours were refused because of them',
     [
       ...[...probed, intents('a', 1000), intents('b', 1000)],
-      ...['a', 'b'].map((id) => answer(id, 2100, { status: 429, remaining: 0, ...wait })),
+      ...['a', 'b'].map((id) => applyResponse(id, 2100, { status: 429, remaining: 0, ...wait })),
     ],
     { foreignRate: 5 },
   ],
   [
     'an answer that was overtaken by another of ours is no sign of others',
     [
-      ...[...sent, intents('b', 210), answer('b', 300, ofDay), answer('a', 310, { ...ofDay, remaining: 10 })],
+      ...[
+        ...sent,
+        intents('b', 210),
+        applyResponse('b', 300, ofDay),
+        applyResponse('a', 310, { ...ofDay, remaining: 10 }),
+      ],
       ...asked('c', 400, { ...ofDay, remaining: 8 }),
     ],
     { foreignRate: 0 },
   ],
   [
     'what overtook the first answer of a window with an answer of another one is taken off',
-    [...both, answer('b', 300, { remaining: 8 }), answer('a', 310, ofDay)],
+    [...both, applyResponse('b', 300, { remaining: 8 }), applyResponse('a', 310, ofDay)],
     { day: { left: 8 } },
   ],
   [
@@ -222,20 +239,24 @@ test.each<[string, LimitRecord[], object]>([
   ['a pair is not parted', [...full, intents('a b', 300, 2)], { inFlight: first(9) }],
   ['two that are no pair are', [...full, intents('a b', 300, 1)], { inFlight: `${first(9)} a` }],
 
-  ['a start of the same boot changes nothing', [...probed, { ...start, env: 'production', at: 500, wall: 0 }], known],
+  [
+    'a start of the same boot changes nothing',
+    [...probed, { ...applyStart, env: 'production', at: 500, wall: 0 }],
+    known,
+  ],
   [
     'a boot id of its own, on the same clocks, is a container of this machine: what is in flight stays',
-    [...sent, { ...start, boot: 'two', at: 500, wall: now + 500 }],
+    [...sent, { ...applyStart, boot: 'two', at: 500, wall: now + 500 }],
     { boot: 'two', over: 1, ...left(10), inFlight: 'a' },
   ],
   [
     'what a gateway asked for lasts over a restart',
-    [...sent, down('a', 300, { retryAfter: 60_000 }), { ...start, boot: 'two', at: 10, wall: now + 20_000 }],
+    [...sent, down('a', 300, { retryAfter: 60_000 }), { ...applyStart, boot: 'two', at: 10, wall: now + 20_000 }],
     { ...held(40_310, 60_000), offset: { least: now + 19_990, most: now + 21_090 } },
   ],
   [
     'a restart with a clock that was set back before one of the windows forgets both',
-    [...probed, ...asked('a', 4900, ofDay), { ...start, boot: 'two', at: 10, wall: now + 2000 }],
+    [...probed, ...asked('a', 4900, ofDay), { ...applyStart, boot: 'two', at: 10, wall: now + 2000 }],
     { minute: undefined, day: undefined },
   ],
 ])('%s', (_what, records, expected) => {
@@ -245,7 +266,7 @@ test.each<[string, LimitRecord[], object]>([
 test('a backend that is 4 s behind counts to the end of its window, however often the other one answers', () => {
   const ahead = ['a', 'b', 'c', 'd'].flatMap((id, n) => {
     const at = 200 + n * 100;
-    return [intents(id, at), answer(id, at + 10, { date: now + at + 4000 })];
+    return [intents(id, at), applyResponse(id, at + 10, { date: now + at + 4000 })];
   });
   expect(serviceTime(stateAfter(...probed, ...ahead), 1000)).toBeLessThanOrEqual(now + 1000);
 });
@@ -253,8 +274,8 @@ test('a backend that is 4 s behind counts to the end of its window, however ofte
 describe('a state as JSON', () => {
   const rich = stateAfter(
     ...[...probed, intents('a b c', 200), intents('d', 210)],
-    answer('b', 250, { status: 429, retryAfter: 5000, random: 0.5 }),
-    answer('x', 300, { ...ofDay, remaining: 50 }),
+    applyResponse('b', 250, { status: 429, retryAfter: 5000, random: 0.5 }),
+    applyResponse('x', 300, { ...ofDay, remaining: 50 }),
   );
 
   test('says all that is known', () => {
@@ -289,7 +310,7 @@ describe('a state as JSON', () => {
 });
 
 test('what is forgotten is what the service said; requests in flight stay', () => {
-  const state = stateAfter(...probed, intents('a b', 200), answer('b', 250, { status: 429, retryAfter: 5000 }));
+  const state = stateAfter(...probed, intents('a b', 200), applyResponse('b', 250, { status: 429, retryAfter: 5000 }));
   forget(state);
   const { inFlight, over, bootedAt } = state;
   expect([...inFlight.keys()]).toEqual(['a']);

@@ -1,5 +1,5 @@
 import { Governor } from '../../src/rate-limit/admission.ts';
-import type { GovernorOptions, Headers, ObservedAnswer } from '../../src/rate-limit/governor.ts';
+import type { GovernorOptions, Headers, ResponseHead } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
@@ -17,9 +17,9 @@ export interface Rig {
   readonly warnings: readonly string[];
   readonly limits: LimitsStore;
   /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
-  ask(answer: ObservedAnswer): Promise<number>;
+  ask(answer: ResponseHead): Promise<number>;
   /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */
-  waitAfter(answer: ObservedAnswer): Promise<number>;
+  waitAfter(answer: ResponseHead): Promise<number>;
   /** Another process, which has the same clock and the same store. */
   beside(changes?: RigOptions): Rig;
 }
@@ -54,13 +54,13 @@ export function createRig({
     onUnbelievable: (line) => warnings.push(line),
     ...changes,
   });
-  const ask = async (answer: ObservedAnswer) => {
+  const ask = async (answer: ResponseHead) => {
     const permit = await governor.admit(unaborted);
     const sentAt = clock.monotonic();
-    await permit.answered(answer).written;
+    await permit.recordResponse(answer).persisted;
     return sentAt;
   };
-  const waitAfter = async (answer: ObservedAnswer) => {
+  const waitAfter = async (answer: ResponseHead) => {
     const first = await ask(answer);
     return (await ask(ok())) - first;
   };
@@ -85,6 +85,6 @@ export function told(remaining: number, resetIn: number, now: number): Headers {
   };
 }
 
-export const ok = (headers: Headers = {}): ObservedAnswer => ({ status: 200, headers });
-export const refused = (headers: Headers = {}): ObservedAnswer => ({ status: 429, headers });
-export const unavailable = (seconds: string): ObservedAnswer => ({ status: 503, headers: { 'retry-after': seconds } });
+export const ok = (headers: Headers = {}): ResponseHead => ({ status: 200, headers });
+export const refused = (headers: Headers = {}): ResponseHead => ({ status: 429, headers });
+export const unavailable = (seconds: string): ResponseHead => ({ status: 503, headers: { 'retry-after': seconds } });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { narrow } from '../../src/rate-limit/clock-offset.ts';
 import { emptyState, type InFlight, type KeyState } from '../../src/rate-limit/key-state.ts';
-import { decide, spentDay, type Wish } from '../../src/rate-limit/rules.ts';
+import { type AdmissionRequest, decide, exhaustedDailyQuota } from '../../src/rate-limit/rules.ts';
 import { countDown, foreignRate, observe, type SeenWindow, type Window } from '../../src/rate-limit/window.ts';
 
 const start = 1_768_478_400_000;
@@ -35,18 +35,18 @@ const leftOf = (limit: number, count: number) => ({ windows: { minute: window(co
 const ended = { windows: { minute: window(0, 9000) } };
 const beside = (foreignRate: number) => ({ foreignRate });
 
-const go = { go: true, probe: false, permits: expect.any(Number) };
-const most = (permits: number) => ({ go: true, probe: false, permits });
-const probe = { go: true, probe: true, permits: 1 };
-const wait = { go: false, until: undefined };
-const until = (time: number) => ({ go: false, until: expect.closeTo(time, 0) });
+const go = { admitted: true, probe: false, permits: expect.any(Number) };
+const most = (permits: number) => ({ admitted: true, probe: false, permits });
+const probe = { admitted: true, probe: true, permits: 1 };
+const wait = { admitted: false, retryAt: undefined };
+const until = (time: number) => ({ admitted: false, retryAt: expect.closeTo(time, 0) });
 const [minuteEnds, dayEnds] = [until(40_008), until(9e6 + 1800)];
-const one: Wish = { bulk: false, least: 1 };
-const two: Wish = { bulk: false, least: 2 };
-const bulk: Wish = { bulk: true, least: 1 };
-const alone: Wish = { ...one, alone: true };
+const one: AdmissionRequest = { bulk: false, minPermits: 1 };
+const two: AdmissionRequest = { bulk: false, minPermits: 2 };
+const bulk: AdmissionRequest = { bulk: true, minPermits: 1 };
+const alone: AdmissionRequest = { ...one, exclusive: true };
 
-test.each<[string, Partial<KeyState>, Wish, object]>([
+test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['nothing known', {}, one, probe],
   ['nothing known, a probe in flight', probing, one, wait],
   ['nothing known, a dead probe', flying(1, { probe: true, ...dead }), one, probe],
@@ -118,7 +118,7 @@ test.each<[string, Partial<KeyState>, Wish, object]>([
   ['two, one left of the day', left(9, 1), two, dayEnds],
   ['two, one left, the other in flight', { ...left(3), ...flying(2) }, two, wait],
   ['two, of a limit of 1 that never has both', leftOf(1, 1), two, most(1)],
-  ['two of a bulk run, of a limit of 2 that has', leftOf(2, 2), { bulk: true, least: 2 }, most(2)],
+  ['two of a bulk run, of a limit of 2 that has', leftOf(2, 2), { bulk: true, minPermits: 2 }, most(2)],
   ['two, others leave no room for both', { ...beside(1), ...leftOf(3, 12) }, two, go],
   ['two, nothing known', {}, two, probe],
   ['two, a window that has ended', ended, two, probe],
@@ -137,7 +137,7 @@ test.each([
   [1, undefined, 9e6, undefined],
   [0, undefined, 9000, undefined],
 ])('%i left of the day, a bulk run: %s, which ends after %i ms: %o', (count, isBulk, endsIn, spent) => {
-  expect(spentDay(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
+  expect(exhaustedDailyQuota(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
 });
 
 /** An answer of a window of which 10 of 20 were left, and three of ours had been counted, when it was sent. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Wanted } from '../../src/rate-limit/governor.ts';
+import type { PermitCount } from '../../src/rate-limit/governor.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 
@@ -20,7 +20,7 @@ export interface ProcessPlan {
   readonly ahead?: { readonly monotonic: number; readonly wall: number };
   readonly bulk?: boolean;
   /** How many each worker asks for at once; where at least two, they go one after the other. */
-  readonly want?: Wanted;
+  readonly want?: PermitCount;
 }
 
 export interface Scenario {

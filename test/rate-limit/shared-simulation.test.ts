@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Wanted } from '../../src/rate-limit/governor.ts';
+import type { PermitCount } from '../../src/rate-limit/governor.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs, type Scenario } from './scenario.ts';
 import { type DatabasePlan, inDatabase } from './simulated-stores.ts';
@@ -14,7 +14,7 @@ const machine = {
   requests: integer(1, 25),
   concurrency: integer(1, 8),
   startsAt: integer(0, 3000),
-  want: fc.constantFrom<Wanted>({ least: 1, most: 1 }, { least: 2, most: 2 }, { least: 1, most: 8 }),
+  want: fc.constantFrom<PermitCount>({ min: 1, max: 1 }, { min: 2, max: 2 }, { min: 1, max: 8 }),
   ahead: fc.record({
     monotonic: integer(0, 1_000_000_000),
     wall: fc.constantFrom(0, 30_000, -30_000, 86_400_000),
@@ -78,11 +78,11 @@ const rowIsLost: Given = {
     service: { window: 10_000, limit: 16, start: 1_768_478_440_932 },
     processes: [
       {
-        ...{ requests: 7, concurrency: 3, startsAt: 56, want: { least: 2, most: 2 } },
+        ...{ requests: 7, concurrency: 3, startsAt: 56, want: { min: 2, max: 2 } },
         ...{ ahead: { monotonic: 621_304_958, wall: -30_000 }, stops: [[9866, 13_233]] },
       },
       {
-        ...{ requests: 24, concurrency: 3, startsAt: 7, want: { least: 1, most: 8 } },
+        ...{ requests: 24, concurrency: 3, startsAt: 7, want: { min: 1, max: 8 } },
         ...{ ahead: { monotonic: 643_393_723, wall: 30_000 }, stops: [[50, 6473]] },
       },
     ],
@@ -97,11 +97,11 @@ const versionComesAgain: Given = {
     service: { window: 10_000, limit: 8, start: 1_768_478_419_611 },
     processes: [
       {
-        ...{ requests: 13, concurrency: 7, startsAt: 80, want: { least: 1, most: 8 } },
+        ...{ requests: 13, concurrency: 7, startsAt: 80, want: { min: 1, max: 8 } },
         ...{ ahead: { monotonic: 428_636_457, wall: -30_000 }, stops: [[5452, 7820]] },
       },
       {
-        ...{ requests: 7, concurrency: 1, startsAt: 138, want: { least: 2, most: 2 } },
+        ...{ requests: 7, concurrency: 1, startsAt: 138, want: { min: 2, max: 2 } },
         ...{ ahead: { monotonic: 763_096_832, wall: 86_400_000 }, stops: [[3439, 7325]] },
       },
     ],

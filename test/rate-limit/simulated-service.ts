@@ -1,4 +1,4 @@
-import type { ObservedAnswer } from '../../src/rate-limit/governor.ts';
+import type { ResponseHead } from '../../src/rate-limit/governor.ts';
 
 export interface SimulatedServiceOptions {
   /** Length of the small window, in milliseconds. */
@@ -58,7 +58,7 @@ export class SimulatedService {
   }
 
   /** One request arrives. */
-  handle(at: number, isOurs = true): ObservedAnswer {
+  handle(at: number, isOurs = true): ResponseHead {
     const now = this.timeAt(at);
     this.#handled += 1;
     for (const window of this.#windows) this.#roll(window, now);
@@ -76,7 +76,7 @@ export class SimulatedService {
     window.used = 0;
   }
 
-  #refuse(at: number, now: number, until: number, isOurs: boolean): ObservedAnswer {
+  #refuse(at: number, now: number, until: number, isOurs: boolean): ResponseHead {
     const { refusal = 'all', strikes = Number.POSITIVE_INFINITY, drift = 0 } = this.#options;
     const seconds = Math.max(1, Math.ceil((until - now) / 1000));
     if (!isOurs) return { status: 429, headers: {} };

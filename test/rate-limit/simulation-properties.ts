@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import type { Wanted } from '../../src/rate-limit/governor.ts';
+import type { PermitCount } from '../../src/rate-limit/governor.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs, type Scenario } from './scenario.ts';
 import type { SimulatedStores } from './simulated-stores.ts';
@@ -27,11 +27,11 @@ const connecting = fc.constantFrom([0, 0] as const, [0, 100] as const, [50, 3000
 const storeLatency = fc.constantFrom(0, 0, 0, 2, 40);
 const lost = fc.constantFrom(0, 50);
 
-const want = fc.constantFrom<Wanted>(
-  { least: 1, most: 1 },
-  { least: 2, most: 2 },
-  { least: 1, most: 8 },
-  { least: 2, most: 5 },
+const want = fc.constantFrom<PermitCount>(
+  { min: 1, max: 1 },
+  { min: 2, max: 2 },
+  { min: 1, max: 8 },
+  { min: 2, max: 5 },
 );
 const plain: fc.Arbitrary<ProcessPlan> = fc.record({
   requests: integer(1, 40),
@@ -65,7 +65,7 @@ const leavesWhile429IsWritten: Scenario = {
   processes: [
     {
       ...{ requests: 54, concurrency: 4, startsAt: 15_157, killedAt: 7236, steps: [[37_049, -10_126]] },
-      ...{ bulk: true, want: { least: 2, most: 2 }, machine: 0 },
+      ...{ bulk: true, want: { min: 2, max: 2 }, machine: 0 },
     },
     {
       ...{ requests: 5, concurrency: 2, startsAt: 9429, killedAt: 45_050, bulk: false, machine: 1 },
@@ -78,7 +78,7 @@ const leavesWhile429IsWritten: Scenario = {
       },
     },
     {
-      ...{ requests: 46, concurrency: 10, startsAt: 7287, bulk: true, want: { least: 2, most: 2 }, machine: 1 },
+      ...{ requests: 46, concurrency: 10, startsAt: 7287, bulk: true, want: { min: 2, max: 2 }, machine: 1 },
       ...{
         stops: [
           [54_693, 18_558],
@@ -94,9 +94,9 @@ const dayIsToldLate: Scenario = {
   service: { window: 2000, limit: 32, start: noon + 56_593, drift: 0.0001, dayLimit: 34 },
   ...{ latency: [183, 931], skew: 30_000, seed: 1_739_478_377, maxWait: 90_000 },
   processes: [
-    { requests: 13, concurrency: 7, startsAt: 2236, want: { least: 2, most: 2 } },
-    { requests: 19, concurrency: 9, startsAt: 3475, want: { least: 1, most: 1 } },
-    { requests: 10, concurrency: 2, startsAt: 1168, want: { least: 2, most: 5 } },
+    { requests: 13, concurrency: 7, startsAt: 2236, want: { min: 2, max: 2 } },
+    { requests: 19, concurrency: 9, startsAt: 3475, want: { min: 1, max: 1 } },
+    { requests: 10, concurrency: 2, startsAt: 1168, want: { min: 2, max: 5 } },
   ],
 };
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Governor } from '../../src/rate-limit/admission.ts';
-import { type ObservedAnswer, OvertakenError, type Permit, type Wanted } from '../../src/rate-limit/governor.ts';
+import { type Permit, type PermitCount, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import type { LimitRecord } from '../../src/rate-limit/records.ts';
 import type { Clock } from '../../src/shared/clock.ts';
@@ -162,12 +162,12 @@ class Simulation {
   }
 
   /** One of the many at once of a process. */
-  async #work(sender: Sender, jobs: { left: number }, { least, most }: Wanted = { least: 1, most: 1 }): Promise<void> {
+  async #work(sender: Sender, jobs: { left: number }, { min, max }: PermitCount = { min: 1, max: 1 }): Promise<void> {
     while (jobs.left > 0) {
-      const taken = Math.min(most, jobs.left);
+      const taken = Math.min(max, jobs.left);
       jobs.left -= taken;
       try {
-        const want = { least: taken < 2 ? 1 : least, most: taken } as const;
+        const want = { min: taken < 2 ? 1 : min, max: taken } as const;
         const answered = await this.#attemptSeveral(sender, want);
         this.#count.answered += answered;
         jobs.left += taken - answered;
@@ -179,10 +179,10 @@ class Simulation {
   }
 
   /** @returns how many were answered for good */
-  async #attemptSeveral(sender: Sender, want: Wanted): Promise<number> {
+  async #attemptSeveral(sender: Sender, want: PermitCount): Promise<number> {
     const permits = await sender.governor.admitSeveral(want, this.#never);
     const results: boolean[] = [];
-    if (want.least === 2) for (const permit of permits) results.push(await this.#attempt(sender, permit));
+    if (want.min === 2) for (const permit of permits) results.push(await this.#attempt(sender, permit));
     else results.push(...(await Promise.all(permits.map((permit) => this.#attempt(sender, permit)))));
     return results.filter((isAnswered) => isAnswered).length;
   }
@@ -199,28 +199,28 @@ class Simulation {
     const answer = arrives ? await this.#arrival(arrivesAt) : undefined;
     await clock.sleep(isLost ? timeout : this.#between(this.#scenario.latency));
     if (answer === undefined || isLost) {
-      await permit.lost();
+      await permit.forfeit();
       return false;
     }
     // First of all, since a store without latency has it at once.
     if (answer.status === 429) this.#note(self, leftAt, arrivesAt);
-    await permit.answered(answer).written;
+    await permit.recordResponse(answer).persisted;
     return answer.status !== 429;
   }
 
   async #leave(permit: Permit): Promise<boolean> {
     try {
-      permit.leave();
+      permit.beginSend();
       return true;
     } catch (error) {
-      if (!(error instanceof OvertakenError)) throw error;
-      await permit.unsent();
+      if (!(error instanceof PermitExpiredError)) throw error;
+      await permit.release();
       return false;
     }
   }
 
   /** The request is on its way, whatever becomes of its process. */
-  #arrival(at: number): Promise<ObservedAnswer> {
+  #arrival(at: number): Promise<ResponseHead> {
     return new Promise((resolve) => {
       this.#timeline.schedule(at, () => resolve(this.#service.handle(at)));
     });

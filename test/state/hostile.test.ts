@@ -29,7 +29,7 @@ const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row
 /** So that a request is in flight. */
 const admission = [
   { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 },
-  { type: 'intent', ids: ['a'], least: 1, by: '', at: 1000, expires: 1e9, bulk: false },
+  { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 1000, expires: 1e9, bulk: false },
 ] as const;
 
 /** A run from its begin to its end, and an admission. */

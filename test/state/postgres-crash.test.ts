@@ -175,7 +175,7 @@ it('notices what a server that takes over lacks, though the last intent had fail
 
 it('lets nothing leave while the database is silent, nor after a notice until it was asked', async ({ machine }) => {
   const { state, clock, notice } = machine;
-  const sent = { type: 'intent', ids: ['a'], least: 1, by: '', at: 2, expires: 1e9, bulk: false } as const;
+  const sent = { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false } as const;
   await state.limits.fold('key', [start, sent]);
   const mayLeave = () => state.limits.peek('key').inFlight.has('a');
   expect(mayLeave()).toBe(true);

@@ -118,7 +118,7 @@ export function testState(name: string, newStore: () => Driver): void {
     describe('limits', () => {
       const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1_000_000 } as const;
       const sent = (id: string) =>
-        ({ type: 'intent', ids: [id], least: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
+        ({ type: 'intent', ids: [id], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
       const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
 
       it('shows what another process has folded at once, keeps keys apart, and lists them', async () => {

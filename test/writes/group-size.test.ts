@@ -27,9 +27,9 @@ test('a fast service gets few transactions, and a run ends though the clock stan
       ...shop.options,
       concurrency: 16,
       governor: {
-        admitSeveral: async ({ least, most }, signal) => {
-          const [first] = await admitSeveral({ least, most }, signal);
-          return [first, ...Array.from({ length: most - 1 }, () => first)];
+        admitSeveral: async ({ min, max }, signal) => {
+          const [first] = await admitSeveral({ min, max }, signal);
+          return [first, ...Array.from({ length: max - 1 }, () => first)];
         },
       },
       log: {

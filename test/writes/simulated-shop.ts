@@ -74,7 +74,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   };
 
   const updateInventory: WriteOptions['client']['updateInventory'] = async (petId, quantity, options) => {
-    options?.permit?.leave();
+    options?.permit?.beginSend();
     const { row = 0 } = rows.find((candidate) => candidate.petId === petId) ?? {};
     if (!intended.delete(row)) faults.push(`row ${row} was sent without its intent`);
     if (outcomes.some((outcome) => outcome.row === row && isFinal(outcome))) faults.push(`row ${row} was sent again`);
@@ -95,7 +95,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   const options: WriteOptions = {
     client: { updateInventory },
     governor: {
-      admitSeveral: async ({ most }) => [permit, ...Array.from({ length: Math.min(most, 5) - 1 }, () => permit)],
+      admitSeveral: async ({ max }) => [permit, ...Array.from({ length: Math.min(max, 5) - 1 }, () => permit)],
     },
     presence: { isCurrent: true },
     log: {
@@ -136,10 +136,10 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
 }
 
 const permit: Permit = {
-  leave: () => {},
-  answered: () => ({ retryAfter: undefined, written: Promise.resolve() }),
-  lost: async () => {},
-  unsent: async () => {},
+  beginSend: () => {},
+  recordResponse: () => ({ retryAfter: undefined, persisted: Promise.resolve() }),
+  forfeit: async () => {},
+  release: async () => {},
 };
 
 export function isFinal({ result }: Outcome): boolean {

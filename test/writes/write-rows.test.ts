@@ -234,7 +234,7 @@ const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOp
       if (waits > 2) return governor.admitSeveral(wanted, ...rest);
       await clock.sleep(60_000);
       if (waits === 2) stock.set(40n, 3);
-      return governor.admitSeveral({ ...wanted, most: 1 }, ...rest);
+      return governor.admitSeveral({ ...wanted, max: 1 }, ...rest);
     },
   };
 };

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
-import type { AnswerHead } from '../../api/client.ts';
+import type { CheckedHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import { singleLine } from '../../shared/sanitize.ts';
@@ -14,7 +14,7 @@ import { requireFileName } from './option-values.ts';
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-type AnswerFacts = Pick<AnswerHead, 'status' | 'headers'>;
+type AnswerFacts = Pick<CheckedHead, 'status' | 'headers'>;
 
 export const defineApi = define({
   operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },

@@ -1,9 +1,9 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
-import { LimitsWithCopies } from '../../rate-limit/gate-copies.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGates, currentLimits, type KnownGate } from '../../rate-limit/known-limits.ts';
 import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
+import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
@@ -65,7 +65,7 @@ async function withLimits<Result>(invocation: Invocation, look: (store: LimitsSt
     invocation,
     async (state) => {
       if (state !== undefined) return look(state.limits);
-      return look(new LimitsWithCopies(new MemoryLimits(), stateOptions(invocation, 'limits')));
+      return look(new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits')));
     },
     { need: 'limits' },
   );

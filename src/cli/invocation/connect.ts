@@ -128,7 +128,7 @@ function governorFor(
     env: targetName(targetOf(resolved)),
     // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
-    alone: state.isFallback ?? false,
+    exclusive: state.isFallback ?? false,
     lease: timeout + 1000,
     self: processes.self,
     isGone: (process) => processes.isGone(process),

@@ -221,8 +221,11 @@ class Watch {
 
   /** Returns when the rate limit lets the next look leave, by the monotonic clock, as far as that is known; 0: now. */
   async #opensAt(): Promise<number> {
-    const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), { bulk: true, least: 1 });
-    return decision.go ? 0 : (decision.until ?? 0);
+    const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), {
+      bulk: true,
+      minPermits: 1,
+    });
+    return decision.admitted ? 0 : (decision.retryAt ?? 0);
   }
 
   /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */

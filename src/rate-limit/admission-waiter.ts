@@ -6,7 +6,7 @@ import type { GovernorOptions } from './governor.ts';
 import { type KeyState, processOf } from './key-state.ts';
 import { closesGate } from './observation.ts';
 import type { LimitRecord } from './records.ts';
-import { decide, spentDay, type Wish } from './rules.ts';
+import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
 /** After this many 429s in a row, of all processes and those of one burst counted once, no command waits any longer. */
 const maxEpisodes = 3;
@@ -15,12 +15,12 @@ const longestSlice = 15_000;
 /** How often to look whether another process has had the answer that we wait for, in milliseconds. */
 const poll = { first: 5, longest: 250 };
 /** How long the requests of other processes may hold us up before that counts as a wait and is said. */
-const quietWait = 1000;
+const announceAfter = 1000;
 /** Where others use the key too, they all come when a window ends: we come up to this much later. */
-const spread = 1000;
+const maxJitter = 1000;
 
 /** The waits of a governor, for what the rules wait for: the end of a window or a gate, or the answers of others. */
-export class Turn {
+export class AdmissionWaiter {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
   /** The requests in flight that are ours. */
@@ -61,19 +61,19 @@ export class Turn {
    * @param state what the store said to the last one
    * @throws RateLimitedError, UnavailableError if that is longer than the command may wait, or was in vain too often
    */
-  async wait(state: KeyState, wish: Wish, signal: AbortSignal): Promise<void> {
+  async wait(state: KeyState, wish: AdmissionRequest, signal: AbortSignal): Promise<void> {
     const { clock, limits, scope } = this.#options;
     let current = state;
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
       // The store has just refused it, by times that are rounded to its own clock: it is not asked again before one has passed.
-      if (decision.go && pause === poll.first) await clock.sleep(1, signal);
-      if (decision.go || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
-      const heldUp = decision.until === undefined ? this.#heldUpUntil(current) : undefined;
-      if (decision.until !== undefined) await this.#waitUntil(decision.until, longestSlice, current, signal);
+      if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
+      if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
+      const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
+      if (decision.retryAt !== undefined) await this.#waitUntil(decision.retryAt, longestSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
-      else await this.#somethingIsOver(pause, current, signal);
+      else await this.#waitForCompletion(pause, current, signal);
       current = (await limits.read?.(scope)) ?? limits.peek(scope);
     }
   }
@@ -81,7 +81,7 @@ export class Turn {
   async #waitUntil(until: number, slice: number, state: KeyState, signal: AbortSignal): Promise<void> {
     const { clock, random, maxWait, maxWaitFor } = this.#options;
     const at = clock.monotonic();
-    const wait = until - at + (state.foreignRate > 0 ? random() * spread : 0);
+    const wait = until - at + (state.foreignRate > 0 ? random() * maxJitter : 0);
     const total = maxWaitFor === 'wait' ? wait : this.#waited + wait;
     const retryAfterSeconds = Math.ceil(wait / 1000);
     const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
@@ -90,7 +90,7 @@ export class Turn {
       throw new UnavailableError(message, { retryAfterSeconds });
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
-      const day = spentDay(state, at, this.#options.bulk);
+      const day = exhaustedDailyQuota(state, at, this.#options.bulk);
       throw new RateLimitedError(day === undefined ? 'nothing may be sent now' : dayText(day), {
         retryAfterSeconds,
         day,
@@ -107,9 +107,9 @@ export class Turn {
   }
 
   /** When others hold us up for longer than goes without a word: the end of the last of their leases. */
-  #heldUpUntil({ inFlight }: KeyState): number | undefined {
+  #lastForeignLeaseEnd({ inFlight }: KeyState): number | undefined {
     const at = this.#options.clock.monotonic();
-    if (this.#own.size > 0 || at - this.#began < quietWait) return undefined;
+    if (this.#own.size > 0 || at - this.#began < announceAfter) return undefined;
     const leases = [...inFlight.values()].map(({ expires }) => expires).filter((expires) => expires > at);
     return leases.length === 0 ? undefined : Math.max(...leases);
   }
@@ -128,9 +128,9 @@ export class Turn {
   }
 
   /** Resolves when one of our own requests is over, or, if others have some in flight, after the pause at the latest. */
-  async #somethingIsOver(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
+  async #waitForCompletion(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
-    const end = () => ended.abort(over);
+    const end = () => ended.abort(completed);
     this.#wake = end;
     signal.addEventListener('abort', end, { once: true });
     const others = [...inFlight.keys()].some((id) => !this.#own.has(id));
@@ -141,7 +141,7 @@ export class Turn {
 }
 
 /** Ends a wait. A reason of its own, since `abort()` makes an exception with its stack each time. */
-const over = new Error('one of our own requests is over');
+const completed = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
   if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;

@@ -1,13 +1,13 @@
 import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { fold } from './fold.ts';
-import { type CopyKind, type GateCopy, GateFiles, tolerance, tryTo } from './gate-files.ts';
+import { type CopyKind, type GateCopy, GateFiles, orUndefined, tolerance } from './gate-files.ts';
 import { copyOf, emptyState, isSameBoot, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
 import { closesGate } from './observation.ts';
-import type { AnswerRecord, LimitRecord } from './records.ts';
+import type { LimitRecord, ResponseRecord } from './records.ts';
 
-export interface GateCopiesOptions {
+export interface GateFilesOptions {
   /** The state folder, which holds copies only if the state is elsewhere: with `url`. */
   readonly folder?: string | undefined;
   /** The folders that outlast the state folder, by `runtimeFolders`. */
@@ -26,20 +26,20 @@ export interface GateCopiesOptions {
  * Limits whose gates are kept in files as well. A gate has to outlast a state that turns read-only or full,
  * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
  */
-export class LimitsWithCopies implements LimitsStore {
+export class LimitsWithGateFiles implements LimitsStore {
   readonly #limits: LimitsStore;
-  readonly #options: GateCopiesOptions;
+  readonly #options: GateFilesOptions;
   readonly #files: GateFiles;
   readonly read?: NonNullable<LimitsStore['read']>;
 
-  constructor(limits: LimitsStore, options: GateCopiesOptions) {
+  constructor(limits: LimitsStore, options: GateFilesOptions) {
     this.#limits = limits;
     this.#options = options;
     const { folder, runtimeFolders = [], url, clock } = options;
     const own = url === undefined || folder === undefined ? [] : [folder];
     this.#files = new GateFiles([...own, ...runtimeFolders], clock);
     const { read } = limits;
-    if (read) this.read = async (scope) => this.#keep(scope, await read.call(limits, scope));
+    if (read) this.read = async (scope) => this.#writeGateFiles(scope, await read.call(limits, scope));
   }
 
   /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
@@ -53,7 +53,7 @@ export class LimitsWithCopies implements LimitsStore {
       const starts = records[0]?.type === 'start' ? 1 : 0;
       const state = await this.#limits.fold(scope, [...records.slice(0, starts), ...missing, ...records.slice(starts)]);
       await early;
-      return await this.#keep(scope, state, gates.length > 0 ? 0 : tolerance);
+      return await this.#writeGateFiles(scope, state, gates.length > 0 ? 0 : tolerance);
     } catch (error) {
       const kept = await early;
       if (kept !== undefined) await this.#waitAlone(scope, kept, error);
@@ -93,7 +93,7 @@ export class LimitsWithCopies implements LimitsStore {
   }
 
   /** Returns the gate that only the copies know, as the answer that closes it again. */
-  async #missingGate(scope: string): Promise<AnswerRecord[]> {
+  async #missingGate(scope: string): Promise<ResponseRecord[]> {
     await this.#askOfTold(scope);
     const { gate } = later(emptyState(), this.#counting(scope));
     const { clock } = this.#options;
@@ -113,7 +113,7 @@ export class LimitsWithCopies implements LimitsStore {
 
   /** Returns what is known with these gates, for copies. A state that can't be read is none. */
   #after(scope: string, gates: readonly LimitRecord[]): KeyState {
-    const state = copyOf(tryTo(() => this.#limits.peek(scope)) ?? emptyState());
+    const state = copyOf(orUndefined(() => this.#limits.peek(scope)) ?? emptyState());
     this.#files.begin(state);
     if (this.#options.url !== undefined) {
       // What others have written there was not asked of this machine.
@@ -134,7 +134,7 @@ export class LimitsWithCopies implements LimitsStore {
   }
 
   /** Keeps a gate that the store has, unless a copy has it. One of another machine outlasts the state that they share. */
-  async #keep(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
+  async #writeGateFiles(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
     const isRepaired = this.#repairs(scope);
     this.#files.remove(scope, 'told', (copy) => isRepaired(copy) && copy.state.gate.at > state.gate.at + tolerance);
     const isShared = this.#options.url !== undefined;
