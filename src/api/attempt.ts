@@ -2,7 +2,7 @@ import { type ObservationResult, type Permit, PermitExpiredError, type ResponseH
 import {
   CertificateError,
   FailureError,
-  HopelessError,
+  NonRetryableError,
   PetstockError,
   RateLimitedError,
   UnavailableError,
@@ -38,7 +38,7 @@ const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
  *
  * @param use reads any answer that is not handled here
  * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
- *   whether the request is certain not to have been carried out (`release`) and whether it may be later (`mayStillArrive`)
+ *   whether the request is certain not to have been carried out (`notCarriedOut`) and whether it may be later (`mayBeInFlight`)
  */
 export async function attempt<T>(
   request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
@@ -65,7 +65,7 @@ export async function attempt<T>(
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof PermitExpiredError) return { kind: 'superseded', error };
-    const facts = noted ? undefined : { unsent: !hasLeft, mayStillArrive: hasLeft };
+    const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft };
     const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
     const asked = isGarbled ? garbledAnswer : askedByProxy(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
@@ -110,7 +110,7 @@ function afterFault(error: unknown, url: string, { isGarbled, retryAfter, withFa
 /** The request did not get to where it would have been carried out. */
 function certainlyUnsent(error: unknown): boolean {
   if (error instanceof NetworkFault) return error.unconnected;
-  return error instanceof PermitExpiredError || (error instanceof FailureError && error.unsent);
+  return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
 }
 
 async function judge<T>(
@@ -123,12 +123,12 @@ async function judge<T>(
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer, baseUrl) };
   if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };
   const error = await errorOf(answer, retryAfter);
-  if (status === 429) return { kind: 'refused', error: error.with({ unsent: true, cause: undefined }) };
+  if (status === 429) return { kind: 'refused', error: error.with({ notCarriedOut: true, cause: undefined }) };
   return { kind: 'failed', error, retryAfter };
 }
 
 function networkFailure(url: string, fault: NetworkFault, isGarbled: boolean): UnavailableError {
-  const Failure = fault.hopeless ? HopelessError : UnavailableError;
+  const Failure = fault.hopeless ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
   const what = fault.answered
     ? `The answer of the service at ${origin} can't be read to its end`

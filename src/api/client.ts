@@ -69,8 +69,8 @@ export interface Client {
    * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
    *
    * @returns the item as the service answered it
-   * @throws PermitExpiredError if the permit held no longer: nothing was sent. Else errors that say what is certain: `unsent`,
-   *   `status` (an answer came), `mayStillArrive`
+   * @throws PermitExpiredError if the permit held no longer: nothing was sent. Else errors that say what is certain: `notCarriedOut`,
+   *   `status` (an answer came), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
   /** `GET /pets/{petId}`, deprecated. */

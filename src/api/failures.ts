@@ -145,7 +145,7 @@ export function errorOfAnswer(
     status,
     serviceError: service,
     retryAfterSeconds,
-    mayStillArrive: statusMeaning(status) === 'undecided',
+    mayBeInFlight: statusMeaning(status) === 'undecided',
   };
   const words = service === undefined || isBlank(service.message) ? undefined : service.message;
   const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;

@@ -36,7 +36,7 @@ const maxRedirects = 5;
  * Tries again what certainly was not carried out; a network fault, 500, 502, 503 and 504 only if the request is repeatable.
  *
  * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
- * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `unsent` and `mayStillArrive`
+ * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `notCarriedOut` and `mayBeInFlight`
  *   speak of all tries together
  */
 export async function send<T>(
@@ -85,7 +85,7 @@ class Tries {
   #retries = 0;
   #redirects = 0;
   #isExposed = false;
-  #mayStillArrive = false;
+  #mayBeInFlight = false;
   url: string;
 
   constructor(request: Outgoing, options: SendOptions) {
@@ -97,10 +97,11 @@ class Tries {
 
   /** An error with what is certain of all of them. */
   withFacts(error: unknown): unknown {
-    const [unsent, mayStillArrive] = [!this.#isExposed, this.#mayStillArrive];
+    const [notCarriedOut, mayBeInFlight] = [!this.#isExposed, this.#mayBeInFlight];
     const isRight =
-      !(error instanceof PetstockError) || (error.unsent === unsent && error.mayStillArrive === mayStillArrive);
-    return isRight ? error : error.with({ unsent, mayStillArrive });
+      !(error instanceof PetstockError) ||
+      (error.notCarriedOut === notCarriedOut && error.mayBeInFlight === mayBeInFlight);
+    return isRight ? error : error.with({ notCarriedOut, mayBeInFlight });
   }
 
   async nextPermit(): Promise<Permit> {
@@ -142,8 +143,8 @@ class Tries {
 
   #note(error: unknown): void {
     const isKnown = error instanceof PetstockError;
-    if (!isKnown || !error.unsent) this.#isExposed = true;
-    if (isKnown && error.mayStillArrive) this.#mayStillArrive = true;
+    if (!isKnown || !error.notCarriedOut) this.#isExposed = true;
+    if (isKnown && error.mayBeInFlight) this.#mayBeInFlight = true;
   }
 
   /** @throws the error of the last try, if there is no other */
@@ -165,14 +166,14 @@ class Tries {
   /** A wait that a gateway asks for is left to the gate, and the next admission. */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
     const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
-    const isAllowed = this.#request.repeatable || error.unsent;
+    const isAllowed = this.#request.repeatable || error.notCarriedOut;
     this.#retries += 1;
     if (!isAllowed || this.#retries > retries || retryAfter > longestRetryWait) throw error;
     this.#last = error;
     const { method, url } = this.#request;
     const { origin, pathname } = new URL(url);
     const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
-    const isConnected = error.status !== undefined || error.mayStillArrive || !error.unsent;
+    const isConnected = error.status !== undefined || error.mayBeInFlight || !error.notCarriedOut;
     // Without the words of the service: they are quoted if the last try fails, too.
     const why = error.status === undefined ? failureText(error) : `the service answered ${error.status}`;
     const reason = isConnected ? `${what}: ${why}` : `No connection to ${origin}`;

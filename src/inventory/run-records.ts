@@ -59,7 +59,7 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
   readonly at: number | undefined;
   /** By the monotonic clock: until then a request of it may be on its way. Undefined if none was sent since the boot. */
-  readonly expires: number | undefined;
+  readonly inFlightUntil: number | undefined;
   /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
   readonly sequence: number;
   /** In the order of all writes: its last change. */
@@ -133,7 +133,7 @@ export interface SettledRow {
   readonly row: RecordedRow;
 }
 
-export interface PetWrite {
+export interface LaterWrite {
   /** Undefined if it is `pruned`. */
   readonly run?: string | undefined;
   readonly command: string;
@@ -149,7 +149,7 @@ export interface PetWrite {
 
 export interface RecentWrite {
   readonly petId: bigint;
-  readonly result: Exclude<PetWrite['result'], 'pruned'>;
+  readonly result: Exclude<LaterWrite['result'], 'pruned'>;
   readonly before: number | undefined;
   readonly quantity: number;
   /** When it was settled, or begun, in the order of all writes. */

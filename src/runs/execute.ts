@@ -7,11 +7,11 @@ import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import {
-  type Progression,
+  type FinalOutcome,
   rereadRequired,
-  type Settlement,
   type StockSnapshot,
   type WriteOptions,
+  type WriteProgress,
 } from '../writes/row-write.ts';
 import { writeRows } from '../writes/write-rows.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
@@ -34,7 +34,7 @@ export interface RunPlan {
   /** The write of one pet, which has its admission and its place; it is worded as such, and not resumed. */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
   /** Called right before the run is recorded, as `History.begin` has it. */
-  mayBegin?(): Promise<string | undefined>;
+  requireNotDuplicate?(): Promise<string | undefined>;
 }
 
 export interface ResumedRun {
@@ -65,7 +65,7 @@ export interface RunAudience {
   agree?(rows: readonly BulkRow[]): Promise<void>;
   /** The rows are about to be written, so many. @param run undefined if it begins with the first of them */
   begun?(run: string | undefined, count: number): Promise<void>;
-  settled?(settlement: Settlement): void;
+  settled?(settlement: FinalOutcome): void;
   /** Is given each item that the service answers. */
   seen?(item: InventoryItem): void;
   /** Nothing more is written. */
@@ -75,7 +75,7 @@ export interface RunAudience {
 export interface RunEnd {
   readonly report: BulkReport;
   /** Undefined if nothing was to be written. */
-  readonly progression: Progression | undefined;
+  readonly progress: WriteProgress | undefined;
   /** The failure that the run ends with; undefined if every row is as it should be. */
   readonly error: PetstockError | undefined;
 }
@@ -115,8 +115,8 @@ async function endUnwritten(site: RunSite, plan: RunPlan, { dryRun }: RunOptions
   const { target } = site;
   const cause = await endLog(resumed?.log);
   const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
-  const end = { report, progression: undefined, cause, target, isResumed: resumed !== undefined };
-  return { report, progression: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
+  const end = { report, progress: undefined, cause, target, isResumed: resumed !== undefined };
+  return { report, progress: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
 
 /** Leaves the run. Returns what has failed, if anything: then the history may lack what was written. */
@@ -153,26 +153,26 @@ async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience
   const log = resumed?.log ?? (await begin(site, plan, numbers));
   const count = rows.filter(({ result }) => result === 'planned').length;
   await audience.begun?.(log.hasBegun ? log.run : undefined, count);
-  const progression = await writeRows(rowWrites(rows, numbers), {
+  const progress = await writeRows(rowWrites(rows, numbers), {
     ...engineOptions(site, plan, options, audience),
     log,
     writesSince: (sent) => site.state.petWrites.after({ serviceName: site.serviceName, run: log.run }, sent),
   });
-  const { stoppedBy } = progression;
+  const { stoppedBy } = progress;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
-  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progression, stopped);
-  if (single !== undefined) failUnwritten(rows, log, progression);
+  for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progress, stopped);
+  if (single !== undefined) failUnwritten(rows, log, progress);
   const run = log.hasBegun ? log.run : null;
   await audience.ended?.();
   const unclosed = await endLog(log);
-  const cause = progression.stoppedBy ?? unclosed;
+  const cause = progress.stoppedBy ?? unclosed;
   // A run that is no longer in the history is no way on.
   const isLost = run !== null && cause !== undefined && (await isLostRun(site, run));
   const report = reportOf(site, plan, isLost ? null : run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
-  const error = runErrorOf({ report, progression, cause, target: site.target, isSingle, isResumed });
-  return { report, progression, error: run === null ? error : error?.with({ run }) };
+  const error = runErrorOf({ report, progress, cause, target: site.target, isSingle, isResumed });
+  return { report, progress, error: run === null ? error : error?.with({ run }) };
 }
 
 async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
@@ -195,7 +195,7 @@ async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | u
   const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
   // Together with its first intent, in one transaction.
   if (single !== undefined) return state.history.beginLater(head, planned);
-  return state.history.begin(head, planned, plan.mayBegin);
+  return state.history.begin(head, planned, plan.requireNotDuplicate);
 }
 
 function engineOptions(
@@ -230,7 +230,7 @@ function engineOptions(
 }
 
 /** A single write is not resumed unless its outcome is unknown: else it has failed. */
-function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: Progression): void {
+function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
   const error = row.error ?? rowErrorOf(stoppedBy);

@@ -2,7 +2,7 @@ import { type Permit, releaseAll, releaseAndRethrow } from '../rate-limit/govern
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { PetLock } from '../state/stored-pets.ts';
-import { longestBusy, type StockSnapshot } from '../writes/row-write.ts';
+import { maxBusyWait, type StockSnapshot } from '../writes/row-write.ts';
 import { execute, maxGap, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { failBeforeWriting, StockReader } from './stock-reader.ts';
@@ -100,8 +100,8 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigi
     if (busy === undefined) return;
     const at = clock.monotonic();
     const by = busy.run === undefined ? 'another command' : `run ${plainName(busy.run)}`;
-    if (at - began > longestBusy && (busy.until ?? 0) < at) {
-      throw new ConflictError(`Nothing was written: ${by} has been writing pet ${petId} for ${longestBusy / 1000} s`);
+    if (at - began > maxBusyWait && (busy.until ?? 0) < at) {
+      throw new ConflictError(`Nothing was written: ${by} has been writing pet ${petId} for ${maxBusyWait / 1000} s`);
     }
     if (at - began > 1000 && !isSaid) {
       isSaid = true;

@@ -3,8 +3,8 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
-import type { Settlement, StockSnapshot } from '../writes/row-write.ts';
-import { type OpenRow, rebase, verdictOn } from '../writes/verdict.ts';
+import type { FinalOutcome, StockSnapshot } from '../writes/row-write.ts';
+import { rebase, type UnansweredRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
@@ -54,8 +54,8 @@ async function readStock(site: RunSite, run: string): Promise<StockSnapshot> {
   for (;;) {
     const stock = await reader.readSettled(petIds, run);
     let wait = 0;
-    for await (const { petId, after, expires = 0 } of history.rows(run, ['unknown'])) {
-      if (stock.quantities.get(petId) !== after) wait = Math.max(wait, expires - stock.readAt);
+    for await (const { petId, after, inFlightUntil = 0 } of history.rows(run, ['unknown'])) {
+      if (stock.quantities.get(petId) !== after) wait = Math.max(wait, inFlightUntil - stock.readAt);
     }
     if (wait <= 0) return stock;
     const seconds = Math.ceil(wait / 1000);
@@ -80,7 +80,7 @@ export function isUnanswered({ result }: RecordedRow): boolean {
 /** Returns what is left of a row. One that has its answer is never written again. Of the others the verdict decides. */
 export function resumeRow(
   recorded: RecordedRow,
-  { stock, laterWrites }: Pick<OpenRow, 'stock' | 'laterWrites'>,
+  { stock, laterWrites }: Pick<UnansweredRow, 'stock' | 'laterWrites'>,
 ): ResumedRow {
   const { petId, result, after } = recorded;
   if (!isUnanswered(recorded)) return { row: bulkRow(recorded, result as BulkRow['result']), outcome: undefined };
@@ -94,7 +94,7 @@ export function resumeRow(
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }
 
-function settledRow(recorded: RecordedRow, settlement: Settlement & Pick<BulkRow, 'result'>): ResumedRow {
+function settledRow(recorded: RecordedRow, settlement: FinalOutcome & Pick<BulkRow, 'result'>): ResumedRow {
   const { row, petId } = recorded;
   const { result, error } = settlement;
   return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settlement } };

@@ -1,11 +1,11 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { absenceText } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
-import type { PetWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
-import { laterWriteMessage, mayBeWritten, type OpenRow } from '../writes/verdict.ts';
+import { laterWriteMessage, mayBeWritten, type UnansweredRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
 import type { RunSite } from './site.ts';
 import { StockReader } from './stock-reader.ts';
@@ -111,7 +111,7 @@ async function targetsOf(
 }
 
 /** The facts about a row that is to be undone. */
-export interface UndoFacts extends Pick<OpenRow, 'stock' | 'laterWrites'>, UndoNote {
+export interface UndoFacts extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row. */
   readonly target: number;
 }
@@ -148,7 +148,7 @@ function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoF
  * Leaves out writes that left the stock as it was. One that has not read it is taken to have found what was written before it.
  * @param written by the row before them, the oldest first
  */
-function changing(writes: readonly PetWrite[], written: number): readonly PetWrite[] {
+function changing(writes: readonly LaterWrite[], written: number): readonly LaterWrite[] {
   let known: number | undefined = written;
   return writes.filter(({ result, before = known, quantity }) => {
     known = result === 'unknown' ? undefined : quantity;

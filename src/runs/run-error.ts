@@ -14,13 +14,13 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
-import type { Progression } from '../writes/row-write.ts';
+import type { WriteProgress } from '../writes/row-write.ts';
 
 /** The report of a run and what is needed to word its failure. */
 export interface EndFacts {
   readonly report: BulkReport;
   /** Undefined if nothing was sent. */
-  readonly progression: Progression | undefined;
+  readonly progress: WriteProgress | undefined;
   /** Why it ended before all rows were settled, if a failure ended it. */
   readonly cause: unknown;
   /** For hints. */
@@ -40,7 +40,7 @@ export interface EndFacts {
  * - nothing written, as far as the stock shows: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
  */
 export function runErrorOf(end: EndFacts): PetstockError | undefined {
-  const { report, progression, cause } = end;
+  const { report, progress, cause } = end;
   const { applied, failed, conflict, notAttempted, unknown, differs } = countRows(report.rows);
   const missing = failed + conflict + notAttempted + unknown + differs;
   if (missing === 0 && cause === undefined) return undefined;
@@ -56,7 +56,7 @@ export function runErrorOf(end: EndFacts): PetstockError | undefined {
     const lines = foreignLines(end);
     return new PartialError(message, { hint, cause, retryAfterSeconds, lines, ...answerOf(cause, message) });
   }
-  const first = cause ?? progression?.firstFailure;
+  const first = cause ?? progress?.firstFailure;
   if (end.isSingle && first instanceof PetstockError) return singleError(end, first);
   if (first !== undefined) {
     const message = `${nothingText(end)}${why || `: ${rowErrorOf(first).message}`}`;
@@ -67,8 +67,8 @@ export function runErrorOf(end: EndFacts): PetstockError | undefined {
 }
 
 /** Returns what is certain if no row counts as written: a request without an answer may still be carried out, whatever the stock was. */
-function nothingText({ progression, isResumed }: EndFacts): string {
-  if ((progression?.unanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
+function nothingText({ progress, isResumed }: EndFacts): string {
+  if ((progress?.everUnanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
@@ -76,7 +76,7 @@ function nothingText({ progression, isResumed }: EndFacts): string {
 function singleError(end: EndFacts, first: PetstockError): PetstockError {
   const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
-  if (isClear && end.progression?.unanswered.size === 0) return first;
+  if (isClear && end.progress?.everUnanswered.size === 0) return first;
   return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });
 }
 
@@ -120,7 +120,7 @@ function writtenText(end: EndFacts): string {
   const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
   const total = rows.length - unchanged - skipped - notEdited;
   const unsure = unknown + countUnclear(rows);
-  if (applied + unsure + differs === 0 && (end.progression?.unanswered.size ?? 0) > 0) return soFar(end);
+  if (applied + unsure + differs === 0 && (end.progress?.everUnanswered.size ?? 0) > 0) return soFar(end);
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
     parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(applied)} written`);
@@ -155,7 +155,7 @@ function singleText(end: EndFacts): string {
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
   if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
-  return (end.progression?.unanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
+  return (end.progress?.everUnanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
 }
 
 function partialText(end: EndFacts, why: string): string {
@@ -201,17 +201,17 @@ function lackingText(report: BulkReport): string[] {
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf({ report: { run, rows }, progression, target, isSingle }: EndFacts): string | undefined {
+function hintOf({ report: { run, rows }, progress, target, isSingle }: EndFacts): string | undefined {
   const options = targetWords(target);
   if (run === null) return petstock`inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
-  const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progression?.unwritten.size ?? 0) > 0);
+  const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progress?.notWritten.size ?? 0) > 0);
   if (isSingle && !goesOn && conflict + differs === 0) {
-    const isUnanswered = failed > 0 && (progression?.unanswered.size ?? 0) > 0;
+    const isUnanswered = failed > 0 && (progress?.everUnanswered.size ?? 0) > 0;
     return isUnanswered ? petstock`inventory get ${rows[0]?.petId ?? []} ${options}` : undefined;
   }
   if (goesOn) return petstock`inventory apply --resume ${run} ${options}`;
-  return progression === undefined && rows.every(({ before }) => before === undefined)
+  return progress === undefined && rows.every(({ before }) => before === undefined)
     ? petstock`inventory list ${options}`
     : petstock`history show ${run}`;
 }

@@ -1,6 +1,6 @@
 import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
-import type { Progression, RowWrite } from '../writes/row-write.ts';
+import type { RowWrite, WriteProgress } from '../writes/row-write.ts';
 
 /** Returns the number of each row in its run, from 1: rows that want another stock have one. A pet that is not there can't be undone. */
 export function numberRows(rows: readonly BulkRow[]): readonly (number | undefined)[] {
@@ -44,7 +44,7 @@ export function* rowWrites(
 export function rowAfter(
   row: BulkRow,
   number: number | undefined,
-  { settled, unknown, unwritten }: Progression,
+  { settled, unknown, notWritten }: WriteProgress,
   stopped: RowError | undefined,
 ): BulkRow {
   if (row.result !== 'planned' || number === undefined) return row;
@@ -58,7 +58,7 @@ export function rowAfter(
   }
   const open = unknown.get(number);
   if (open === undefined) {
-    const error = unwritten.get(number);
+    const error = notWritten.get(number);
     return { ...row, result: error === undefined ? 'notAttempted' : 'failed', error: error ?? stopped };
   }
   const { before, after } = open.write;

@@ -82,7 +82,7 @@ export class StockReader {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
-      const until = await state.pets.arrivesUntil(serviceName, petIds, exceptRun);
+      const until = await state.pets.inFlightUntil(serviceName, petIds, exceptRun);
       if (until === undefined || until <= now)
         return exceptRun === undefined ? this.read(petIds).catch(failBeforeWriting) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);

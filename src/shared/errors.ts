@@ -59,12 +59,12 @@ export interface ErrorDetails {
   /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
   readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
   /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
-  readonly unsent?: boolean | undefined;
+  readonly notCarriedOut?: boolean | undefined;
   /**
    * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
    * be on its way, and be carried out later.
    */
-  readonly mayStillArrive?: boolean | undefined;
+  readonly mayBeInFlight?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -106,8 +106,8 @@ export abstract class PetstockError extends Error {
   readonly serviceError: ServiceError | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly day: ErrorDetails['day'];
-  readonly unsent: boolean;
-  readonly mayStillArrive: boolean;
+  readonly notCarriedOut: boolean;
+  readonly mayBeInFlight: boolean;
 
   constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -116,8 +116,8 @@ export abstract class PetstockError extends Error {
     this.lines = details.lines ?? [];
     this.faults = details.faults ?? [];
     this.faultCount = details.faultCount ?? this.faults.length;
-    this.unsent = details.unsent ?? false;
-    this.mayStillArrive = details.mayStillArrive ?? false;
+    this.notCarriedOut = details.notCarriedOut ?? false;
+    this.mayBeInFlight = details.mayBeInFlight ?? false;
   }
 
   /** Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none. */
@@ -148,10 +148,10 @@ export class UnavailableError extends PetstockError {
 }
 
 /** Nothing was sent, and trying again does not help: a proxy wants a password. */
-export class HopelessError extends UnavailableError {}
+export class NonRetryableError extends UnavailableError {}
 
 /** The certificate of the service was refused, before anything was sent. */
-export class CertificateError extends HopelessError {
+export class CertificateError extends NonRetryableError {
   override readonly code = 'untrusted_certificate';
 }
 
@@ -230,7 +230,7 @@ export function failureText(error: unknown): string {
 export function memoryShortage(thrown: unknown): FailureError | undefined {
   if (!(thrown instanceof RangeError) || !/out of memory|allocation failed/i.test(thrown.message)) return undefined;
   // undici makes its reader of answers when a connection is opened, before anything is sent.
-  return new FailureError(tooLittle, { unsent: thrown.message.startsWith('WebAssembly.'), cause: thrown });
+  return new FailureError(tooLittle, { notCarriedOut: thrown.message.startsWith('WebAssembly.'), cause: thrown });
 }
 
 /** The WebAssembly that undici reads answers by reserves 10 GB of address space in Node 22 and before. */

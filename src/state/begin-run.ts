@@ -2,8 +2,8 @@ import type { PlannedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { serviceByName } from './leases.ts';
 import { runIdAt } from './run-ids.ts';
-import { draw, type Moment, numberOfRow, type Work } from './state-database.ts';
-import { type Answers, among, type Statement, statement, text } from './statements.ts';
+import { allocateSequence, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
+import { among, type ResultSets, type Statement, statement, text } from './statements.ts';
 
 /** A run that is not in the history yet. */
 export interface NewRun {
@@ -20,7 +20,7 @@ export interface NewRun {
 }
 
 /** Another run of the same content has begun since. */
-export class NewerRunError extends ConflictError {}
+export class DuplicateRunError extends ConflictError {}
 
 const maxShownPets = 20;
 /** Runs of one second that may have the same four characters. */
@@ -33,9 +33,14 @@ const page = 1000;
  * by its token.
  * @param loads asked in the same round, after the first page of rows
  * @returns the answers to them
- * @throws NewerRunError if there is a newer run of the same content than the one that it follows
+ * @throws DuplicateRunError if there is a newer run of the same content than the one that it follows
  */
-export function* beginning(at: Moment, token: string, given: NewRun, loads: readonly Statement[]): Work<Answers> {
+export function* beginRun(
+  at: TransactionContext,
+  token: string,
+  given: NewRun,
+  loads: readonly Statement[],
+): TransactionSteps<ResultSets> {
   const { head, random, follows } = given;
   const sums = noSums();
   const pages = pagesOf(given.rows, sums);
@@ -51,7 +56,7 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
     const isRepeated = Number(row?.changes) > 0;
     if (isRepeated) return loaded;
     if (follows !== undefined && text(newest?.token) !== token && text(newest?.run) !== follows.run) {
-      throw new NewerRunError('Another run of the same content has begun');
+      throw new DuplicateRunError('Another run of the same content has begun');
     }
     if (row === undefined) continue;
     for (const rows of pages) yield [insertRows(token, rows)];
@@ -64,7 +69,7 @@ export function* beginning(at: Moment, token: string, given: NewRun, loads: read
 const selectNewest = `SELECT run, token FROM petstock.runs WHERE content_hash = ?
   AND service = ${serviceByName} ORDER BY sequence DESC LIMIT 1`;
 
-function insertHead(at: Moment, run: string, token: string, { head, host, holder }: NewRun): Statement {
+function insertHead(at: TransactionContext, run: string, token: string, { head, host, holder }: NewRun): Statement {
   return statement(
     `INSERT INTO petstock.runs (run, token, at, command, env, store, base_url, service, scope, os_user, host, file, content_hash,
        has_deltas, reason, undoes, holder, head_unchanged, head_skipped, head_not_edited, began, sequence, touched)
@@ -99,10 +104,10 @@ function* pagesOf(rows: Iterable<PlannedRow>, sums: Sums): Generator<readonly Pl
   yield waiting;
 }
 
-function writeSums(at: Moment, id: number, { changes, maxRow, units, pets, failed, conflict }: Sums): void {
+function writeSums(at: TransactionContext, id: number, { changes, maxRow, units, pets, failed, conflict }: Sums): void {
   const settled = failed + conflict;
   const numbersOfRows = settled === 0 ? 0 : maxRow;
-  draw(at, 1 + numbersOfRows);
+  allocateSequence(at, 1 + numbersOfRows);
   at.writes.push(
     statement(
       `UPDATE petstock.runs SET changes = ?, units = ?, pets = ?, pending = ?, failed = ?, conflict = ?,

@@ -50,7 +50,7 @@ export interface Lease {
   /** Whether its holder is alive. */
   readonly isHeld: boolean;
   /** Until when a request of it may arrive; undefined before the first intent. */
-  readonly arrives: number | undefined;
+  readonly inFlightUntil: number | undefined;
 }
 
 /**
@@ -58,15 +58,15 @@ export interface Lease {
  * @param me the process that asks
  * @returns who is writing the pet; undefined if it is free, or has one of the owners. `until` is by the clock of the state
  */
-export function busyWith(
+export function blockedBy(
   lease: Lease | undefined,
   owners: readonly string[],
   me: string,
   now: number,
 ): Busy | undefined {
   if (lease === undefined) return undefined;
-  const { owner, run, holder, isHeld, arrives } = lease;
-  const until = arrives !== undefined && arrives > now ? arrives : undefined;
+  const { owner, run, holder, isHeld, inFlightUntil } = lease;
+  const until = inFlightUntil !== undefined && inFlightUntil > now ? inFlightUntil : undefined;
   if (owners.includes(owner)) {
     // A run that was taken over: what the process before has sent may still arrive.
     const isOurs = holder === undefined || holder === me;
@@ -77,32 +77,35 @@ export function busyWith(
 }
 
 /** A write of a pet by another run. */
-export interface Writer {
+export interface ConcurrentWrite {
   readonly run: string;
   readonly command: string;
   readonly result: RecordedResult;
   readonly touched: number;
   /** Until when its request may arrive, if its result is unknown. */
-  readonly arrives: number | undefined;
+  readonly inFlightUntil: number | undefined;
 }
 
 /**
  * @param writers of other runs, in any order
  * @param pruned the number of the last write of the pet whose row was removed
- * @returns who has written the pet since the mark, or whose request could still arrive after it: `arrives`; without a run if its row was removed
+ * @returns who has written the pet since the mark, or whose request could still arrive after it: `inFlightUntil`; without a run if its row was removed
  */
 export function supersededBy(
-  writers: readonly Writer[],
+  writers: readonly ConcurrentWrite[],
   pruned: number | undefined,
   since: ReadVersion,
-): { readonly run: string | undefined; readonly command: string; readonly arrives?: number | undefined } | undefined {
+):
+  | { readonly run: string | undefined; readonly command: string; readonly inFlightUntil?: number | undefined }
+  | undefined {
   const newest = writers.toSorted((a, b) => b.touched - a.touched);
-  const isPossible = ({ result }: Writer) => (possibleWrites as readonly string[]).includes(result);
+  const isPossible = ({ result }: ConcurrentWrite) => (possibleWrites as readonly string[]).includes(result);
   const later = newest.find((writer) => writer.touched > since.sequence && isPossible(writer));
-  const arriving = ({ result, arrives }: Writer) => result === 'unknown' && (arrives ?? 0) > since.at;
+  const arriving = ({ result, inFlightUntil }: ConcurrentWrite) =>
+    result === 'unknown' && (inFlightUntil ?? 0) > since.at;
   if (later !== undefined) return { run: later.run, command: later.command };
   const writer = newest.find(arriving);
-  if (writer !== undefined) return { run: writer.run, command: writer.command, arrives: writer.arrives };
+  if (writer !== undefined) return { run: writer.run, command: writer.command, inFlightUntil: writer.inFlightUntil };
   return (pruned ?? 0) > since.sequence ? { run: undefined, command: 'history prune' } : undefined;
 }
 
@@ -111,7 +114,7 @@ export function supersededBy(
  * @param isTakenOver another process has the run: what that has settled since stays, and so does what it may be sending, unless an answer says
  *   that it was written
  */
-export function settledAs(
+export function nextResult(
   known: RecordedResult,
   outcome: Outcome['result'],
   isTakenOver: boolean,
@@ -126,7 +129,7 @@ export function settledAs(
 /**
  * Reports whether sequence numbers already seen are missing, which means that an older copy of the state was restored.
  */
-export function hasForgotten(last: number, highestSeen: number, since: ReadVersion | undefined): boolean {
+export function hasLostWrites(last: number, highestSeen: number, since: ReadVersion | undefined): boolean {
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }
 

@@ -4,7 +4,7 @@ export interface Intent {
   readonly row: number;
   readonly petId: bigint;
   /** By the monotonic clock: from then on the request can't be on its way any more. */
-  readonly expires: number;
+  readonly inFlightUntil: number;
   /** The stock that an increment is added to now, and the sum: kept with the intent if it is granted. */
   readonly rebased?: { readonly before: number; readonly after: number } | undefined;
 }
@@ -40,7 +40,7 @@ export interface Outcome {
   /**
    * A request of the row may still be in flight. The pet stays locked until none can be. Always the case for `unknown`.
    */
-  readonly mayStillArrive?: boolean | undefined;
+  readonly mayBeInFlight?: boolean | undefined;
 }
 
 /** What the process of a run knows of one of its rows. */

@@ -1,13 +1,19 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
-import { busyWith, hasForgotten, type ReadVersion, supersededBy, type Writer } from './decide.ts';
+import { blockedBy, type ConcurrentWrite, hasLostWrites, type ReadVersion, supersededBy } from './decide.ts';
 import { type DrawnIn, drawnIn } from './highest-number.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { endsOf, leasesIn, selectLeases, takingLeases } from './leases.ts';
-import type { Presence } from './processes-present.ts';
+import { endsOf, insertLeases, leasesIn, selectLeases } from './leases.ts';
+import type { Presence } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
-import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settling } from './settle-rows.ts';
-import { drawForRows, type Moment, numberOfRow, selectLast, type Work } from './state-database.ts';
-import { type Answers, among, name, number, type Row, type Statement, statement, text } from './statements.ts';
+import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settleRows } from './settle-rows.ts';
+import {
+  allocateRowSequences,
+  numberOfRow,
+  selectLast,
+  type TransactionContext,
+  type TransactionSteps,
+} from './state-database.ts';
+import { among, name, number, type ResultSets, type Row, type Statement, statement, text } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
 /** A run as the process that writes it knows it. Its token is that of the call that has begun it. */
@@ -18,7 +24,7 @@ export interface RunKey {
 }
 
 /** One call of the log of a run: outcomes are settled, then rows may leave. */
-export interface Writing extends RunKey {
+export interface LogAppend extends RunKey {
   readonly outcomes: readonly Outcome[];
   readonly intents: readonly Intent[];
   /** The mark before the stock that the rows rely on; its time by the clock of the state. Undefined: they rely on none. */
@@ -38,7 +44,7 @@ export interface Writing extends RunKey {
  * - `gone`: the state has no such run
  * - `lost`: it lacks what it had confirmed
  */
-export type Written =
+export type LogAppendResult =
   | {
       readonly kind: 'written';
       readonly run: string;
@@ -51,8 +57,8 @@ export type Written =
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
-/** Returns what `writing` has to know. The run may be made in the same round. */
-export function writingLoads({ token, serviceName, outcomes, intents, since, confirmed }: Writing): Statement[] {
+/** Returns what `appendToLog` has to know. The run may be made in the same round. */
+export function selectForAppend({ token, serviceName, outcomes, intents, since, confirmed }: LogAppend): Statement[] {
   const pets = intents.map(({ petId }) => petId);
   const [contested, marks] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
   const stock = intents.some(({ rebased }) => rebased !== undefined) ? 'own.before, own.after, ' : '';
@@ -66,8 +72,13 @@ export function writingLoads({ token, serviceName, outcomes, intents, since, con
   ];
 }
 
-/** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `writingLoads` */
-export function* writing(presence: Presence, at: Moment, given: Writing, loaded: Answers): Work<Written> {
+/** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `selectForAppend` */
+export function* appendToLog(
+  presence: Presence,
+  at: TransactionContext,
+  given: LogAppend,
+  loaded: ResultSets,
+): TransactionSteps<LogAppendResult> {
   const [[head] = [], [meta] = [], [kept] = [], settled = [], own = [], leased = []] = loaded;
   const { intents, outcomes, confirmed, call } = given;
   if (head === undefined) return { kind: 'gone' };
@@ -82,11 +93,11 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   const isRepeated = intents.some(({ row }) => rows.get(row)?.token === call);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || kept?.token === confirmed.call;
-  const isLost = isOurs && !isRepeated && (!isKept || hasForgotten(last, given.highestSeen, given.since));
+  const isLost = isOurs && !isRepeated && (!isKept || hasLostWrites(last, given.highestSeen, given.since));
   const lost = { kind: 'lost', run: run.run } as const;
   if (isLost && intents.length > 0) return lost;
-  const moves = isRepeated ? [] : yield* settling(at, run, outcomes, settled, isOurs ? undefined : presence.id);
-  const grants = yield* granting(presence, at, run, given, rows, leased);
+  const moves = isRepeated ? [] : yield* settleRows(at, run, outcomes, settled, isOurs ? undefined : presence.id);
+  const grants = yield* grantRows(presence, at, run, given, rows, leased);
   const granted = intents.filter(({ row }, index) => {
     return grants[index]?.kind === 'granted' && rows.get(row)?.token !== call;
   });
@@ -98,8 +109,8 @@ export function* writing(presence: Presence, at: Moment, given: Writing, loaded:
   }
   if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
   const { state, drawn } = drawnIn(meta);
-  const now = { state, drawn: drawn + at.drawn };
-  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.drawn, drawnIn: now };
+  const now = { state, drawn: drawn + at.allocated };
+  return isLost ? lost : { kind: 'written', run: run.run, grants, last: last + at.allocated, drawnIn: now };
 }
 
 const ofPet = 'pet_id = own.pet_id AND service = own.service';
@@ -127,28 +138,28 @@ export function runIn({ id, run, service, undoes }: Row): RunInTables {
 }
 
 function writeGranted(
-  at: Moment,
+  at: TransactionContext,
   holder: string,
   { id, serviceId, run: owner }: RunInTables,
-  { lockOwner, call }: Writing,
+  { lockOwner, call }: LogAppend,
   granted: readonly Intent[],
   rows: ReadonlyMap<number, Row>,
 ): void {
   if (granted.length === 0) return;
   const { now, wall, boot } = at;
-  const numbers = drawForRows(at, granted);
+  const numbers = allocateRowSequences(at, granted);
   for (const { row, rebased } of granted) {
     const { before, after } = rows.get(row) ?? {};
     if (rebased === undefined || (rebased.before === number(before) && rebased.after === number(after))) continue;
     const sql = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
     at.writes.push(statement(sql, rebased.before, rebased.after, id, row));
   }
-  for (const ends of new Set(granted.map(({ expires }) => expires))) {
-    const alike = granted.filter(({ expires }) => expires === ends);
+  for (const ends of new Set(granted.map(({ inFlightUntil }) => inFlightUntil))) {
+    const alike = granted.filter(({ inFlightUntil }) => inFlightUntil === ends);
     const petIds = alike.map(({ petId }) => petId);
     const [lasts, values] = [ends - now, [Math.round(wall), boot, ends, ends - now, call, numbers, numbers, id]];
     at.writes.push(
-      takingLeases({ petIds, serviceId, owner, run: owner, holder, boot, expires: ends, lasts }),
+      insertLeases({ petIds, serviceId, owner, run: owner, holder, boot, expires: ends, lasts }),
       among(writeIntent, values, rowNumbers(alike)),
     );
   }
@@ -160,14 +171,14 @@ const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NUL
   sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
 
 /** Whether each row may be sent. @param rows those of the run, by their numbers. @param leased the leases of their pets */
-function* granting(
+function* grantRows(
   presence: Presence,
-  at: Moment,
+  at: TransactionContext,
   { id, run, serviceId }: RunInTables,
-  { intents, since, lockOwner, call }: Writing,
+  { intents, since, lockOwner, call }: LogAppend,
   rows: ReadonlyMap<number, Row>,
   leased: readonly Row[],
-): Work<Grant[]> {
+): TransactionSteps<Grant[]> {
   const leases = yield* leasesIn(at, leased, yield* presence.aliveAmong(at, leased));
   const owners = lockOwner === undefined ? [run] : [run, lockOwner];
   const contested = intents.filter(({ row }) => Number(rows.get(row)?.is_contested) === 1);
@@ -181,22 +192,24 @@ function* granting(
   return intents.map((intent): Grant => {
     if (rows.get(intent.row)?.token === call) return { kind: 'granted' };
     const petId = String(intent.petId);
-    const busy = busyWith(leases.get(petId), owners, presence.id, at.now);
+    const busy = blockedBy(leases.get(petId), owners, presence.id, at.now);
     if (busy !== undefined) return { kind: 'busy', ...busy };
     if (since === undefined) return { kind: 'granted' };
     const others = [...later, ...unknown].filter(({ pet }) => pet === petId);
     const writers = others.map((row) => writerIn(row, endOf(row)));
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
-    const { run: by, command, arrives = 0 } = writer;
+    const { run: by, command, inFlightUntil = 0 } = writer;
     // Of another start of the machine: another process has waited for it, and this one has seen it too late to know that. Looking again does not help yet.
-    return arrives > at.now ? { kind: 'busy', run: by, until: arrives } : { kind: 'superseded', run: by, command };
+    return inFlightUntil > at.now
+      ? { kind: 'busy', run: by, until: inFlightUntil }
+      : { kind: 'superseded', run: by, command };
   });
 }
 
-function writerIn({ run, command, result, touched }: Row, arrives: number | undefined): Writer {
+function writerIn({ run, command, result, touched }: Row, inFlightUntil: number | undefined): ConcurrentWrite {
   return {
     ...{ run: runIdIn(run), command: name(command), result: String(result) as RecordedResult },
-    ...{ touched: number(touched) ?? 0, arrives },
+    ...{ touched: number(touched) ?? 0, inFlightUntil },
   };
 }

@@ -1,7 +1,7 @@
 import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Lease } from './decide.ts';
 import { runIdIn } from './run-ids.ts';
-import type { Moment, Work } from './state-database.ts';
+import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text } from './statements.ts';
 
 export interface LivingProcess {
@@ -20,13 +20,17 @@ export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)'
 export const selectLeases = `SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName}`;
 
 /** @param rows of `selectLeases`. @returns the leases by the ids of their pets, in decimal */
-export function* leasesIn(at: Moment, rows: readonly Row[], living: Living): Work<ReadonlyMap<string, Lease>> {
+export function* leasesIn(
+  at: TransactionContext,
+  rows: readonly Row[],
+  living: Living,
+): TransactionSteps<ReadonlyMap<string, Lease>> {
   const endOf = yield* endsOf(at, rows);
   return new Map(
     rows.map((row) => {
       const [run, holder] = [text(row.run) && runIdIn(row.run), text(row.holder)];
       const isHeld = holder !== undefined && living.has(holder);
-      return [String(row.pet), { owner: String(row.owner), run, holder, isHeld, arrives: endOf(row) }];
+      return [String(row.pet), { owner: String(row.owner), run, holder, isHeld, inFlightUntil: endOf(row) }];
     }),
   );
 }
@@ -44,7 +48,7 @@ export interface TakenLeases {
 }
 
 /** Takes the leases of pets, even from another process. */
-export function takingLeases({ petIds, serviceId, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
+export function insertLeases({ petIds, serviceId, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
   const sql = `INSERT INTO petstock.leases (service, owner, run, holder, boot, expires, lasts, pet_id)
     SELECT CAST(? AS integer), ?, ?, ?, ?, CAST(? AS double precision), CAST(? AS double precision), CAST(column1 AS bigint) FROM (VALUES ?*) AS given WHERE true
     ON CONFLICT (pet_id, service) DO UPDATE SET owner = excluded.owner, run = excluded.run, holder = excluded.holder, boot = excluded.boot,
@@ -66,7 +70,10 @@ const longest = 120_000;
  * written, and anew once it has been renewed.
  * @returns a function that gives the time of one of the rows by the clock of this start; undefined if the row has none
  */
-export function* endsOf(at: Moment, rows: readonly Row[]): Work<(row: Row) => number | undefined> {
+export function* endsOf(
+  at: TransactionContext,
+  rows: readonly Row[],
+): TransactionSteps<(row: Row) => number | undefined> {
   const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
   const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
   const answers = yield foreign.map((row) => sightingOf(at, row));
@@ -82,12 +89,12 @@ export function* endsOf(at: Moment, rows: readonly Row[]): Work<(row: Row) => nu
 
 const keyOf = ({ boot, expires }: Row) => `${expires} ${boot}`;
 
-function sightingOf(at: Moment, { boot, expires }: Row): Statement {
+function sightingOf(at: TransactionContext, { boot, expires }: Row): Statement {
   const sql = 'SELECT ends FROM petstock.sightings WHERE boot = ? AND of_boot = ? AND expires = ?';
   return statement(sql, at.boot, text(boot) ?? '', number(expires) ?? 0);
 }
 
-function sighted(at: Moment, { boot, expires }: Row, end: number): Statement {
+function sighted(at: TransactionContext, { boot, expires }: Row, end: number): Statement {
   return statement(
     `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (boot, of_boot, expires) DO NOTHING`,

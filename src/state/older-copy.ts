@@ -3,9 +3,9 @@ import { ConflictError, FailureError } from '../shared/errors.ts';
 import { drawnIn, type HighestNumber, isOlder } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
-import type { StateContext } from './processes-present.ts';
-import { countsUpdate, settling } from './settle-rows.ts';
-import { type Moment, selectLast, uniqueName, type Work } from './state-database.ts';
+import type { StateContext } from './presence.ts';
+import { countsUpdate, settleRows } from './settle-rows.ts';
+import { selectLast, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 
 /**
@@ -64,17 +64,17 @@ const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS 
  * @returns how many rows may have been written, and the new name
  */
 export function* settlingOlder(
-  at: Moment,
+  at: TransactionContext,
   meta: Row | undefined,
   highest: HighestNumber,
   except?: string,
-): Work<{ readonly doubtful: number; readonly state: string }> {
+): TransactionSteps<{ readonly doubtful: number; readonly state: string }> {
   const [runs = []] = yield [statement(selectOpenRuns)];
   let doubtful = 0;
   for (const head of runs.filter(({ token }) => token !== except)) {
     const run = runIn(head);
     const [rows = []] = yield [statement(`${rowsOf} AND result IN ('pending', 'unknown')`, run.id)];
-    const moves = yield* settling(at, run, rows.map(doubtfulOutcome), rows, undefined);
+    const moves = yield* settleRows(at, run, rows.map(doubtfulOutcome), rows, undefined);
     doubtful += rows.length;
     if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
   }
@@ -103,12 +103,12 @@ function doubtfulOutcome(row: Row): Outcome {
  * @returns false if that copy lacks the run
  */
 export function* recovering(
-  at: Moment,
+  at: TransactionContext,
   { token }: RunKey,
   known: ReadonlyMap<number, KnownRow>,
   isWhole: boolean,
   highest: HighestNumber,
-): Work<boolean> {
+): TransactionSteps<boolean> {
   const [[meta] = [], [head] = []] = yield [selectLast, statement(selectRun, token)];
   if (isOlder(meta, highest)) yield* settlingOlder(at, meta, highest, token);
   if (head === undefined) return false;
@@ -127,7 +127,7 @@ export function* recovering(
     const sql = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
     at.writes.push(statement(sql, rebased.before, rebased.after, run.id, row));
   }
-  const moves = yield* settling(at, run, outcomes, rows, undefined);
+  const moves = yield* settleRows(at, run, outcomes, rows, undefined);
   if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
   at.writes.push(statement('UPDATE petstock.runs SET holder = NULL WHERE id = ?', run.id));
   return true;

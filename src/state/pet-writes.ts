@@ -1,4 +1,4 @@
-import type { PetWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import type { LaterWrite, RecentWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
 import { runIdIn } from './run-ids.ts';
 import type { StateDatabase } from './state-database.ts';
@@ -18,9 +18,9 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
 /** The writes of pets by all runs. The database may be far away, so many rows are one question. */
 export class PetWrites {
-  readonly #database: Pick<StateDatabase, 'ask'>;
+  readonly #database: Pick<StateDatabase, 'query'>;
 
-  constructor(store: Pick<StateDatabase, 'ask'>) {
+  constructor(store: Pick<StateDatabase, 'query'>) {
     this.#database = store;
   }
 
@@ -31,8 +31,8 @@ export class PetWrites {
   async after(
     { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
     rows: readonly Pick<RecordedRow, 'row' | 'petId'>[],
-  ): Promise<PetWrite[][]> {
-    const answers = await this.#database.ask(
+  ): Promise<LaterWrite[][]> {
+    const answers = await this.#database.query(
       ...rows.flatMap(({ row, petId }) => [
         statement(ownSql, run, row),
         statement(laterSql, petId, serviceName, run, row, run),
@@ -56,7 +56,7 @@ export class PetWrites {
    * unknown.
    */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
-    const answers = await this.#database.ask(
+    const answers = await this.#database.query(
       ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
       ...pets.map(({ petId, before = longAfter }) => statement(lastSql, petId, service, before)),
       ...pets.map(({ petId }) => statement(prunedSql, petId, service)),
@@ -71,10 +71,10 @@ export class PetWrites {
 }
 
 /** A write whose row was removed from the history. */
-const prunedWrite: PetWrite = { command: 'history prune', result: 'pruned' };
+const prunedWrite: LaterWrite = { command: 'history prune', result: 'pruned' };
 
 /** A row that has written its pet, or may have, with what there is of its run. */
-interface WrittenRow extends PetWrite {
+interface WrittenRow extends LaterWrite {
   readonly undoes: string | undefined;
   readonly row: number;
   readonly line: number;
@@ -103,7 +103,7 @@ export function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWr
  * Leaves out a write and the undo of it, from the newest on: an undo may itself have been taken back.
  * @param rows the oldest first
  */
-function withoutUndone(rows: readonly WrittenRow[]): PetWrite[] {
+function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
   const left = new Set(rows);
   for (const undo of rows.toReversed()) {
     if (undo.undoes === undefined || undo.result !== 'applied' || !left.has(undo)) continue;

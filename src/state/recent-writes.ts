@@ -1,7 +1,7 @@
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
 import { isOvertaken, stockIn } from './pet-writes.ts';
-import type { Moment, Work } from './state-database.ts';
+import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
@@ -24,21 +24,30 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
 const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
   ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;
 
-function valuesOf({ boot, now }: Moment, host: string) {
+function valuesOf({ boot, now }: TransactionContext, host: string) {
   return [boot, now, boot, now, now > recentFor ? host : null];
 }
 
 const columns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, touched, boot';
 
 /** Selects the recent writes of pets. @param host of this machine */
-export function recentOfPets(at: Moment, service: string, petIds: readonly bigint[], host: string): Statement {
+export function recentOfPets(
+  at: TransactionContext,
+  service: string,
+  petIds: readonly bigint[],
+  host: string,
+): Statement {
   const sql = `SELECT ${columns} FROM petstock.rows WHERE service = ${serviceByName} AND ${isRecent} AND result IN (${possibleResults})
     AND NOT ${isOvertaken} AND pet_id IN ?*`;
   return among(sql, [service, ...valuesOf(at, host)], petIds);
 }
 
 /** Returns all recent writes at a service, the oldest first. */
-export function* recentOfService(at: Moment, service: string, host: string): Work<RecentWrite[]> {
+export function* recentOfService(
+  at: TransactionContext,
+  service: string,
+  host: string,
+): TransactionSteps<RecentWrite[]> {
   const given = [...valuesOf(at, host), service];
   const selectRows = `SELECT ${columns}, CASE WHEN ${isRecent} THEN 1 ELSE 0 END AS is_recent FROM petstock.rows`;
   const ofService = `service = ${serviceByName}`;
@@ -59,7 +68,7 @@ export function* recentOfService(at: Moment, service: string, host: string): Wor
 }
 
 /** Returns the writes in rows of `recentOfPets`, the oldest first. Of those of another start of the machine it is noted that this one knows them. */
-export function recentWritesIn(at: Moment, rows: readonly Row[]): RecentWrite[] {
+export function recentWritesIn(at: TransactionContext, rows: readonly Row[]): RecentWrite[] {
   const foreign = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));
   if (foreign.length > 0) at.writes.push(noteKnown(at, Math.max(...foreign)));
   const writes = rows.map((row) => ({
@@ -70,7 +79,7 @@ export function recentWritesIn(at: Moment, rows: readonly Row[]): RecentWrite[] 
   return writes.sort((a, b) => a.sequence - b.sequence);
 }
 
-function noteKnown({ boot, now, wall }: Moment, upTo: number): Statement {
+function noteKnown({ boot, now, wall }: TransactionContext, upTo: number): Statement {
   return statement(
     `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) SELECT ?, '', last, ?, ? FROM petstock.sequence
      WHERE NOT EXISTS (SELECT 1 FROM petstock.sightings WHERE boot = ? AND of_boot = '' AND expires >= ?)

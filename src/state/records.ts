@@ -67,10 +67,10 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
 }
 
 /**
- * @param expires until when a request of it may arrive, by the monotonic clock
+ * @param inFlightUntil until when a request of it may arrive, by the monotonic clock
  * @param before the row before it: texts that both have are kept once
  */
-export function recordedRowOf(row: Row, expires: number | undefined, before?: RecordedRow): RecordedRow {
+export function recordedRowOf(row: Row, inFlightUntil: number | undefined, before?: RecordedRow): RecordedRow {
   return {
     row: Number(row.row),
     line: Number(row.line),
@@ -84,7 +84,7 @@ export function recordedRowOf(row: Row, expires: number | undefined, before?: Re
     quantity: number(row.quantity),
     error: row.error === null ? undefined : rowErrorIn(json(row.error)),
     at: time(row.at),
-    expires,
+    inFlightUntil,
     sequence: Number(row.sequence),
     touched: Number(row.touched),
     undoneBy: text(row.undone_by) && runIdIn(row.undone_by),

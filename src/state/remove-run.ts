@@ -1,17 +1,17 @@
 import { removableRuns } from './decide.ts';
-import type { Presence } from './processes-present.ts';
+import type { Presence } from './presence.ts';
 import { runColumns, runRecordOf } from './records.ts';
-import type { Moment, Work } from './state-database.ts';
+import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
 /** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */
 export function* removeRun(
   presence: Presence,
-  at: Moment,
+  at: TransactionContext,
   run: string,
   wanted: ReadonlySet<string>,
-): Work<string | undefined> {
+): TransactionSteps<string | undefined> {
   const isOpen = 'pending + unknown > 0';
   const [rows = []] = yield [
     statement(

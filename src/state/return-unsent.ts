@@ -1,9 +1,9 @@
 import type { Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
-import type { Presence, StateContext } from './processes-present.ts';
-import { countsUpdate, runByToken, settling } from './settle-rows.ts';
-import type { Moment, Work } from './state-database.ts';
+import type { Presence, StateContext } from './presence.ts';
+import { countsUpdate, runByToken, settleRows } from './settle-rows.ts';
+import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function returnUnsent(context: StateContext, key: RunKey): Promise<
 const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS pet, token FROM petstock.rows
   WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
 
-function* returning(presence: Presence, at: Moment, place: NotesPlace): Work<void> {
+function* returning(presence: Presence, at: TransactionContext, place: NotesPlace): TransactionSteps<void> {
   const [[head] = [], rows = []] = yield [statement(selectRun, place.token), statement(selectIntents, place.token)];
   const living = yield* presence.aliveAmong(at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
@@ -31,6 +31,6 @@ function* returning(presence: Presence, at: Moment, place: NotesPlace): Work<voi
     return isBack ? [{ row: Number(row), petId: BigInt(String(pet)), result: 'void' }] : [];
   });
   const run = runIn(head);
-  const moves = yield* settling(at, run, outcomes, rows, undefined);
+  const moves = yield* settleRows(at, run, outcomes, rows, undefined);
   if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
 }

@@ -1,8 +1,8 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
-import { settledAs } from './decide.ts';
+import { nextResult } from './decide.ts';
 import type { Outcome } from './history.ts';
 import { recentFor } from './recent-writes.ts';
-import { drawForRows, type Moment, numberOfRow, type Work } from './state-database.ts';
+import { allocateRowSequences, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';
 
 /**
@@ -87,7 +87,7 @@ export function countsUpdate(run: number, moves: readonly Move[]): Statement {
 
 export const rowNumbers = (items: readonly { readonly row: number }[]) => items.map(({ row }) => row);
 
-/** Selects what `settling` has to know. @param token of the run */
+/** Selects what `settleRows` has to know. @param token of the run */
 export function selectSettled(token: string, outcomes: readonly Outcome[]): Statement {
   const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
   return among(sql, [token], rowNumbers(outcomes));
@@ -110,13 +110,13 @@ interface Alike {
  * @param loaded rows of `selectSettled`
  * @param takenFrom this process, if another one has the run now
  */
-export function* settling(
-  at: Moment,
+export function* settleRows(
+  at: TransactionContext,
   run: RunInTables,
   outcomes: readonly Outcome[],
   loaded: readonly Row[],
   takenFrom: string | undefined,
-): Work<Move[]> {
+): TransactionSteps<Move[]> {
   const moves: Move[] = [];
   const alike = new Map<string, Alike>();
   const undone: number[] = [];
@@ -125,11 +125,11 @@ export function* settling(
     const row = known.get(outcome.row);
     if (row === undefined) continue;
     const from = String(row.result) as RecordedResult;
-    const became = settledAs(from, outcome.result, takenFrom !== undefined);
+    const became = nextResult(from, outcome.result, takenFrom !== undefined);
     if (became === undefined) continue;
     moves.push({ row: outcome.row, from, to: became });
     const error = outcome.error === undefined ? null : JSON.stringify(outcome.error);
-    const isArriving = became === 'unknown' || outcome.mayStillArrive === true;
+    const isArriving = became === 'unknown' || outcome.mayBeInFlight === true;
     // Most have become what they were to become, and are written together.
     const isAsWanted = outcome.quantity !== undefined && outcome.quantity === number(row.after);
     const quantity = isAsWanted ? [] : [outcome.quantity ?? null];
@@ -140,18 +140,24 @@ export function* settling(
     if (became === 'applied') undone.push(Number(row.line));
   }
   if (moves.length === 0) return moves;
-  const numbers = drawForRows(at, moves);
+  const numbers = allocateRowSequences(at, moves);
   for (const group of alike.values()) at.writes.push(...writesOf(at, run, group, numbers, takenFrom));
-  if (run.undoes !== undefined && undone.length > 0) yield* markingUndone(at, run.run, run.undoes, undone);
+  if (run.undoes !== undefined && undone.length > 0) yield* markUndone(at, run.run, run.undoes, undone);
   return moves;
 }
 
 /**
  * Returns what writes rows that have become the same, and gives their leases back.
- * @param numbers of `drawForRows`
+ * @param numbers of `allocateRowSequences`
  * @param holder only its leases; undefined: those of the run, whoever has them
  */
-function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, holder?: string): Statement[] {
+function writesOf(
+  at: TransactionContext,
+  run: RunInTables,
+  group: Alike,
+  numbers: number,
+  holder?: string,
+): Statement[] {
   const { became, isArriving, quantity, error, outcomes } = group;
   const sum = quantity.length === 0 ? 'after' : '?';
   const isWritten = became === 'applied' || became === 'differs';
@@ -174,7 +180,13 @@ function writesOf(at: Moment, run: RunInTables, group: Alike, numbers: number, h
  * Rows of a run were taken back: each counts once, whoever takes it back first. What such a row had taken back itself is there again.
  * @param isBack the other way round: they were taken back by that run, and no longer are
  */
-function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly number[], isBack = false): Work<void> {
+function* markUndone(
+  at: TransactionContext,
+  by: string,
+  undoes: string,
+  rows: readonly number[],
+  isBack = false,
+): TransactionSteps<void> {
   const [[target] = []] = yield [statement('SELECT id, undoes, undone_by FROM petstock.runs WHERE run = ?', undoes)];
   if (target === undefined) return;
   const id = Number(target.id);
@@ -202,5 +214,5 @@ function* markingUndone(at: Moment, by: string, undoes: string, rows: readonly n
   );
   const before = text(target.undoes);
   const lines = changed.map(({ line }) => line);
-  if (before !== undefined) yield* markingUndone(at, undoes, before, lines, !isBack);
+  if (before !== undefined) yield* markUndone(at, undoes, before, lines, !isBack);
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { type Answers, type Statement, statement } from './statements.ts';
+import { type ResultSets, type Statement, statement } from './statements.ts';
 
 /**
  * A transaction, written as a generator. It yields batches of queries, receives their rows, and leaves its writes in
- * `Moment.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the reply to its
+ * `TransactionContext.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the reply to its
  * commit is lost, it runs again from the start.
  */
-export type Work<Result> = Generator<readonly Statement[], Result, Answers>;
+export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
 /** Begins a work at a moment. */
-export type Working<Result> = (at: Moment) => Work<Result>;
+export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
 /** The times of a work. Exact once its first round was answered, under the lock. */
-export interface Moment {
+export interface TransactionContext {
   /** Milliseconds by the clock of the state, which counts only within `boot`. */
   readonly now: number;
   /** Milliseconds since the Unix epoch, for people. */
@@ -20,7 +20,7 @@ export interface Moment {
   /** Statements that are written at the end of the work, in this order. */
   readonly writes: Statement[];
   /** How many numbers they draw. */
-  drawn: number;
+  allocated: number;
 }
 
 /** Converts times between this process's monotonic clock and the state's clock. */
@@ -37,7 +37,7 @@ export interface StateTime {
  * `quick`: visible to every process at once, but a power cut may lose it. `brief`: like `quick`, but abandoned if the
  * lock is not free within a moment. `durable`: on disk when the promise resolves.
  */
-export type Durability = 'quick' | 'brief' | 'durable';
+export type Durability = 'visible' | 'bestEffort' | 'durable';
 
 /** The work of a driver: load and store. */
 export interface StateDatabase {
@@ -45,7 +45,7 @@ export interface StateDatabase {
   readonly name: string;
   readonly time: StateTime;
   /** The time now, as far as it is known without a question. */
-  readonly moment: Omit<Moment, 'writes' | 'drawn'>;
+  readonly moment: Omit<TransactionContext, 'writes' | 'allocated'>;
   /** Counts the connections: what was written quickly by one before this one may be lost. */
   readonly generation: number;
   /** Whether the state is still the one that was opened. */
@@ -54,35 +54,35 @@ export interface StateDatabase {
    * Runs a work in one transaction. What it relies on is locked: all works of one service are one after the other.
    * @param service the name of the service whose rows it changes
    */
-  transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result>;
+  transact<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result>;
   /** Reads without a lock, all in one round. */
-  ask(...statements: readonly Statement[]): Promise<Answers>;
+  query(...statements: readonly Statement[]): Promise<ResultSets>;
   /** Gives the space of removed rows back to the system, as far as that is possible now. @param how `isBrief`: only if that takes no time */
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
 /** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
-export async function readWithoutLock<Result>(database: StateDatabase, work: Working<Result>): Promise<Result> {
-  const at: Moment = { ...database.moment, writes: [], drawn: 0 };
+export async function readWithoutLock<Result>(database: StateDatabase, work: TransactionBody<Result>): Promise<Result> {
+  const at: TransactionContext = { ...database.moment, writes: [], allocated: 0 };
   const steps = work(at);
   let step = steps.next([]);
   while (!step.done) {
-    const answers = await database.ask(...step.value);
+    const answers = await database.query(...step.value);
     Object.assign(at, database.moment);
     step = steps.next(answers);
   }
-  if (at.writes.length > 0) await justWrite(database, undefined, () => at.writes).catch(() => {});
+  if (at.writes.length > 0) await writeOnly(database, undefined, () => at.writes).catch(() => {});
   return step.value;
 }
 
 /** Writes what nothing has to be asked for. */
-export function justWrite(
+export function writeOnly(
   database: StateDatabase,
   service: string | undefined,
-  writesAt: (at: Moment) => Statement[],
+  writesAt: (at: TransactionContext) => Statement[],
 ): Promise<void> {
   // biome-ignore lint/correctness/useYield: it asks nothing
-  return database.transact('quick', service, function* (at) {
+  return database.transact('visible', service, function* (at) {
     at.writes.push(...writesAt(at));
   });
 }
@@ -90,21 +90,21 @@ export function justWrite(
 export const selectLast = statement('SELECT last, raised, state FROM petstock.sequence');
 
 /** Draws numbers in the order of all writes for what is written after this. All works lock them before anything else: none waits for another crosswise. */
-export function draw(at: Moment, numbers: number): void {
+export function allocateSequence(at: TransactionContext, numbers: number): void {
   const drawing = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
-  if (at.drawn === 0) at.writes.unshift(drawing);
+  if (at.allocated === 0) at.writes.unshift(drawing);
   else at.writes.push(drawing);
-  at.drawn += numbers;
+  at.allocated += numbers;
 }
 
-/** In a statement over rows of a run: the number of each, given what `drawForRows` has returned. */
+/** In a statement over rows of a run: the number of each, given what `allocateRowSequences` has returned. */
 export const numberOfRow = '(SELECT last FROM petstock.sequence) - ? + row';
 
 /** Draws numbers for rows of a run, in their order. */
-export function drawForRows(at: Moment, rows: readonly { readonly row: number }[]): number {
+export function allocateRowSequences(at: TransactionContext, rows: readonly { readonly row: number }[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const { row } of rows) [first, last] = [Math.min(first, row), Math.max(last, row)];
-  draw(at, last - first + 1);
+  allocateSequence(at, last - first + 1);
   return last;
 }
 

@@ -4,7 +4,7 @@ import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits
 import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
-import { Presence, type PresenceOptions, type ReopenedState } from './processes-present.ts';
+import { Presence, type PresenceOptions, type ReopenedState } from './presence.ts';
 import type { StateDatabase } from './state-database.ts';
 import { number, type Row } from './statements.ts';
 import { History } from './stored-history.ts';
@@ -48,7 +48,7 @@ export interface StateEngine {
   /** Returns what the engine finds wrong with its files, a sentence each. */
   check(): Promise<readonly string[]>;
   /** Answers a question that may take long. */
-  askAtLength(sql: string): Promise<readonly Row[]>;
+  queryWithoutTimeout(sql: string): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export class State {
   }
 
   async describe(): Promise<StateDescription> {
-    const [sums] = await this.#engine.askAtLength(
+    const [sums] = await this.#engine.queryWithoutTimeout(
       'SELECT count(*) AS runs, coalesce(sum(changes), 0) AS rows FROM petstock.runs',
     );
     const engine = await this.#engine.describe();
@@ -116,7 +116,7 @@ export class State {
     const sums = recordedResults.map(
       (result) => `sum(CASE WHEN rows.result = '${result}' THEN 1 ELSE 0 END) <> runs.${result}`,
     );
-    const wrong = await this.#engine.askAtLength(
+    const wrong = await this.#engine.queryWithoutTimeout(
       `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
        HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
     );

@@ -68,7 +68,7 @@ export function rewriting(rewrite: (sql: string) => string): (sql: string) => st
 }
 
 /** Rows of each statement that was asked, in their order. */
-export type Answers = readonly (readonly Row[])[];
+export type ResultSets = readonly (readonly Row[])[];
 
 export function text(value: Row[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);

@@ -14,7 +14,7 @@ import type { RunKey } from './intend-rows.ts';
 import { endsOf, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
 import { onCurrentState, recovering } from './older-copy.ts';
-import type { StateContext } from './processes-present.ts';
+import type { StateContext } from './presence.ts';
 import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
@@ -48,23 +48,23 @@ export class History {
   /**
    * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
    * @param rows in the order of the plan; asked for again if the database was lost meanwhile
-   * @param mayBegin throws if the run may not begin; returns the newest run of the same content that it knows of. It is asked again if another
+   * @param requireNotDuplicate throws if the run may not begin; returns the newest run of the same content that it knows of. It is asked again if another
    *   one has begun since
    */
   async begin(
     head: RunHead,
     rows: Iterable<PlannedRow>,
-    mayBegin?: () => Promise<string | undefined>,
+    requireNotDuplicate?: () => Promise<string | undefined>,
   ): Promise<RunLog> {
     for (;;) {
-      const log = await this.beginLater(head, rows, mayBegin && { run: await mayBegin() });
+      const log = await this.beginLater(head, rows, requireNotDuplicate && { run: await requireNotDuplicate() });
       try {
         await log.begin();
         return log;
       } catch (error) {
         await log.end().catch(() => {});
-        const { NewerRunError } = await import('./begin-run.ts');
-        if (!(error instanceof NewerRunError)) throw error;
+        const { DuplicateRunError } = await import('./begin-run.ts');
+        if (!(error instanceof DuplicateRunError)) throw error;
       }
     }
   }
@@ -91,7 +91,7 @@ export class History {
     const { serviceName } = await this.run(run);
     // Until there is a log: another one may end meanwhile.
     const taking: ReadonlySet<never> = new Set();
-    presence.require(taking);
+    presence.retain(taking);
     try {
       for (let expected: number | undefined; ; ) {
         const taken = await onCurrentState(this.#context, () =>
@@ -129,7 +129,7 @@ export class History {
     const wanted = new Set(runs.map(({ run }) => run));
     let removed = 0;
     for (const { run, serviceName } of runs) {
-      const token = await database.transact('quick', serviceName, (at) => removeRun(presence, at, run, wanted));
+      const token = await database.transact('visible', serviceName, (at) => removeRun(presence, at, run, wanted));
       if (token === undefined) continue;
       removeNotes({ folder, token, boot: '' });
       removed += 1;
@@ -248,7 +248,7 @@ export class History {
     statementFor: (last: number) => Statement,
   ): AsyncGenerator<readonly Row[], void> {
     for (let last = from; ; ) {
-      const [rows = []] = await this.#context.database.ask(statementFor(last));
+      const [rows = []] = await this.#context.database.query(statementFor(last));
       yield rows;
       if (rows.length < size) return;
       last = Number(rows.at(-1)?.[column]);
@@ -257,7 +257,7 @@ export class History {
 
   async #rowsWhere(condition: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE ${condition}`, ...values);
-    const [rows = []] = await this.#context.database.ask(select);
+    const [rows = []] = await this.#context.database.query(select);
     return rows;
   }
 
@@ -284,7 +284,7 @@ export class History {
   async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
     const missing = [...ids].filter((id) => !known.has(id));
     const select = among(`SELECT ${runColumns} FROM petstock.runs WHERE id IN ?*`, [], missing);
-    const [rows = []] = await this.#context.database.ask(select);
+    const [rows = []] = await this.#context.database.query(select);
     const records = await this.#recordsOf(rows);
     for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
   }

@@ -27,10 +27,10 @@ const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?
 
 /** The limits of each key in a table, by rules that know no engine: it loads a row, and stores what `next` makes of it. */
 export abstract class StoredLimits implements LimitsStore {
-  readonly #database: Pick<StateDatabase, 'ask' | 'moment'>;
+  readonly #database: Pick<StateDatabase, 'query' | 'moment'>;
   protected readonly known = new Map<string, Known>();
 
-  constructor(store: Pick<StateDatabase, 'ask' | 'moment'>) {
+  constructor(store: Pick<StateDatabase, 'query' | 'moment'>) {
     this.#database = store;
   }
 
@@ -59,7 +59,9 @@ export abstract class StoredLimits implements LimitsStore {
   }
 
   async list(): Promise<readonly KnownKey[]> {
-    const [rows = []] = await this.#database.ask(statement('SELECT scope, state FROM petstock.limits ORDER BY scope'));
+    const [rows = []] = await this.#database.query(
+      statement('SELECT scope, state FROM petstock.limits ORDER BY scope'),
+    );
     return rows.map(({ scope, state }) => ({ scope: String(scope), state: this.local(decode(state) ?? emptyState()) }));
   }
 

@@ -1,11 +1,18 @@
 import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
-import { busyWith, type ReadVersion } from './decide.ts';
+import { blockedBy, type ReadVersion } from './decide.ts';
 import type { Busy } from './history.ts';
-import { leasesIn, selectLeases, serviceByName, takingLeases } from './leases.ts';
-import type { StateContext } from './processes-present.ts';
+import { insertLeases, leasesIn, selectLeases, serviceByName } from './leases.ts';
+import type { StateContext } from './presence.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
-import { justWrite, type Moment, readWithoutLock, selectLast, uniqueName, type Work } from './state-database.ts';
+import {
+  readWithoutLock,
+  selectLast,
+  type TransactionContext,
+  type TransactionSteps,
+  uniqueName,
+  writeOnly,
+} from './state-database.ts';
 import { number, statement, text } from './statements.ts';
 
 /** The read version and recent writes of some pets, taken right before their stock is read. */
@@ -40,7 +47,7 @@ export class Pets {
    * @param except a run whose own requests don't count
    * @returns by the monotonic clock; undefined where there can be no such request
    */
-  async arrivesUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
+  async inFlightUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
     const { database } = this.#context;
     const until = await readWithoutLock(database, (at) => this.#arriving(at, service, petIds, except));
     return until === undefined ? undefined : database.time.localLatest(until);
@@ -51,7 +58,12 @@ export class Pets {
     return new PetLock(this.#context, service, petId);
   }
 
-  *#looking(at: Moment, service: string, petIds: readonly bigint[] | undefined, asked: number): Work<PetsBeforeRead> {
+  *#looking(
+    at: TransactionContext,
+    service: string,
+    petIds: readonly bigint[] | undefined,
+    asked: number,
+  ): TransactionSteps<PetsBeforeRead> {
     const { host } = this.#context.presence;
     const [[row] = [], rows = []] = yield [selectLast, recentOfPets(at, service, petIds ?? [], host)];
     const writes = petIds === undefined ? yield* recentOfService(at, service, host) : recentWritesIn(at, rows);
@@ -59,16 +71,16 @@ export class Pets {
   }
 
   *#arriving(
-    at: Moment,
+    at: TransactionContext,
     service: string,
     petIds: Pick<PetIds, 'has'>,
     except: string | undefined,
-  ): Work<number | undefined> {
+  ): TransactionSteps<number | undefined> {
     const [rows = []] = yield [statement(`${selectLeases} AND run IS NOT NULL AND expires IS NOT NULL`, service)];
     const wanted = rows.filter(({ pet, run }) => text(run) !== except && petIds.has(BigInt(String(pet))));
     const leases = yield* leasesIn(at, wanted, yield* this.#context.presence.aliveAmong(at, wanted));
-    const open = [...leases.values()].flatMap(({ isHeld, arrives = 0 }) =>
-      isHeld || arrives <= at.now ? [] : arrives,
+    const open = [...leases.values()].flatMap(({ isHeld, inFlightUntil = 0 }) =>
+      isHeld || inFlightUntil <= at.now ? [] : inFlightUntil,
     );
     return open.length === 0 ? undefined : Math.max(...open);
   }
@@ -106,11 +118,11 @@ export class PetLock {
    */
   async tryAcquire(): Promise<Busy | undefined> {
     const { database, presence, clock } = this.#context;
-    if (presence.isStale) return { run: undefined, until: undefined };
-    presence.require(this.#outstanding);
+    if (presence.hasLapsed) return { run: undefined, until: undefined };
+    presence.retain(this.#outstanding);
     this.#isTaken = true;
     const asked = clock.monotonic();
-    const { busy, seen } = await presence.hold('quick', this.#service, (at) => this.#entering(at, asked));
+    const { busy, seen } = await presence.hold('visible', this.#service, (at) => this.#entering(at, asked));
     this.#seen = seen;
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
@@ -125,13 +137,13 @@ export class PetLock {
   async release(): Promise<void> {
     if (!this.#isTaken) return;
     const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
-    const writes = [leaving(this.owner), statement(sql, this.petId, this.#service, this.owner)];
-    await justWrite(this.#context.database, this.#service, () => writes);
+    const writes = [deleteTicket(this.owner), statement(sql, this.petId, this.#service, this.owner)];
+    await writeOnly(this.#context.database, this.#service, () => writes);
     this.passToRun();
   }
 
   /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
-  *#entering(at: Moment, asked: number): Work<Entered> {
+  *#entering(at: TransactionContext, asked: number): TransactionSteps<Entered> {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
     const pet = [this.#service, this.petId] as const;
@@ -149,8 +161,8 @@ export class PetLock {
     // The dead before us leave the line.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
-    at.writes.push(...dead.map(({ place }) => leaving(String(place))));
-    const other = busyWith(lease, [this.owner], presence.id, at.now);
+    at.writes.push(...dead.map(({ place }) => deleteTicket(String(place))));
+    const other = blockedBy(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
       // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
@@ -161,10 +173,10 @@ export class PetLock {
       return { busy, seen: undefined };
     }
     const serviceId = number(own?.service) ?? 0;
-    at.writes.push(takingLeases({ petIds: [this.petId], serviceId, owner: this.owner, holder: presence.id }));
+    at.writes.push(insertLeases({ petIds: [this.petId], serviceId, owner: this.owner, holder: presence.id }));
     const readVersion = { sequence: number(meta?.last) ?? 0, at: asked };
     return { busy, seen: { readVersion, writes: recentWritesIn(at, recentRows) } };
   }
 }
 
-const leaving = (place: string) => statement('DELETE FROM petstock.line WHERE place = ?', place);
+const deleteTicket = (place: string) => statement('DELETE FROM petstock.line WHERE place = ?', place);

@@ -1,16 +1,16 @@
 import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
-import { beginning, type NewRun } from './begin-run.ts';
+import { beginRun, type NewRun } from './begin-run.ts';
 import type { ReadVersion } from './decide.ts';
 import { drawnIn, isOlder } from './highest-number.ts';
 import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
-import { type RunKey, type Writing, type Written, writing, writingLoads } from './intend-rows.ts';
+import { appendToLog, type LogAppend, type LogAppendResult, type RunKey, selectForAppend } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
 import { onCurrentState, RepetitionError, recovering, requireCurrent } from './older-copy.ts';
-import type { StateContext } from './processes-present.ts';
+import type { StateContext } from './presence.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
-import { type Durability, type Moment, uniqueName, type Work } from './state-database.ts';
+import { type Durability, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
 import { statement } from './statements.ts';
 import type { PetLock } from './stored-pets.ts';
 
@@ -20,7 +20,7 @@ const mostWait = 1000;
 const maxWaiting = 1024;
 
 /** What is written with the outcomes. */
-type Rest = Partial<Pick<Writing, 'intents' | 'since'>> & {
+type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
   /** Where the pet of an intent was entered. */
   readonly lock?: PetLock | undefined;
   /** Whether the process leaves the run. */
@@ -47,7 +47,7 @@ export class RunLog {
   /** Why nothing more is sent: another process has the run now, and may have removed it; or the state has lost some of it. */
   #stopped: Error | undefined;
   #isStopTold = false;
-  #confirmed: Writing['confirmed'];
+  #confirmed: LogAppend['confirmed'];
   #highestSeen = 0;
   /** What became of the rows, and what their increments were added to: an older copy of the state may lack it. */
   readonly #outcomes = new Map<number, Outcome>();
@@ -67,7 +67,7 @@ export class RunLog {
     this.#onEnd = onEnd;
     const { folder, clock } = context;
     this.#notes = new LeavingNotes({ folder, token: key.token, boot: clock.boot() });
-    context.presence.require(this.#outstanding);
+    context.presence.retain(this.#outstanding);
   }
 
   /** Whether the run is in the history. */
@@ -102,7 +102,7 @@ export class RunLog {
     this.#requireGoingOn();
     this.#requireInPlace();
     const { presence } = this.#context;
-    if (presence.isStale) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
+    if (presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
     return this.#inTurn(() => this.#write('durable', { intents: rows, since, lock }));
   }
 
@@ -182,7 +182,7 @@ export class RunLog {
     if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
     this.#isWritingSoon = true;
     this.#inTurn(async () => {
-      if (this.#buffer.waiting > 0) await this.#write('quick', {});
+      if (this.#buffer.waiting > 0) await this.#write('visible', {});
     })
       .then(() => {
         if (this.#buffer.waiting > 0 && !this.#hasEnded) this.#writeInTime();
@@ -207,11 +207,11 @@ export class RunLog {
     if (intents.length > 1) this.#notes.begin(call);
     // Should it fail, nobody knows whether another intent of that row is in its place.
     if (intents.some(({ row }) => row === confirmed?.row)) this.#confirmed = undefined;
-    const work = (at: Moment) => {
-      const given: Writing = {
+    const work = (at: TransactionContext) => {
+      const given: LogAppend = {
         ...this.#key,
         // As late as it may be: from then on a request can't be on its way any more.
-        intents: intents.map((intent) => ({ ...intent, expires: database.time.latest(intent.expires) })),
+        intents: intents.map((intent) => ({ ...intent, inFlightUntil: database.time.latest(intent.inFlightUntil) })),
         since: since && { sequence: since.sequence, at: database.time.earliest(since.at) },
         lockOwner: lock?.owner,
         outcomes: [...taken.values()],
@@ -252,11 +252,11 @@ export class RunLog {
     });
   }
 
-  *#working(at: Moment, given: Writing, leaves: boolean): Work<Written> {
+  *#working(at: TransactionContext, given: LogAppend, leaves: boolean): TransactionSteps<LogAppendResult> {
     const { presence } = this.#context;
-    const loads = writingLoads(given);
+    const loads = selectForAppend(given);
     const isNew = this.#new !== undefined && !this.hasBegun;
-    const loaded = isNew ? yield* beginning(at, given.token, this.#new, loads) : yield loads;
+    const loaded = isNew ? yield* beginRun(at, given.token, this.#new, loads) : yield loads;
     const [[head] = [], [meta] = []] = loaded;
     if (isNew) {
       requireCurrent(meta, this.#context);
@@ -266,7 +266,7 @@ export class RunLog {
     const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
     const isBehind = isAnother || isOlder(meta, this.#context.highest);
     if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
-    const written = yield* writing(presence, at, given, loaded);
+    const written = yield* appendToLog(presence, at, given, loaded);
     if (leaves) {
       const leave = 'UPDATE petstock.runs SET holder = NULL WHERE token = ? AND holder = ?';
       at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this.#outstanding));
@@ -332,7 +332,7 @@ export class RunLog {
    * @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. If nothing is sent, `#writeOut` says
    *   so: nobody hears of what is written in time
    */
-  #requireWritten(written: Written, sends: boolean): readonly Grant[] {
+  #requireWritten(written: LogAppendResult, sends: boolean): readonly Grant[] {
     if (written.kind === 'written') {
       this.#state = written.drawnIn.state;
       this.#highestSeen = Math.max(this.#highestSeen, written.last);

@@ -157,7 +157,7 @@ export const schemaVersion = 5;
 const oldestSchema = 3;
 
 /** Returns the statements that make the tables. */
-export function makingTables(): string[] {
+export function createTables(): string[] {
   return [...statementsOf(tables), namingState()];
 }
 

@@ -1,9 +1,9 @@
 import { ConflictError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import { requireCurrent } from './older-copy.ts';
-import type { StateContext } from './processes-present.ts';
+import type { StateContext } from './presence.ts';
 import { noSuchRun } from './run-ids.ts';
-import { type Moment, selectLast, type Work } from './state-database.ts';
+import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
@@ -13,7 +13,7 @@ export function goingOn(run: string, by: string): ConflictError {
 }
 
 /** Takes a run over, unless another process that lives has it. */
-export function* takeRun(context: StateContext, at: Moment, run: string): Work<TakenOver> {
+export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;
   const [[row] = [], [meta] = []] = yield [
     statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run),

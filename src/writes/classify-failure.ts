@@ -1,8 +1,8 @@
 import type { RowError } from '../inventory/change.ts';
 import {
   AuthError,
-  HopelessError,
   InterruptedError,
+  NonRetryableError,
   PetstockError,
   RateLimitedError,
   UnavailableError,
@@ -24,7 +24,7 @@ export interface Failure {
   /** The run ends, but the service may well answer a read: rows of unknown outcome are looked at first. */
   readonly isReadable: boolean;
   /** The request may still be on its way to the service. */
-  readonly mayStillArrive: boolean;
+  readonly mayBeInFlight: boolean;
 }
 
 /**
@@ -33,27 +33,27 @@ export interface Failure {
  */
 export function classifyFailure(error: unknown): Failure {
   // A defect says nothing about what was done.
-  if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayStillArrive: true });
-  const { status, unsent, mayStillArrive } = error;
+  if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayBeInFlight: true });
+  const { status, notCarriedOut, mayBeInFlight } = error;
   if (error instanceof AuthError) return failure('notSent', { stop: true });
-  if (unsent) {
+  if (notCarriedOut) {
     // A service that can't be reached may be back in a moment; after a 429 the governor waits.
     const passes =
-      (error instanceof UnavailableError && !(error instanceof HopelessError)) || error instanceof RateLimitedError;
+      (error instanceof UnavailableError && !(error instanceof NonRetryableError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });
   }
   const meaning = status === undefined ? undefined : statusMeaning(status);
   if (meaning === 'refused') return failure('refused');
   // The next one would be redirected too.
   const isReadable = meaning === 'redirect';
-  return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayStillArrive });
+  return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayBeInFlight });
 }
 
 function failure(
   kind: Failure['kind'],
-  { stop = false, isReadable = false, mayStillArrive = false }: Partial<Failure> = {},
+  { stop = false, isReadable = false, mayBeInFlight = false }: Partial<Failure> = {},
 ): Failure {
-  return { kind, stop, isReadable, mayStillArrive };
+  return { kind, stop, isReadable, mayBeInFlight };
 }
 
 /** The code of a conflict whose row was sent before: nobody knows whether it was written. */

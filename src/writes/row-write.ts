@@ -9,7 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import type { ReadVersion } from '../state/decide.ts';
 import type { PetWrites } from '../state/pet-writes.ts';
-import type { Presence } from '../state/processes-present.ts';
+import type { Presence } from '../state/presence.ts';
 import type { PetLock } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
@@ -29,7 +29,7 @@ export interface ReadBasis {
 }
 
 /** How long a write waits for another command that is at its pet, in milliseconds. */
-export const longestBusy = 90_000;
+export const maxBusyWait = 90_000;
 
 /** `readAt` of a row whose stock has to be read again. */
 export const rereadRequired = Number.NEGATIVE_INFINITY;
@@ -55,7 +55,7 @@ export interface StockSnapshot {
 }
 
 /** The final outcome of a row. */
-export interface Settlement {
+export interface FinalOutcome {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
   /** The stock that the service wrote, if it is not the one that was asked for. */
   readonly quantity?: number | undefined;
@@ -68,18 +68,18 @@ export interface Settlement {
 export interface UnknownRow {
   readonly write: RowWrite;
   /** By the monotonic clock: until then its request may still arrive; 0 if it can't any more. */
-  readonly arrivesUntil: number;
+  readonly inFlightUntil: number;
   readonly error: RowError;
 }
 
 /** The outcomes of the rows so far, by their number. */
-export interface Progression {
-  readonly settled: ReadonlyMap<number, Settlement>;
+export interface WriteProgress {
+  readonly settled: ReadonlyMap<number, FinalOutcome>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
   /** Rows that were sent and definitely not written, by what their last request has failed with: they are pending as before. */
-  readonly unwritten: ReadonlyMap<number, RowError>;
+  readonly notWritten: ReadonlyMap<number, RowError>;
   /** Rows of which a request has left and got no answer that says what became of it: what the stock did not show may still come. */
-  readonly unanswered: ReadonlySet<number>;
+  readonly everUnanswered: ReadonlySet<number>;
   /** The first failure of a row, for the exit code. */
   readonly firstFailure: PetstockError | undefined;
   /** Why it ended before all rows were settled, if a failure ended it. */
@@ -92,7 +92,7 @@ export interface WriteOptions {
   readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
   /** Returns what other runs have written of the pets of rows since their intents: this process may have been stopped for long. */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
-  readonly presence: Pick<Presence, 'isCurrent'>;
+  readonly presence: Pick<Presence, 'holdsLease'>;
   readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
   readonly clock: Clock;
   random(): number;
@@ -114,7 +114,7 @@ export interface WriteOptions {
   /** For a single write that has read the stock under its own admission and lease. */
   readonly reserved?: { readonly permit: Permit; readonly lock: PetLock } | undefined;
   /** Called after each row that is settled. */
-  onSettled(settlement: Settlement): void;
+  onSettled(settlement: FinalOutcome): void;
   /** Takes a sentence about what is waited for, or why a row is sent again, without its period. */
   onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

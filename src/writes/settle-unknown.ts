@@ -1,5 +1,5 @@
-import type { PetWrite } from '../inventory/run-records.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { LaterWrite } from '../inventory/run-records.ts';
+import type { OutcomeTracker } from './outcome-tracker.ts';
 import type { QueuedRow, StockSnapshot, UnknownRow } from './row-write.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -7,7 +7,7 @@ export interface Unsettled {
   /** Rows that were definitely not written, or that a plain set may simply write again. */
   readonly again: readonly QueuedRow[];
   /** By the monotonic clock: when the last request that may still arrive can't any more; undefined if no request may. */
-  readonly arrivesUntil: number | undefined;
+  readonly inFlightUntil: number | undefined;
 }
 
 /**
@@ -19,13 +19,13 @@ export interface Unsettled {
  *   of which it is not known what was there before, stays unknown
  */
 export function settleUnknown(
-  outcomes: Outcomes,
+  outcomes: OutcomeTracker,
   stock: StockSnapshot,
-  laterWrites: readonly (readonly PetWrite[])[],
+  laterWrites: readonly (readonly LaterWrite[])[],
   { now, isLast }: { readonly now: number; readonly isLast: boolean },
 ): Unsettled {
   const again: QueuedRow[] = [];
-  let arrivesUntil: number | undefined;
+  let inFlightUntil: number | undefined;
   for (const [index, unknown] of [...outcomes.unknown.values()].entries()) {
     const { write } = unknown;
     const verdict = verdictOn({
@@ -36,27 +36,32 @@ export function settleUnknown(
       laterWrites: laterWrites[index] ?? [],
     });
     const found = stock.quantities.get(write.petId);
-    const mayStillArrive = now < unknown.arrivesUntil;
+    const mayBeInFlight = now < unknown.inFlightUntil;
     if (verdict.kind === 'applied') {
       // A stock that was there before does not show that the request has come.
       const isShown = write.before !== undefined && write.before !== write.after;
-      outcomes.applied(write, write.after, mayStillArrive && !isShown);
-    } else if (mayStillArrive) arrivesUntil = Math.max(arrivesUntil ?? 0, unknown.arrivesUntil);
+      outcomes.applied(write, write.after, mayBeInFlight && !isShown);
+    } else if (mayBeInFlight) inFlightUntil = Math.max(inFlightUntil ?? 0, unknown.inFlightUntil);
     else if (verdict.kind === 'conflict') outcomes.conflict(write, verdict.message, found);
     else if (write.before !== undefined) again.push(...refuted(outcomes, unknown, stock, isLast));
     else if (!isLast) again.push(sendAgain(outcomes, unknown, stock));
   }
-  return { again, arrivesUntil };
+  return { again, inFlightUntil };
 }
 
-function sendAgain(outcomes: Outcomes, { write }: UnknownRow, { readAt }: StockSnapshot): QueuedRow {
+function sendAgain(outcomes: OutcomeTracker, { write }: UnknownRow, { readAt }: StockSnapshot): QueuedRow {
   outcomes.unknown.delete(write.row);
   outcomes.notSent(write);
   return { ...write, basis: { readVersion: undefined, readAt } };
 }
 
 /** The stock is as it was before: the row was not carried out by now. */
-function refuted(outcomes: Outcomes, unknown: UnknownRow, stock: StockSnapshot, isLast: boolean): readonly QueuedRow[] {
+function refuted(
+  outcomes: OutcomeTracker,
+  unknown: UnknownRow,
+  stock: StockSnapshot,
+  isLast: boolean,
+): readonly QueuedRow[] {
   const { write } = unknown;
   outcomes.unknown.delete(write.row);
   outcomes.refuted(unknown);

@@ -1,10 +1,10 @@
 import { absenceText, addDelta, type Quantities } from '../inventory/items.ts';
-import type { PetWrite } from '../inventory/run-records.ts';
+import type { LaterWrite } from '../inventory/run-records.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { RowWrite } from './row-write.ts';
 
 /** The facts about a row without an answer. */
-export interface OpenRow {
+export interface UnansweredRow {
   readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
   /** A request of it has left, and no answer came. */
   readonly wasSent: boolean;
@@ -12,19 +12,19 @@ export interface OpenRow {
   readonly isResumed: boolean;
   readonly stock: Quantities;
   /** Writes of the pet by other runs since, certain or possible, the oldest first. */
-  readonly laterWrites: readonly PetWrite[];
+  readonly laterWrites: readonly LaterWrite[];
 }
 
-/** The meaning of that. `open`: it was definitely not written, or a plain set may simply be written again. */
+/** The meaning of that. `resend`: it was definitely not written, or a plain set may simply be written again. */
 export type Verdict =
   | { readonly kind: 'applied' | 'unchanged' | 'open' }
   | { readonly kind: 'conflict'; readonly message: string };
 
-const open: Verdict = { kind: 'open' };
+const resend: Verdict = { kind: 'open' };
 const applied: Verdict = { kind: 'applied' };
 
 /** Judges a row without an answer by the stock that was read since, and by the history. */
-export function verdictOn(row: OpenRow): Verdict {
+export function verdictOn(row: UnansweredRow): Verdict {
   const found = row.stock.get(row.write.petId);
   return row.write.delta === undefined ? absolute(row, found) : increment(row, found);
 }
@@ -39,7 +39,10 @@ export function verdictOn(row: OpenRow): Verdict {
  * - as before: open; so is a plain set, which relies on no stock, unless it was sent and its run goes on only now
  * - anything else: a conflict
  */
-function absolute({ write, wasSent, isResumed, stock, laterWrites }: OpenRow, found: number | undefined): Verdict {
+function absolute(
+  { write, wasSent, isResumed, stock, laterWrites }: UnansweredRow,
+  found: number | undefined,
+): Verdict {
   const { before, after } = write;
   if (found === after && !wasSent) return { kind: 'unchanged' };
   if (wasSent && before !== after && laterWrites[0]?.before === after) return applied;
@@ -48,9 +51,9 @@ function absolute({ write, wasSent, isResumed, stock, laterWrites }: OpenRow, fo
   if (later !== undefined) return { kind: 'conflict', message: laterWriteMessage(later) };
   if (found === after) return applied;
   if (found !== undefined && before === undefined) {
-    return wasSent && isResumed ? { kind: 'conflict', message: `the stock is ${found}, not ${after}` } : open;
+    return wasSent && isResumed ? { kind: 'conflict', message: `the stock is ${found}, not ${after}` } : resend;
   }
-  if (isAsBefore) return open;
+  if (isAsBefore) return resend;
   const message = stockMovedMessage(write, stock);
   return { kind: 'conflict', message: wasSent ? `${message}; ${notKnown}` : message };
 }
@@ -60,13 +63,13 @@ function absolute({ write, wasSent, isResumed, stock, laterWrites }: OpenRow, fo
  * that has read the pet since knows whether it had arrived: it read the sum, or the stock before. Without one the stock now
  * says the same. Where neither is found, nobody can know.
  */
-function increment({ write, wasSent, stock, laterWrites }: OpenRow, found: number | undefined): Verdict {
-  if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : open;
+function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
+  if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
   const [later] = laterWrites;
   const seen = later === undefined ? found : later.before;
   if (seen === write.after) return applied;
   if (seen === write.before && seen !== undefined) {
-    return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : open;
+    return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
   }
   const message = later === undefined ? stockMovedMessage(write, stock) : laterWriteMessage(later);
   return { kind: 'conflict', message: `${message}; ${notKnown}` };
@@ -89,12 +92,12 @@ export function stockMovedMessage(
  * Reports whether a later write counts, given that the stock is as it was before that. One of unknown outcome was not carried
  * out if it would have left another stock. One that would have left this one may have brought the stock back to it.
  */
-export function mayBeWritten({ result, quantity }: PetWrite, stock: number | undefined): boolean {
+export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | undefined): boolean {
   return result !== 'unknown' || quantity === stock;
 }
 
 /** Returns the same for a later write that the history knows of. */
-export function laterWriteMessage({ run, command, result }: PetWrite): string {
+export function laterWriteMessage({ run, command, result }: LaterWrite): string {
   if (run === undefined) return 'it was written since, by a run that was removed from the history';
   return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
 }

@@ -1,16 +1,16 @@
 import { maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import { ConflictError, failureText, UnavailableError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
-import { type BusyRow, Dispatch } from './dispatch.ts';
-import { Outcomes } from './outcomes.ts';
+import { type BusyRow, Dispatcher } from './dispatcher.ts';
+import { OutcomeTracker } from './outcome-tracker.ts';
 import {
   dependsOnStock,
-  longestBusy,
-  type Progression,
+  maxBusyWait,
   type QueuedRow,
   type RowWrite,
   requireReread,
   type WriteOptions,
+  type WriteProgress,
 } from './row-write.ts';
 import type { Unsettled } from './settle-unknown.ts';
 
@@ -24,8 +24,8 @@ const busyPoll = 100;
  *
  * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
  */
-export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions): Promise<Progression> {
-  const outcomes = new Outcomes(options);
+export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions): Promise<WriteProgress> {
+  const outcomes = new OutcomeTracker(options);
   try {
     await writeInRounds(rows, options, outcomes);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions)
   return outcomes;
 }
 
-async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const basis = options.stock ?? { readVersion: undefined, readAt: 0 };
   // Field by field, so that they are small in memory.
   let queue = Array.from(rows, ({ row, petId, before, after, delta }): QueuedRow => {
@@ -50,41 +50,41 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   for (;;) {
     const settledBefore = outcomes.settled.size;
     outcomes.beginRound();
-    const dispatch = new Dispatch(queue, options, outcomes, permit);
+    const dispatch = new Dispatcher(queue, options, outcomes, permit);
     await dispatch.run();
-    const { unsent, busy, superseded } = dispatch;
+    const { toResend, busy, superseded } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
     const [hopeless, hopeful] = partedBy(busy, patience, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNone(givenUp);
     // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
-    const back = unsent.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
+    const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     patience = await waitForOthers(hopeful, patience, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(triedAgain)];
     if (queue.length === 0 && outcomes.unknown.size === 0) return requireNone(givenUp);
-    const isFruitless = outcomes.settled.size === settledBefore && outcomes.faults > 0;
+    const isFruitless = outcomes.settled.size === settledBefore && outcomes.failures > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
-    if (outcomes.faults > 0) await pause(fruitless, options, outcomes);
+    if (outcomes.failures > 0) await pause(fruitless, options, outcomes);
     if (outcomes.unknown.size > 0) queue = [...queue, ...(await readBack(queue.length > 0, options, outcomes))];
   }
 }
 
 /** Waits after faults, longer each time. @throws the last fault, after as many tries as are worth it */
-async function pause(fruitless: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+async function pause(fruitless: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const { retries = maxRetries } = options;
-  const fault = outcomes.lastFault;
+  const fault = outcomes.lastFailure;
   if (fruitless > retries) {
     await settleOnce(options, outcomes);
     throw fault;
   }
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
-  const others = outcomes.faults > 1 ? ` and ${outcomes.faults - 1} more` : '';
+  const others = outcomes.failures > 1 ? ` and ${outcomes.failures - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
   const what = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
-  const isConnected = !(fault instanceof UnavailableError && fault.unsent && fault.status === undefined);
-  const why = `Pet ${outcomes.lastFaultPet}${others}: ${failureText(fault)}; ${what}`;
+  const isConnected = !(fault instanceof UnavailableError && fault.notCarriedOut && fault.status === undefined);
+  const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(fault)}; ${what}`;
   void options.onDelay(isConnected ? why : `No connection to the service, ${what}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }
@@ -93,14 +93,18 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
  * Reads the stock of rows of unknown outcome, until all are settled or to be sent again.
  * @param hasOthers there is something else to send meanwhile: what may still arrive is looked at after that
  */
-async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Outcomes): Promise<readonly QueuedRow[]> {
+async function readBack(
+  hasOthers: boolean,
+  options: WriteOptions,
+  outcomes: OutcomeTracker,
+): Promise<readonly QueuedRow[]> {
   const { clock, interrupted } = options;
   const found: QueuedRow[] = [];
   for (;;) {
-    const { again, arrivesUntil } = await lookAtUnknown(options, outcomes, false);
+    const { again, inFlightUntil } = await lookAtUnknown(options, outcomes, false);
     found.push(...again);
-    if (arrivesUntil === undefined || hasOthers || found.length > 0) return found;
-    const wait = arrivesUntil - clock.monotonic();
+    if (inFlightUntil === undefined || hasOthers || found.length > 0) return found;
+    const wait = inFlightUntil - clock.monotonic();
     const seconds = Math.ceil(wait / 1000);
     void options.onDelay(`A request without an answer may still arrive; looking again in ${seconds} s`);
     await clock.sleep(Math.max(1, Math.ceil(wait)), interrupted);
@@ -108,22 +112,22 @@ async function readBack(hasOthers: boolean, options: WriteOptions, outcomes: Out
 }
 
 /** Where the service may still answer a read, a run that was stopped looks at the stock. What stopped it counts if rows are left. */
-async function settleStopped(count: number, options: WriteOptions, outcomes: Outcomes): Promise<void> {
+async function settleStopped(count: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (!outcomes.isReadable) return;
-  const { lastFaultPet, stoppedBy, unknown } = outcomes;
+  const { lastFailedPet, stoppedBy, unknown } = outcomes;
   const whose = unknown.size === 1 ? 'its' : 'their';
-  void options.onDelay(`Pet ${lastFaultPet}: ${failureText(stoppedBy)}; reading ${whose} stock`);
+  void options.onDelay(`Pet ${lastFailedPet}: ${failureText(stoppedBy)}; reading ${whose} stock`);
   await settleOnce(options, outcomes);
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }
 
 /** A run that gives up still says what became of the rows that were sent. */
-async function settleOnce(options: WriteOptions, outcomes: Outcomes): Promise<void> {
+async function settleOnce(options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (outcomes.unknown.size > 0) await lookAtUnknown(options, outcomes, true);
 }
 
 /** Reads the stock of the rows of unknown outcome, and behind it what other runs have written, which they may have left as it was found. */
-async function lookAtUnknown(options: WriteOptions, outcomes: Outcomes, isLast: boolean): Promise<Unsettled> {
+async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, isLast: boolean): Promise<Unsettled> {
   const now = options.clock.monotonic();
   const writes = [...outcomes.unknown.values()].map(({ write }) => write);
   const stock = await options.readStock(new Set(writes.map(({ petId }) => petId)));
@@ -137,7 +141,7 @@ type Patience = ReadonlyMap<number, number>;
 /** Parts the rows whose pet is not worth waiting for any longer from the others. One whose command is gone is free at a known time. */
 function partedBy(busy: readonly BusyRow[], patience: Patience, { clock }: WriteOptions) {
   const at = clock.monotonic();
-  const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > longestBusy && until < at;
+  const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > maxBusyWait && until < at;
   return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
 }
 

@@ -4,10 +4,10 @@ import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, item, raw, reset, resetInBody, truncated, until } from './server.ts';
 
-type Facts = Pick<ErrorDetails, 'status' | 'unsent' | 'mayStillArrive'>;
+type Facts = Pick<ErrorDetails, 'status' | 'notCarriedOut' | 'mayBeInFlight'>;
 
-const onItsWay: Facts = { status: undefined, unsent: false, mayStillArrive: true };
-const answered = (status?: number): Facts => ({ status, unsent: false, mayStillArrive: false });
+const onItsWay: Facts = { status: undefined, notCarriedOut: false, mayBeInFlight: true };
+const answered = (status?: number): Facts => ({ status, notCarriedOut: false, mayBeInFlight: false });
 const refusal = answer(429, '', { 'retry-after': '5' });
 const ok = answer(200, item);
 
@@ -55,7 +55,7 @@ test('an answer that begins with a 100 Continue that was not asked for can not b
 describe('an update without a permit', () => {
   test('is tried again where it could not be sent', async () => {
     const { client, sentAt } = createClientRig({ url: 'http://127.0.0.1:1/v1' });
-    await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ unsent: true, mayStillArrive: false });
+    await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ notCarriedOut: true, mayBeInFlight: false });
     expect(sentAt()).toHaveLength(5);
   });
 
@@ -86,7 +86,7 @@ describe('an update with a permit', () => {
     ['name', 'https://service.invalid/v1'],
   ])('no %s: for certain not carried out', async (_what, url) => {
     const { client, permit, sentAt } = createClientRig({ url });
-    const facts = { kind: 'unavailable', status: undefined, unsent: true, mayStillArrive: false };
+    const facts = { kind: 'unavailable', status: undefined, notCarriedOut: true, mayBeInFlight: false };
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject(facts);
     expect(sentAt()).toHaveLength(1);
   });
@@ -94,7 +94,7 @@ describe('an update with a permit', () => {
   test('429: for certain not carried out, and when it may be', async () => {
     const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
-      ...{ kind: 'rate-limited', status: 429, unsent: true, mayStillArrive: false, retryAfterSeconds: 5 },
+      ...{ kind: 'rate-limited', status: 429, notCarriedOut: true, mayBeInFlight: false, retryAfterSeconds: 5 },
     });
     await client.updateInventory(7n, 3);
     expect(sentAt()).toEqual([0, 5000]);
@@ -103,7 +103,7 @@ describe('an update with a permit', () => {
   test.each([301, 303, 307])('%i is not followed', async (status) => {
     const { server, client, permit } = await openClient([answer(status, '', { location: '/v1/stock/7' }), ok]);
     const update = client.updateInventory(7n, 3, { permit: await permit() });
-    await expect(update).rejects.toMatchObject({ kind: 'failure', status, unsent: false });
+    await expect(update).rejects.toMatchObject({ kind: 'failure', status, notCarriedOut: false });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -60,7 +60,7 @@ async function generateHistory(folder: string, runs: number, served: Served): Pr
     const row = { row: 1, petId: BigInt(petId) };
     const change = { ...row, line: 1, before: after - 1, after, reason: undefined, ref: undefined };
     const log = await state.history.begin(headOf(served.url), [change]);
-    await log.intend([{ ...row, expires: clock.monotonic() + 30_000 }], undefined);
+    await log.intend([{ ...row, inFlightUntil: clock.monotonic() + 30_000 }], undefined);
     await log.settle([{ ...row, result: 'applied', quantity: after }]);
     await log.end();
     newest = log.run;

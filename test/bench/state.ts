@@ -62,7 +62,9 @@ async function measureWrites(state: State, measure: Measure): Promise<void> {
   let from = 1;
   const batch = (size: number) => {
     const expires = clock.monotonic() + 30_000;
-    const intents = [...rows(from + size - 1)].slice(from - 1).map(({ row, petId }) => ({ row, petId, expires }));
+    const intents = [...rows(from + size - 1)]
+      .slice(from - 1)
+      .map(({ row, petId }) => ({ row, petId, inFlightUntil: expires }));
     from += size;
     return intents;
   };

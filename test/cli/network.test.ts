@@ -76,8 +76,8 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
 );
 
 test('a certificate that is not trusted stops the rows that come after one', () => {
-  const failure = classifyFailure(new CertificateError('not trusted', { unsent: true }));
-  expect(failure).toEqual({ kind: 'notSent', stop: true, mayStillArrive: false, isReadable: false });
+  const failure = classifyFailure(new CertificateError('not trusted', { notCarriedOut: true }));
+  expect(failure).toEqual({ kind: 'notSent', stop: true, mayBeInFlight: false, isReadable: false });
 });
 
 test('ca-file adds an authority; once it has gone that is named before anything is sent', async () => {

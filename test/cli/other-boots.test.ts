@@ -33,7 +33,7 @@ test.for([
       const row = plannedRow({ petId: 4n, before: 39, after: 40, result: 'pending' }, 0);
       const log = await history.begin({ ...headOf(shop), serviceName: serviceNameOf(shop.service.url) }, [row]);
       sentAt = shop.clock.monotonic();
-      await log.intend([{ row: 1, petId: 4n, expires: sentAt + 30_000 }], undefined);
+      await log.intend([{ row: 1, petId: 4n, inFlightUntil: sentAt + 30_000 }], undefined);
       expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);
       /** While one process of it waits, those of others go on. */
       const sleep = async (ms: number) => {

@@ -31,7 +31,7 @@ export const largeRun = runOf({
 export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow {
   return {
     ...{ row, line: row, petId: 42n, before: 7, after: 12, result: 'applied', quantity: 12 },
-    ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined, expires: undefined },
+    ...{ error: undefined, reason: undefined, ref: undefined, undoneBy: undefined, inFlightUntil: undefined },
     ...{ sequence: row, touched: row, at: Date.parse('2026-01-15T12:00:21Z'), ...rest },
   };
 }

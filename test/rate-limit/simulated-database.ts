@@ -6,7 +6,7 @@ import { PostgresLimits } from '../../src/state/postgres/postgres-limits.ts';
 import { PostgresStateDatabase } from '../../src/state/postgres/postgres-state-database.ts';
 import { makeTables } from '../../src/state/postgres/schema.ts';
 import { type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
-import { type Answers, type Statement, statement } from '../../src/state/statements.ts';
+import { type ResultSets, type Statement, statement } from '../../src/state/statements.ts';
 import { createTestClock } from '../support/clock.ts';
 import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';
@@ -58,7 +58,7 @@ export class SimulatedDatabase {
     const database = new SimulatedDatabase(address.value, own);
     // Makes the tables.
     await (await database.#connect(createTestClock(), openWire)).close();
-    await own.ask([statement('CREATE TABLE kept AS TABLE petstock.limits')], longest);
+    await own.query([statement('CREATE TABLE kept AS TABLE petstock.limits')], longest);
     return database;
   }
 
@@ -68,7 +68,7 @@ export class SimulatedDatabase {
    * @param now by the clock of the database: milliseconds since the Unix epoch
    */
   async begin(now: () => number, mayCrash: boolean): Promise<Simulation> {
-    if (mayCrash) await this.#own.ask(['petstock.limits', 'kept'].map(emptied), longest);
+    if (mayCrash) await this.#own.query(['petstock.limits', 'kept'].map(emptied), longest);
     return new Simulation(this.#own, now, mayCrash);
   }
 
@@ -132,7 +132,7 @@ export class Simulation {
     this.#opened.push(session);
     this.#sessions.add(session);
     let stillHere = () => {};
-    const ask: Wire['ask'] = async (statements) => {
+    const query: Wire['query'] = async (statements) => {
       // What was sent arrives, whatever becomes of its sender.
       if (trip > 0) await new Promise<void>((resolve) => void timeline.schedule(timeline.passed + trip / 2, resolve));
       stillHere();
@@ -148,7 +148,7 @@ export class Simulation {
       }
     };
     return {
-      ask,
+      query,
       get isOver() {
         return session.isOver;
       },
@@ -172,7 +172,7 @@ export class Simulation {
         if (this.#transaction !== undefined) await rollBack(this.#transaction.session);
         for (const session of this.#sessions) this.#end(session);
         const restored = statement('INSERT INTO petstock.limits TABLE kept');
-        await this.#own.ask([...['petstock.epoch', 'petstock.limits'].map(emptied), restored], longest);
+        await this.#own.query([...['petstock.epoch', 'petstock.limits'].map(emptied), restored], longest);
       }),
     );
   }
@@ -215,18 +215,18 @@ export class Simulation {
     });
   }
 
-  async #run(session: Session, statements: readonly Statement[]): Promise<Answers> {
+  async #run(session: Session, statements: readonly Statement[]): Promise<ResultSets> {
     if (session.isOver) throw new Error('Connection terminated');
-    const answers = await this.#tellAll(statements, () => session.wire.ask(statements, longest));
+    const answers = await this.#tellAll(statements, () => session.wire.query(statements, longest));
     if (statements.some(({ sql }) => sql.startsWith('LISTEN'))) this.#listeners.add(session);
     if (this.#mayCrash && statements.some(({ sql }) => sql.includes('pg_logical_emit_message'))) {
-      await this.#own.ask([emptied('kept'), statement('INSERT INTO kept TABLE petstock.limits')], longest);
+      await this.#own.query([emptied('kept'), statement('INSERT INTO kept TABLE petstock.limits')], longest);
     }
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.#now()) }] : rows));
   }
 
   /** Whoever listens has been told when it returns. */
-  async #tellAll(statements: readonly Statement[], ask: () => Promise<Answers>): Promise<Answers> {
+  async #tellAll(statements: readonly Statement[], ask: () => Promise<ResultSets>): Promise<ResultSets> {
     if (!statements.some(({ sql }) => sql.includes('pg_notify'))) return ask();
     const told = [...this.#listeners].map((session) => nextNotice(session).then(session.tell));
     const answers = await ask();
@@ -241,7 +241,7 @@ function emptied(table: string): Statement {
 }
 
 async function rollBack({ wire }: Session): Promise<void> {
-  await wire.ask([statement('ROLLBACK')], longest);
+  await wire.query([statement('ROLLBACK')], longest);
 }
 
 function nextNotice(session: Session): Promise<void> {

@@ -6,19 +6,19 @@ test('an error with changes is of the same kind and keeps the rest', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
   const kept = { status: 503, serviceError: service, retryAfterSeconds: 7, lines: ['a'] };
   const error = new UnavailableError('Down.', { ...kept, hint: 'wait' });
-  const changed = error.with({ message: 'Nothing was written: Down.', unsent: true, hint: undefined });
+  const changed = error.with({ message: 'Nothing was written: Down.', notCarriedOut: true, hint: undefined });
   expect(changed).toBeInstanceOf(UnavailableError);
   expect(changed).toMatchObject({
     ...{ ...kept, name: 'UnavailableError', kind: 'unavailable', message: 'Nothing was written: Down.' },
-    ...{ unsent: true, mayStillArrive: false },
+    ...{ notCarriedOut: true, mayBeInFlight: false },
   });
-  expect([changed.hint, changed.cause, error.unsent]).toEqual([undefined, error, false]);
+  expect([changed.hint, changed.cause, error.notCarriedOut]).toEqual([undefined, error, false]);
 });
 
 test('its cause is the first cause', () => {
   const cause = new Error('ENOSPC');
-  const changed = new FailureError('full', { cause }).with({ message: 'fuller' }).with({ unsent: true });
-  expect(changed).toMatchObject({ message: 'fuller', unsent: true, cause });
+  const changed = new FailureError('full', { cause }).with({ message: 'fuller' }).with({ notCarriedOut: true });
+  expect(changed).toMatchObject({ message: 'fuller', notCarriedOut: true, cause });
 });
 
 const failure = (code: string) => Object.assign(new Error('of the system'), { code });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inWords, type SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
-import { justWrite } from '../../src/state/state-database.ts';
+import { writeOnly } from '../../src/state/state-database.ts';
 import { createStateClock } from './rig.ts';
 
 /** What SQLite throws when its own wait for the lock is over, in our words. */
@@ -21,7 +21,7 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
   };
   const connection = { file: '/state.db', quick: work } as Pick<SqliteConnection, 'file'> as SqliteConnection;
   const database = new SqliteStateDatabase(connection, clock, () => isAnyStopped);
-  return { run: () => justWrite(database, undefined, () => []), events };
+  return { run: () => writeOnly(database, undefined, () => []), events };
 }
 
 describe('a transaction that does not get the lock', () => {

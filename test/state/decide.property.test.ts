@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { recordedResults } from '../../src/inventory/run-records.ts';
 import {
-  busyWith,
+  blockedBy,
+  type ConcurrentWrite,
   isAlive,
   type Lease,
+  nextResult,
   type PrunableRun,
   possibleWrites,
   removableRuns,
-  settledAs,
   supersededBy,
-  type Writer,
 } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -35,7 +35,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
   run: maybe(fc.constantFrom('run-1', 'run-2')),
   holder: maybe(fc.constantFrom('me', 'other')),
   isHeld: fc.boolean(),
-  arrives: maybe(time),
+  inFlightUntil: maybe(time),
 });
 
 property(
@@ -43,13 +43,13 @@ property(
   [lease, time, fc.subarray(['run-1', 'place-1'])],
   { numRuns },
   (held, now, owners) => {
-    const busy = busyWith(held, owners, 'me', now);
+    const busy = blockedBy(held, owners, 'me', now);
     const isOurs = owners.includes(held.owner);
-    const mayArrive = held.arrives !== undefined && held.arrives > now;
+    const mayArrive = held.inFlightUntil !== undefined && held.inFlightUntil > now;
     if (isOurs && (held.holder === undefined || held.holder === 'me')) expect(busy).toBeUndefined();
     else if (!isOurs && held.isHeld) expect(busy).toEqual({ run: held.run, until: undefined });
-    else expect(busy).toEqual(mayArrive ? { run: held.run, until: held.arrives } : undefined);
-    expect(busyWith(undefined, owners, 'me', now)).toBeUndefined();
+    else expect(busy).toEqual(mayArrive ? { run: held.run, until: held.inFlightUntil } : undefined);
+    expect(blockedBy(undefined, owners, 'me', now)).toBeUndefined();
   },
 );
 
@@ -57,12 +57,12 @@ property('a process is alive by its lease', [time, time, fc.boolean()], { numRun
   expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
 });
 
-const writer: fc.Arbitrary<Writer> = fc.record({
+const writer: fc.Arbitrary<ConcurrentWrite> = fc.record({
   run: fc.constantFrom('run-2', 'run-3'),
   command: fc.constant('inventory apply'),
   result,
   touched: time,
-  arrives: maybe(time),
+  inFlightUntil: maybe(time),
 });
 
 property(
@@ -71,12 +71,12 @@ property(
   { numRuns },
   (writers, pruned, sequence, at) => {
     const overtaken = supersededBy(writers, pruned, { sequence, at });
-    const counts = ({ result: became, touched, arrives }: Writer) =>
+    const counts = ({ result: became, touched, inFlightUntil }: ConcurrentWrite) =>
       (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
-      (became === 'unknown' && (arrives ?? 0) > at);
+      (became === 'unknown' && (inFlightUntil ?? 0) > at);
     expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
     // Knowing more never makes a write go through.
-    const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, arrives: undefined } as const;
+    const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, inFlightUntil: undefined } as const;
     expect(supersededBy([...writers, failed], pruned, { sequence, at })).toEqual(overtaken);
   },
 );
@@ -86,11 +86,11 @@ property(
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {
-    const next = settledAs(known, became, isTakenOver);
+    const next = nextResult(known, became, isTakenOver);
     const isAnswer = became === 'applied' || became === 'differs';
     if (isTakenOver && !(known === 'unknown' && isAnswer)) expect(next).toBeUndefined();
     else if (next === undefined) expect(known).toBe(became === 'void' ? 'pending' : became);
-    if (next !== undefined && next !== 'unknown') expect(settledAs(next, became, isTakenOver)).toBeUndefined();
+    if (next !== undefined && next !== 'unknown') expect(nextResult(next, became, isTakenOver)).toBeUndefined();
   },
 );
 
@@ -142,17 +142,17 @@ property(
 );
 
 const mark = { sequence: 4, at: 100 };
-const written = (run: string, touched: number, changes: Partial<Writer> = {}): Writer => ({
-  ...{ run, command: 'inventory set', result: 'applied', touched, arrives: undefined, ...changes },
+const written = (run: string, touched: number, changes: Partial<ConcurrentWrite> = {}): ConcurrentWrite => ({
+  ...{ run, command: 'inventory set', result: 'applied', touched, inFlightUntil: undefined, ...changes },
 });
-const lost = (arrives: number) => written('a', 4, { result: 'unknown', arrives });
+const lost = (inFlightUntil: number) => written('a', 4, { result: 'unknown', inFlightUntil });
 const by = (run: string) => ({ run, command: 'inventory set' });
 const byPrune = { run: undefined, command: 'history prune' };
 
-test.each<[string, readonly Writer[], number | undefined, ReturnType<typeof supersededBy>]>([
+test.each<[string, readonly ConcurrentWrite[], number | undefined, ReturnType<typeof supersededBy>]>([
   ['the newest of several', [written('a', 5), written('b', 7), written('c', 6)], 9, by('b')],
   ['one that arrives at the mark has been seen', [lost(100)], undefined, undefined],
-  ['one that arrives behind it has not', [lost(101)], undefined, { ...by('a'), arrives: 101 }],
+  ['one that arrives behind it has not', [lost(101)], undefined, { ...by('a'), inFlightUntil: 101 }],
   ['one whose row was removed', [], 5, byPrune],
   ['one that was removed and seen', [], 4, undefined],
 ])('a write is overtaken by %s', (_what, writers, pruned, expected) => {

@@ -168,12 +168,12 @@ test('a transaction leaves no setting behind it, so that nothing leaks through a
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {
     const wire = await openWire(server, onNotice);
     return asking(wire, async (statements, within) => {
-      const answers = await wire.ask(statements, within);
+      const answers = await wire.query(statements, within);
       const has = (words: RegExp) => statements.some(({ sql }) => words.test(sql));
       isOpen = (isOpen || has(/^BEGIN/)) && !has(/^(COMMIT|ROLLBACK)$/);
       if (!isOpen) {
         const shown = statement(`SELECT ${show.join(' || ')} AS now`);
-        const [[row] = []] = await wire.ask([shown], within).catch(() => [[]]);
+        const [[row] = []] = await wire.query([shown], within).catch(() => [[]]);
         if (row !== undefined) settings.push(String(row.now));
       }
       return answers;
@@ -191,9 +191,9 @@ test('an intent is on a disk before its request leaves, though the database is t
     const wire = await openWire(server, onNotice);
     return asking(wire, async (statements, within) => {
       const end = statements.findIndex(({ sql }) => sql === 'COMMIT');
-      if (end < 0) return wire.ask(statements, within);
+      if (end < 0) return wire.query(statements, within);
       const shown = statement("SELECT current_setting('synchronous_commit') AS now");
-      const answers = await wire.ask(statements.toSpliced(end, 0, shown), within);
+      const answers = await wire.query(statements.toSpliced(end, 0, shown), within);
       settings.push(String(answers[end]?.[0]?.now));
       return answers.toSpliced(end, 1);
     });
@@ -214,7 +214,7 @@ test('a pooler that gives each transaction another connection is refused, and no
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {
     const wire = await openWire(server, onNotice);
     return asking(wire, async (statements, within) => {
-      const answers = await wire.ask(statements, within);
+      const answers = await wire.query(statements, within);
       return answers.map((rows) => rows.map((row) => ('pid' in row ? { ...row, pid: backend } : row)));
     });
   });

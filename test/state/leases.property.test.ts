@@ -74,16 +74,16 @@ class Writer {
   async #intend(): Promise<void> {
     const quantity = this.seen + 1;
     this.#log = await this.state.history.begin(headOf(), [rowFor(pet, { before: this.seen, after: quantity })]);
-    const expires = this.clock.monotonic() + timeout;
-    const [grant] = await this.#log.intend([{ row: 1, petId: pet, expires }], this.#mark, this.#place);
+    const inFlightUntil = this.clock.monotonic() + timeout;
+    const [grant] = await this.#log.intend([{ row: 1, petId: pet, inFlightUntil }], this.#mark, this.#place);
     if (grant?.kind !== 'granted') return this.#end();
-    this.request = { quantity, expires };
+    this.request = { quantity, expires: inFlightUntil };
     this.stage = 'granted';
   }
 
   /** The request leaves only if its process may still rely on its lease, and arrives at once. */
   async #arrive(stock: Stock): Promise<void> {
-    const leaves = this.state.presence.isCurrent;
+    const leaves = this.state.presence.holdsLease;
     if (leaves) stock.carryOut(this.request?.quantity ?? 0, this.seen);
     this.request = undefined;
     await this.#log?.settle([{ row: 1, petId: pet, result: leaves ? 'applied' : 'void', quantity: stock.quantity }]);

@@ -161,9 +161,9 @@ it.for([
   const state = await opened(opening(folder).options);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
-  expect(state.presence.isCurrent).toBe(true);
+  expect(state.presence.holdsLease).toBe(true);
   spoil(join(folder, 'state.db'));
-  expect(state.presence.isCurrent).toBe(false);
+  expect(state.presence.holdsLease).toBe(false);
   await expect(log.intend(secondRow, undefined)).rejects.toMatchObject(failure(message));
   await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
 });

@@ -73,9 +73,9 @@ describe('no query reads a whole table', () => {
     connection.queries.length = 0;
     const [lock, readVersion] = [pets.lock(serviceName, 1n), await markOf({ pets })];
     await lock.tryAcquire();
-    await log.intend([{ row: 1, petId: 1n, expires: 10 }], { sequence: 0, at: 0 }, lock);
+    await log.intend([{ row: 1, petId: 1n, inFlightUntil: 10 }], { sequence: 0, at: 0 }, lock);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
-    await log.intend([{ row: 2, petId: 2n, expires: 10 }], readVersion);
+    await log.intend([{ row: 2, petId: 2n, inFlightUntil: 10 }], readVersion);
     await log.end();
     await lock.release();
     expect(connection.queries.filter((sql) => /\bFROM rows AS own\b/.test(sql))).toHaveLength(2);

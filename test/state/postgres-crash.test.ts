@@ -26,7 +26,7 @@ async function machineAt(url: string, pid = 1) {
         opened.destroy();
         throw new Error('write EPIPE');
       }
-      const rows = await opened.ask(statements, within);
+      const rows = await opened.query(statements, within);
       const { text, error, meanwhile } = lost ?? {};
       if (!has(text)) return rows;
       lost = undefined;

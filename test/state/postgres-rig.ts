@@ -40,9 +40,9 @@ export async function stateAt(
 }
 
 /** Returns the wire with another way to ask. */
-export function asking(wire: Wire, ask: Wire['ask']): Wire {
+export function asking(wire: Wire, query: Wire['query']): Wire {
   return {
-    ask,
+    query,
     get isOver() {
       return wire.isOver;
     },
@@ -68,7 +68,7 @@ export async function sharedStore(now: () => number, given?: string): Promise<Sh
         const owned = statements.map((asked) =>
           asked === selectNow ? statement(`SELECT ${now()}::double precision AS now`) : asked,
         );
-        return await wire.ask(owned, within);
+        return await wire.query(owned, within);
       } finally {
         underWay -= 1;
       }

@@ -103,8 +103,8 @@ export function rowFor(petId: bigint, fields: Partial<PlannedRow> = {}): Planned
   return { row: 1, line: 1, petId, before: 5, after: 8, reason: undefined, ref: undefined, ...fields };
 }
 
-export function intentOf({ row, petId }: Pick<PlannedRow, 'row' | 'petId'>, expires: number): Intent {
-  return { row, petId, expires };
+export function intentOf({ row, petId }: Pick<PlannedRow, 'row' | 'petId'>, inFlightUntil: number): Intent {
+  return { row, petId, inFlightUntil };
 }
 
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -199,12 +199,12 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
         // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
         const pets = new Set([7n, 8n]);
-        expect(await theirs.pets.arrivesUntil(serviceName, pets)).toBe(expires);
-        expect(await theirs.pets.arrivesUntil(serviceName, pets, log.run)).toBeUndefined();
-        expect(await theirs.pets.arrivesUntil(serviceName, new Set([8n]))).toBeUndefined();
-        expect(await theirs.pets.arrivesUntil(elsewhere, pets)).toBeUndefined();
+        expect(await theirs.pets.inFlightUntil(serviceName, pets)).toBe(expires);
+        expect(await theirs.pets.inFlightUntil(serviceName, pets, log.run)).toBeUndefined();
+        expect(await theirs.pets.inFlightUntil(serviceName, new Set([8n]))).toBeUndefined();
+        expect(await theirs.pets.inFlightUntil(elsewhere, pets)).toBeUndefined();
         await pass(timeout);
-        expect(await theirs.pets.arrivesUntil(serviceName, pets)).toBeUndefined();
+        expect(await theirs.pets.inFlightUntil(serviceName, pets)).toBeUndefined();
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
@@ -225,12 +225,12 @@ export function testState(name: string, newStore: () => Driver): void {
       it('are not ours any more after we were away for longer than they last', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
-        expect(ours.presence.isCurrent).toBe(true);
+        expect(ours.presence.holdsLease).toBe(true);
         clock.stop(15_001);
-        expect(ours.presence.isCurrent).toBe(false);
+        expect(ours.presence.holdsLease).toBe(false);
         expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
         expect(await intendSeven(ours, undefined, lock)).toMatchObject([{ kind: 'busy' }]);
-        expect(ours.presence.isCurrent).toBe(true);
+        expect(ours.presence.holdsLease).toBe(true);
       });
 
       it('do not let a request leave that was granted before we were away', async () => {
@@ -239,10 +239,10 @@ export function testState(name: string, newStore: () => Driver): void {
         clock.stop(15_001);
         await pass(0);
         expect(await intend(log, [[2, 8n]])).toEqual(busyWith(log.run));
-        expect(ours.presence.isCurrent).toBe(false);
+        expect(ours.presence.holdsLease).toBe(false);
         await log.settle([{ row: 1, petId: 7n, result: 'void' }]);
         expect(await intend(log, [[2, 8n]])).toEqual(granted);
-        expect(ours.presence.isCurrent).toBe(true);
+        expect(ours.presence.holdsLease).toBe(true);
       });
 
       it('pass over a place in the line that has not been entered', async () => {
@@ -381,7 +381,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await rowsOf(log)).toMatchObject([
           { result: 'differs', quantity: 100, at: clock.now() },
           { result: 'conflict', error, quantity: undefined },
-          { result: 'unknown', expires: clock.monotonic() + timeout },
+          { result: 'unknown', inFlightUntil: clock.monotonic() + timeout },
         ]);
         const counts = { differs: 1, conflict: 1, unknown: 1 };
         expect(await runOf(log)).toMatchObject({ state: 'incomplete', counts });
@@ -571,11 +571,11 @@ export function testState(name: string, newStore: () => Driver): void {
       it('keeps an increment with the stock that it was last added to', async () => {
         const log = await ours.history.begin(headOf(), [rowFor(7n, { delta: 3 }), rowFor(8n, { row: 2 })]);
         const rebased = { before: 40, after: 43 };
-        const expires = clock.monotonic() + timeout;
+        const inFlightUntil = clock.monotonic() + timeout;
         await log.intend(
           [
-            { row: 1, petId: 7n, expires, rebased },
-            { row: 2, petId: 8n, expires },
+            { row: 1, petId: 7n, inFlightUntil, rebased },
+            { row: 2, petId: 8n, inFlightUntil },
           ],
           undefined,
         );
@@ -636,7 +636,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('begins with the first write, and lasts as long as it is renewed', async () => {
         expect(await present()).toEqual([]);
-        expect(ours.presence.isCurrent).toBe(true);
+        expect(ours.presence.holdsLease).toBe(true);
         await placeOf(ours).tryAcquire();
         for (let round = 0; round < 5; round += 1) {
           await pass(5000);
@@ -679,7 +679,7 @@ export function testState(name: string, newStore: () => Driver): void {
         clock.stop(15_000);
         expect(await present()).toEqual([]);
         await pass(0);
-        expect(ours.presence.isCurrent).toBe(false);
+        expect(ours.presence.holdsLease).toBe(false);
         expect(await present()).toEqual([]);
       });
 

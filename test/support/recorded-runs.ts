@@ -42,7 +42,7 @@ export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Part
     const sent = rows.flatMap((row, index) => (row.result === 'pending' ? [] : [outcomeOf(row, index)]));
     const expires = shop.clock.monotonic() + 1000;
     await log.intend(
-      sent.map(({ row, petId }) => ({ row, petId, expires })),
+      sent.map(({ row, petId }) => ({ row, petId, inFlightUntil: expires })),
       undefined,
     );
     await log.settle(sent);

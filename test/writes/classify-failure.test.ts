@@ -3,23 +3,23 @@ import {
   AuthError,
   CertificateError,
   FailureError,
-  HopelessError,
   InterruptedError,
+  NonRetryableError,
   NotFoundError,
   RateLimitedError,
   UnavailableError,
 } from '../../src/shared/errors.ts';
 import { classifyFailure, conflictError, type Failure, rowErrorOf } from '../../src/writes/classify-failure.ts';
 
-const plain = { stop: false, isReadable: false, mayStillArrive: false };
-const unsent = { unsent: true };
+const plain = { stop: false, isReadable: false, mayBeInFlight: false };
+const unsent = { notCarriedOut: true };
 
 test.each<[string, unknown, Partial<Failure>]>([
-  ['a defect', new TypeError('oops'), { kind: 'unknown', stop: true, mayStillArrive: true }],
+  ['a defect', new TypeError('oops'), { kind: 'unknown', stop: true, mayBeInFlight: true }],
   ['a key that is not accepted', new AuthError('no', { status: 401 }), { kind: 'notSent', stop: true }],
   ['a service that is out of reach', new UnavailableError('away', unsent), { kind: 'notSent' }],
   ['a certificate that is not trusted', new CertificateError('whose?', unsent), { kind: 'notSent', stop: true }],
-  ['a proxy that wants a password', new HopelessError('who?', unsent), { kind: 'notSent', stop: true }],
+  ['a proxy that wants a password', new NonRetryableError('who?', unsent), { kind: 'notSent', stop: true }],
   ['a 429', new RateLimitedError('later', { status: 429, ...unsent }), { kind: 'notSent' }],
   ['Ctrl-C before it has left', new InterruptedError('stopped', unsent), { kind: 'notSent', stop: true }],
   ['a disk that is full before it has left', new FailureError('full', unsent), { kind: 'notSent', stop: true }],
@@ -27,7 +27,7 @@ test.each<[string, unknown, Partial<Failure>]>([
   ['a redirect', new FailureError('there', { status: 307 }), { kind: 'unknown', stop: true, isReadable: true }],
   ['a 500', new UnavailableError('broken', { status: 500 }), { kind: 'unknown' }],
   ['a connection that broke', new UnavailableError('reset'), { kind: 'unknown' }],
-  ['a time-out', new UnavailableError('slow', { mayStillArrive: true }), { kind: 'unknown', mayStillArrive: true }],
+  ['a time-out', new UnavailableError('slow', { mayBeInFlight: true }), { kind: 'unknown', mayBeInFlight: true }],
   ['Ctrl-C on its way', new InterruptedError('stopped'), { kind: 'unknown', stop: true }],
 ])('%s', (_what, error, expected) => expect(classifyFailure(error)).toEqual({ ...plain, ...expected }));
 

@@ -23,7 +23,7 @@ test('a fast service gets few transactions, and a run ends though the clock stan
     const shop = simulatedShop(rows);
     const groups: number[] = [];
     const { admitSeveral } = shop.options.governor;
-    const progression = await writeRows(rows, {
+    const progress = await writeRows(rows, {
       ...shop.options,
       concurrency: 16,
       governor: {
@@ -41,7 +41,7 @@ test('a fast service gets few transactions, and a run ends though the clock stan
         },
       },
     });
-    expect(progression.settled.size).toBe(rows.length);
+    expect(progress.settled.size).toBe(rows.length);
     expect(shop.faults).toEqual([]);
     expect(groups.length).toBeLessThan(msPerGroup === 0 ? 33 : 12);
   }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PetWrite, RecordedRow } from '../../src/inventory/run-records.ts';
+import type { LaterWrite, RecordedRow } from '../../src/inventory/run-records.ts';
 import { resumeRow } from '../../src/runs/plan-resume.ts';
 import { undoRow } from '../../src/runs/plan-undo.ts';
 import { verdictOn } from '../../src/writes/verdict.ts';
@@ -21,7 +21,7 @@ const laterWrites = fc.array(fc.record({ after: quantity, isCommitted: fc.boolea
 /** What the history knows of writes that only petstock makes, and where they leave the stock. */
 function carryOut(start: number, writes: readonly Later[]) {
   let stock = start;
-  const known: PetWrite[] = [];
+  const known: LaterWrite[] = [];
   for (const [index, { after, isCommitted, hasAnswer }] of writes.entries()) {
     if (isCommitted) stock = after;
     // A refusal is no write.
@@ -40,7 +40,7 @@ function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): Recorde
     petId: 7n,
     sequence: 1,
     touched: 1,
-    expires: undefined,
+    inFlightUntil: undefined,
     undoneBy: undefined,
     ...nothing,
     ...facts,
@@ -85,7 +85,7 @@ type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 /** What the history knows of all that, and where it leaves the stock. */
 function happen(start: number, events: readonly Event[]) {
   let stock = start;
-  const known: PetWrite[] = [];
+  const known: LaterWrite[] = [];
   for (const [index, { kind, delta, isLost }] of events.entries()) {
     const target = kind === 'set' ? delta : stock + delta;
     const write = { run: `run-${index}`, command: 'inventory', result: isLost ? 'unknown' : 'applied' } as const;

@@ -4,7 +4,7 @@ import type { Grant, Intent, Outcome } from '../../src/state/history.ts';
 import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { createTestClock } from '../support/clock.ts';
 
-const reset = () => new UnavailableError('reset', { mayStillArrive: true });
+const reset = () => new UnavailableError('reset', { mayBeInFlight: true });
 const other = (status: number) => new FailureError('not 200', { status });
 
 /** How a request fails. Those that begin with `committed,` are carried out first, those that are late after a while. */
@@ -12,10 +12,10 @@ const failures = {
   lost: reset,
   'committed, lost': reset,
   late: reset,
-  'late, 504': () => new UnavailableError('gateway', { status: 504, mayStillArrive: true }),
-  unreachable: () => new UnavailableError('refused', { unsent: true }),
+  'late, 504': () => new UnavailableError('gateway', { status: 504, mayBeInFlight: true }),
+  unreachable: () => new UnavailableError('refused', { notCarriedOut: true }),
   '400': () => new RejectedError('no', { status: 400 }),
-  '429': () => new RateLimitedError('wait', { status: 429, unsent: true }),
+  '429': () => new RateLimitedError('wait', { status: 429, notCarriedOut: true }),
   '401': () => new AuthError('who?', { status: 401 }),
   '503': () => new UnavailableError('down', { status: 503 }),
   'committed, 500': () => new UnavailableError('oops', { status: 500 }),
@@ -97,7 +97,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     governor: {
       admitSeveral: async ({ max }) => [permit, ...Array.from({ length: Math.min(max, 5) - 1 }, () => permit)],
     },
-    presence: { isCurrent: true },
+    presence: { holdsLease: true },
     log: {
       leaves: () => {},
       intend: async (intents: readonly Intent[]): Promise<readonly Grant[]> => {

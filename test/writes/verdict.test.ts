@@ -1,23 +1,24 @@
 import { expect, test } from 'vitest';
 import { PetQuantities } from '../../src/inventory/items.ts';
-import type { PetWrite } from '../../src/inventory/run-records.ts';
+import type { LaterWrite } from '../../src/inventory/run-records.ts';
 import type { RowWrite } from '../../src/writes/row-write.ts';
-import { type OpenRow, rebase, recheck, verdictOn } from '../../src/writes/verdict.ts';
+import { rebase, recheck, type UnansweredRow, verdictOn } from '../../src/writes/verdict.ts';
 
 const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
 const plain = { petId: 4n, after: 7 } as RowWrite;
 const stockOf = (found: number | undefined) => new PetQuantities(found === undefined ? [] : [[4n, found]]);
 /** What the history knows of later writes. */
-const wrote = (...writes: readonly Partial<PetWrite>[]) => ({
+const wrote = (...writes: readonly Partial<LaterWrite>[]) => ({
   laterWrites: writes.map(
-    (more) => ({ run: 'r', command: 'inventory set', result: 'applied', before: 5, quantity: 7, ...more }) as PetWrite,
+    (more) =>
+      ({ run: 'r', command: 'inventory set', result: 'applied', before: 5, quantity: 7, ...more }) as LaterWrite,
   ),
 });
 const [notSent, resumed] = [{ wasSent: false }, { isResumed: true }];
 const byAnother = 'conflict run r (inventory set) has';
 
-test.each<[string, number | undefined, Partial<Omit<OpenRow, 'stock'>>, string]>([
+test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, string]>([
   ['as wanted, never sent', 7, notSent, 'unchanged'],
   ['as wanted', 7, {}, 'applied'],
   ['as wanted, which another run has written', 7, wrote({}), byAnother],
@@ -57,7 +58,7 @@ test.each<[string, number | undefined, Partial<Omit<OpenRow, 'stock'>>, string]>
     'conflict',
   ],
 ])('the stock is %s', (_what, found, facts, expected) => {
-  const row: OpenRow = {
+  const row: UnansweredRow = {
     write: set,
     wasSent: true,
     isResumed: false,

@@ -4,7 +4,7 @@ import { runErrorOf } from '../../src/runs/run-error.ts';
 import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
 import type { Grant } from '../../src/state/history.ts';
 import { unclear } from '../../src/writes/classify-failure.ts';
-import type { Progression, RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
+import type { RowWrite, WriteOptions, WriteProgress } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { type Behaviour, behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
@@ -27,19 +27,19 @@ property(
     const requests = new Map(script.map(({ requests }, index) => [index + 1, requests]));
     const sold = new Set(script.flatMap(({ isSold }, index) => (isSold ? [index + 1] : [])));
     const shop = simulatedShop(rows, { requests, sold });
-    const progression = await writeRows(rows, { ...shop.options, concurrency, failFast });
-    expectNothingLate(rows, progression, shop);
+    const progress = await writeRows(rows, { ...shop.options, concurrency, failFast });
+    expectNothingLate(rows, progress, shop);
     expect(shop.faults).toEqual([]);
-    const { stoppedBy: cause, settled } = progression;
+    const { stoppedBy: cause, settled } = progress;
     if (cause === undefined && !failFast) expect(settled.size).toBe(rows.length);
-    for (const { row } of rows) expectTruth(row, progression, shop);
-    const error = runErrorOf({ report: reportOf(rows, progression), progression, cause, target: { env: 'staging' } });
+    for (const { row } of rows) expectTruth(row, progress, shop);
+    const error = runErrorOf({ report: reportOf(rows, progress), progress, cause, target: { env: 'staging' } });
     if (error?.message.startsWith('Nothing was written')) expect([...shop.commits.keys()]).toEqual([]);
   },
 );
 
 /** Late requests of rows that are still unknown may arrive now, and no others. */
-function expectNothingLate(rows: readonly RowWrite[], { unknown }: Progression, { commits, letArrive }: Shop): void {
+function expectNothingLate(rows: readonly RowWrite[], { unknown }: WriteProgress, { commits, letArrive }: Shop): void {
   const known = rows.filter(({ row }) => !unknown.has(row)).map(({ row }) => row);
   const before = known.map((row) => commits.get(row));
   letArrive();
@@ -47,25 +47,25 @@ function expectNothingLate(rows: readonly RowWrite[], { unknown }: Progression, 
 }
 
 /** What is said of a row is what the service has done. */
-function expectTruth(row: number, { settled, unknown, unwritten }: Progression, { commits, outcomes }: Shop): void {
+function expectTruth(row: number, { settled, unknown, notWritten }: WriteProgress, { commits, outcomes }: Shop): void {
   const result = settled.get(row)?.result;
   const isWritten = result === 'applied' || result === 'differs';
   const isOpen = unknown.has(row) || settled.get(row)?.error?.code === unclear;
   const least = isWritten ? 1 : 0;
   const most = isWritten || (isOpen && result !== 'failed') ? 1 : 0;
   expect([least, most]).toContain(commits.get(row) ?? 0);
-  if (unwritten.has(row)) expect([commits.get(row) ?? 0, settled.has(row), isOpen]).toEqual([0, false, false]);
+  if (notWritten.has(row)) expect([commits.get(row) ?? 0, settled.has(row), isOpen]).toEqual([0, false, false]);
   const finals = outcomes.filter((outcome) => outcome.row === row && isFinal(outcome));
   expect(finals.map((outcome) => outcome.result)).toEqual(result === undefined ? [] : [result]);
 }
 
-function reportOf(rows: readonly RowWrite[], { settled, unknown, unwritten }: Progression) {
+function reportOf(rows: readonly RowWrite[], { settled, unknown, notWritten }: WriteProgress) {
   const reported = rows.map(({ row, petId, before, after }): BulkRow => {
     const same = { line: row, petId, before, after, reason: undefined, ref: undefined };
     const settlement = settled.get(row);
     if (settlement !== undefined) return { ...same, ...settlement };
     if (unknown.has(row)) return { ...same, result: 'unknown' };
-    return { ...same, result: unwritten.has(row) ? 'failed' : 'notAttempted' };
+    return { ...same, result: notWritten.has(row) ? 'failed' : 'notAttempted' };
   });
   return { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows: reported };
 }
@@ -108,7 +108,7 @@ describe('a plain set, which relies on no stock', () => {
 describe('the run stops', () => {
   test.each([
     ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
-    ['without asking for all rows when none is answered any more', 500, { unsent: true }, 1, 59],
+    ['without asking for all rows when none is answered any more', 500, { notCarriedOut: true }, 1, 59],
   ])('%s', async (_when, count, details, least, most) => {
     const down = new UnavailableError('down', details);
     let requests = 0;
@@ -171,16 +171,16 @@ describe('other commands', () => {
   });
 
   test('do not come to their end: their row is not attempted, and the run can be resumed', async () => {
-    const { shop, ...progression } = await written(
+    const { shop, ...progress } = await written(
       3,
       grantingTwo(() => busy(run)),
     );
-    const { settled, stoppedBy: cause, unanswered } = progression;
+    const { settled, stoppedBy: cause, everUnanswered } = progress;
     expect([1, 2, 3].map((row) => settled.get(row)?.result)).toEqual(['applied', undefined, 'applied']);
-    expect({ cause, unanswered: [...unanswered] }).toEqual({ cause: expect.any(ConflictError), unanswered: [] });
+    expect({ cause, unanswered: [...everUnanswered] }).toEqual({ cause: expect.any(ConflictError), unanswered: [] });
     expect(shop.outcomes.filter(({ row }) => row === 2)).toEqual([]);
-    const report = reportOf(rowsOf(3), progression);
-    expect(runErrorOf({ report, progression, cause, target: { env: 'staging' } })).toMatchObject({
+    const report = reportOf(rowsOf(3), progress);
+    expect(runErrorOf({ report, progress, cause, target: { env: 'staging' } })).toMatchObject({
       kind: 'partial',
       message: `2 of 3 changes were written; 1 was not attempted: run ${run} is still writing pet 2`,
       hint: `petstock inventory apply --resume ${report.run} --env staging`,

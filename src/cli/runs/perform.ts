@@ -57,20 +57,20 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.petNames());
   const audience = createAudience(access, { ...job, names }, options);
-  const { report, progression, error } = await execute(connection, job, options, audience);
+  const { report, progress, error } = await execute(connection, job, options, audience);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     const hasChanges = report.rows.some(({ result }) => result === 'planned');
     // An error that would keep the run from beginning ends its dry run, too.
-    if (hasChanges) await job.mayBegin?.();
+    if (hasChanges) await job.requireNotDuplicate?.();
     if (error !== undefined) throw error;
     if (options.exitCode && hasChanges) throw new ChangesFound('There are changes');
     return undefined;
   }
-  const hasNothing = progression === undefined && !(error instanceof PartialError);
+  const hasNothing = progress === undefined && !(error instanceof PartialError);
   const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
   // A table says the same of one row.
-  const isSaid = report.rows.length === 1 && (progression ?? error) !== undefined && isTableForPerson(invocation);
+  const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
   const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(fault, invocation, report, { ...options, names });

@@ -13,10 +13,10 @@ export const timeouts = {
   patient: 60_000,
 };
 
-export interface AskOptions {
+export interface QueryOptions {
   readonly isDurable?: boolean;
   /** It may take long, and waits long for locks. */
-  readonly isPatient?: boolean;
+  readonly noStatementTimeout?: boolean;
   /** The settings are there already: a transaction goes on. */
   readonly goesOn?: boolean;
   /** A transaction begins that goes on with the next round trip. */
@@ -28,7 +28,7 @@ export interface AskOptions {
  * lock has to be what was committed before it, and times have all of their digits: these go before the settings of a role. Names are looked up in
  * the catalogue alone: whoever may create something in another schema has no say in what a statement of ours means.
  */
-export function settings({ isDurable, isPatient }: AskOptions): Statement {
+export function settings({ isDurable, noStatementTimeout }: QueryOptions): Statement {
   const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;
   const commit = isDurable
     ? `CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'remote_apply' THEN '' ELSE ${local('synchronous_commit', 'on')} END`
@@ -36,8 +36,8 @@ export function settings({ isDurable, isPatient }: AskOptions): Statement {
   return statement(
     `SELECT ${[
       local('search_path', 'pg_catalog, pg_temp'),
-      local('statement_timeout', isPatient ? '0' : String(timeouts.statement)),
-      local('lock_timeout', String(isPatient ? timeouts.patient : timeouts.lock)),
+      local('statement_timeout', noStatementTimeout ? '0' : String(timeouts.statement)),
+      local('lock_timeout', String(noStatementTimeout ? timeouts.patient : timeouts.lock)),
       local('idle_in_transaction_session_timeout', String(timeouts.idleInTransaction)),
       local('extra_float_digits', '1'),
       commit,

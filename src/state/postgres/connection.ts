@@ -1,8 +1,8 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { FailureError } from '../../shared/errors.ts';
-import { type Answers, number, piecesOf, type Statement, statement } from '../statements.ts';
-import { type AskOptions, settings, timeouts } from './client-config.ts';
+import { number, piecesOf, type ResultSets, type Statement, statement } from '../statements.ts';
+import { type QueryOptions, settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 }
 
 /** Asks statements in one round trip by one wire, with the settings that each of them begins with. */
-export type Ask = (statements: readonly Statement[], options?: AskOptions) => Promise<Answers>;
+export type Ask = (statements: readonly Statement[], options?: QueryOptions) => Promise<ResultSets>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
 export const commit = statement('COMMIT');
@@ -89,7 +89,7 @@ export class PostgresConnection {
   }
 
   /** Reads, in one round trip; again, once, if the connection was lost before the answer came. */
-  async ask(statements: readonly Statement[], options: AskOptions = {}): Promise<Answers> {
+  async query(statements: readonly Statement[], options: QueryOptions = {}): Promise<ResultSets> {
     return this.again((ask) => ask(statements, options));
   }
 
@@ -112,7 +112,7 @@ export class PostgresConnection {
 
   /** Reads the clock of the database, if what is known of it can't be relied on. */
   async align(): Promise<void> {
-    if (this.time.isDoubtful) await this.ask([]);
+    if (this.time.isDoubtful) await this.query([]);
   }
 
   /** Finishes first what was begun. May be called again. */
@@ -140,14 +140,14 @@ export class PostgresConnection {
         return ask(statements, options);
       });
     } catch (error) {
-      if (isOpen && !wire.isOver) await wire.ask([rollback], timeouts.answer).catch(() => wire.destroy());
+      if (isOpen && !wire.isOver) await wire.query([rollback], timeouts.answer).catch(() => wire.destroy());
       throw error;
     }
   }
 
   #askBy(wire: Wire): Ask {
     return async (statements, options = {}) => {
-      const { isPatient = false, goesOn = false, begins = false } = options;
+      const { noStatementTimeout = false, goesOn = false, begins = false } = options;
       const opening = goesOn ? [] : [...(begins ? [begin] : []), settings(options), selectNow];
       const pieces = statements.map(piecesOf);
       const asked = [...opening, ...pieces.flat()];
@@ -156,7 +156,7 @@ export class PostgresConnection {
       const { clock } = this.#options;
       const sentAt = clock.monotonic();
       try {
-        const answers = await wire.ask(asked, isPatient ? longestAnswer : timeouts.answer);
+        const answers = await wire.query(asked, noStatementTimeout ? longestAnswer : timeouts.answer);
         this.#heardAt = sentAt;
         if (!goesOn) {
           const [[session] = [], [time] = []] = answers.slice(opening.length - 2);
@@ -200,14 +200,14 @@ export class PostgresConnection {
     // Once Ctrl-C has ended a wait there is no other, but one more try: what was answered meanwhile is written if the database is back.
     const rest = inVain > 0 ? 0 : Math.min(patience, shortPatience);
     const most = () => (interrupted?.aborted ? rest : patience);
-    const isPatient = patience > shortPatience;
+    const noStatementTimeout = patience > shortPatience;
     for (let isTold = false; ; ) {
       try {
         return await this.#connect();
       } catch (error) {
         const waited = clock.monotonic() - began;
         // One that was never reached is away for longer.
-        const maySoonBeBack = this.#wire !== undefined && isLost(error) && (isPatient || !isSilence(error));
+        const maySoonBeBack = this.#wire !== undefined && isLost(error) && (noStatementTimeout || !isSilence(error));
         if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
           this.#giveUp(error, Math.max(most(), inVain));
           throw error;

@@ -53,9 +53,10 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
   const limits = new PostgresLimits(connection, database, clock);
   connection.onNotice = () => limits.heard();
   connection.onWait = () => warn?.(`${database.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
-  const askAtLength = async (sql: string) => (await connection.ask([statement(sql)], { isPatient: true }))[0] ?? [];
+  const queryWithoutTimeout = async (sql: string) =>
+    (await connection.query([statement(sql)], { noStatementTimeout: true }))[0] ?? [];
   const describe = async () => {
-    const [row] = await askAtLength(selectSettings);
+    const [row] = await queryWithoutTimeout(selectSettings);
     return {
       engine: `postgresql ${String(row?.version).split(' ')[0]}`,
       location: connection.shown,
@@ -68,7 +69,7 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
     limits.close();
     await connection.close();
   };
-  return new State({ database, limits, describe, check: async () => [], askAtLength, close }, options);
+  return new State({ database, limits, describe, check: async () => [], queryWithoutTimeout, close }, options);
 }
 
 const selectSettings = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,

@@ -63,7 +63,7 @@ export class PostgresLimits extends StoredLimits {
 
   async read(scope: string): Promise<KeyState> {
     const notices = this.#notices;
-    const [[row] = []] = await this.#connection.ask([this.reading(scope)]);
+    const [[row] = []] = await this.#connection.query([this.reading(scope)]);
     return this.local(this.#note(scope, notices, this.take(scope, row)));
   }
 

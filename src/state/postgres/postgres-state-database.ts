@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
-import type { Durability, StateDatabase, Working } from '../state-database.ts';
-import { type Answers, number, piecesOf, type Statement, statement } from '../statements.ts';
+import type { Durability, StateDatabase, TransactionBody } from '../state-database.ts';
+import { number, piecesOf, type ResultSets, type Statement, statement } from '../statements.ts';
 import { type Ask, commit, type PostgresConnection, selectNow } from './connection.ts';
 import { sharedBoot } from './limit-times.ts';
 
@@ -36,7 +36,11 @@ export class PostgresStateDatabase implements StateDatabase {
     return { now, wall: now, boot: sharedBoot };
   }
 
-  async transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
+  async transact<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: TransactionBody<Result>,
+  ): Promise<Result> {
     await this.#connection.align();
     return this.#connection.again(
       (ask) => this.#run(ask, kind, service, work),
@@ -44,23 +48,29 @@ export class PostgresStateDatabase implements StateDatabase {
     );
   }
 
-  async ask(...statements: readonly Statement[]): Promise<Answers> {
+  async query(...statements: readonly Statement[]): Promise<ResultSets> {
     const isNothing = statements.every((asked) => piecesOf(asked).length === 0);
-    return isNothing ? statements.map(() => []) : this.#connection.ask(statements);
+    return isNothing ? statements.map(() => []) : this.#connection.query(statements);
   }
 
   /** The server does it by itself; this makes it do so now, if the role may. */
   async reclaim({ isBrief = false } = {}): Promise<void> {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
-    for (const table of tables) await this.#connection.ask([table], { goesOn: true, isPatient: true }).catch(() => {});
+    for (const table of tables)
+      await this.#connection.query([table], { goesOn: true, noStatementTimeout: true }).catch(() => {});
   }
 
-  async #run<Result>(ask: Ask, kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
+  async #run<Result>(
+    ask: Ask,
+    kind: Durability,
+    service: string | undefined,
+    work: TransactionBody<Result>,
+  ): Promise<Result> {
     // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
     const monotonic = this.#clock.monotonic();
     const now = this.time.latest(monotonic);
-    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [], drawn: 0 };
+    const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [], allocated: 0 };
     const steps = work(at);
     let step = steps.next([]);
     const opening = this.#locking(service);

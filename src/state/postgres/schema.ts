@@ -1,6 +1,6 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { flag, number, type Statement, statement, text } from '../statements.ts';
-import { makingTable, makingTables, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
@@ -16,8 +16,8 @@ const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
   if (known?.life !== undefined) return known.life;
-  const goesOn = { isPatient: true, goesOn: true };
-  await ask([lock], { isPatient: true, isDurable: true, begins: true });
+  const goesOn = { noStatementTimeout: true, goesOn: true };
+  await ask([lock], { noStatementTimeout: true, isDurable: true, begins: true });
   // Another process may have been first. Not to_regclass: under the lock it may still say what it said before another process made the table.
   const isThere = "SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'";
   const [[meta] = []] = await ask([statement(isThere)], goesOn);
@@ -79,7 +79,7 @@ function making(): Statement[] {
     'CREATE UNLOGGED TABLE petstock.epoch (since double precision NOT NULL)',
     insertEpoch,
   ];
-  return [...own, ...makingTables()].map((sql) => statement(sql));
+  return [...own, ...createTables()].map((sql) => statement(sql));
 }
 
 /**

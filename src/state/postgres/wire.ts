@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Submittable } from 'pg';
 import { type DatabaseServer, driverOptions, mayGoWithout, tlsOptions } from '../../shared/database-driver.ts';
 import { UnavailableError } from '../../shared/errors.ts';
-import type { Answers, Row, Statement } from '../statements.ts';
+import type { ResultSets, Row, Statement } from '../statements.ts';
 import { timeouts } from './client-config.ts';
 import { Pipeline, type Protocol } from './pipeline.ts';
 
@@ -13,7 +13,7 @@ export interface Wire {
    * @param answerWithin milliseconds
    * @throws the errors of `pg` and of the network as they are
    */
-  ask(statements: readonly Statement[], answerWithin: number): Promise<Answers>;
+  query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
   /** Whether nothing more can be asked. */
   readonly isOver: boolean;
   /** Ends it in good order; never rejects. */
@@ -75,7 +75,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   // Only what is asked keeps the process alive.
   connection.stream.unref();
   return {
-    ask: async (statements, answerWithin) => {
+    query: async (statements, answerWithin) => {
       isAlone = false;
       connection.stream.ref();
       const answers = await new Promise<Row[][]>((resolve, reject) => {

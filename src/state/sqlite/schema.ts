@@ -2,7 +2,7 @@ import { recordedResults } from '../../inventory/run-records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
-import { makingTable, makingTables, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
@@ -23,7 +23,7 @@ export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boo
     const version = versionOf(connection);
     if (version === schemaVersion) return;
     if (version > 0) requireNobody(connection, clock);
-    for (const sql of version === 0 ? makingTables() : upgradeFrom(version)) connection.exec(inSqlite(sql));
+    for (const sql of version === 0 ? createTables() : upgradeFrom(version)) connection.exec(inSqlite(sql));
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }

@@ -5,8 +5,15 @@ import { UnavailableError } from '../../shared/errors.ts';
 import type { ProcessIdentity } from '../../shared/processes.ts';
 import { retryBusy } from '../../shared/sqlite-engine.ts';
 import { State, type StateOptions } from '../state.ts';
-import type { Durability, Moment, StateDatabase, StateTime, Work, Working } from '../state-database.ts';
-import { type Answers, piecesOf, type Row, rewriting, type Statement, statement } from '../statements.ts';
+import type {
+  Durability,
+  StateDatabase,
+  StateTime,
+  TransactionBody,
+  TransactionContext,
+  TransactionSteps,
+} from '../state-database.ts';
+import { piecesOf, type ResultSets, type Row, rewriting, type Statement, statement } from '../statements.ts';
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
 import { DamagedState, isBusy, type SqliteConnection } from './connection.ts';
 
@@ -22,7 +29,7 @@ export function sqliteState(connection: SqliteConnection, options: StateOptions)
     limits: new SqliteLimits(database),
     describe: async () => ({ engine: 'sqlite', location: file, bytes: sizeOf(file) + sizeOf(`${file}-wal`) }),
     check: async () => damageOf(connection),
-    askAtLength: async (sql: string) => (await database.ask(statement(sql)))[0] ?? [],
+    queryWithoutTimeout: async (sql: string) => (await database.query(statement(sql)))[0] ?? [],
     close: async () => connection.close(),
   };
   return new State(engine, options);
@@ -79,12 +86,12 @@ export class SqliteLimits extends StoredLimits {
 
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
     // A gate outlasts a power cut: nothing leaves within a Retry-After that was seen. The rest need not.
-    const kind = hasGate ? 'durable' : 'quick';
+    const kind = hasGate ? 'durable' : 'visible';
     const written = await this.#database.transact(kind, undefined, (at) => this.#work(at, scope, change));
     return this.keep(scope, written);
   }
 
-  *#work({ writes }: Moment, scope: string, change: Change): Work<Known> {
+  *#work({ writes }: TransactionContext, scope: string, change: Change): TransactionSteps<Known> {
     const [[row] = []] = yield [this.reading(scope)];
     this.take(scope, row);
     const { next, writing } = this.next(scope, (state) => change(state, false));
@@ -128,18 +135,22 @@ export class SqliteStateDatabase implements StateDatabase {
     return this.#connection.isInPlace;
   }
 
-  async transact<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
+  async transact<Result>(
+    kind: Durability,
+    service: string | undefined,
+    work: TransactionBody<Result>,
+  ): Promise<Result> {
     const connection = this.#connection;
     const run = () => this.#run(service, work);
     const result =
-      kind === 'brief'
+      kind === 'bestEffort'
         ? connection.waitingAtMost(briefWait, () => connection.quick(run))
-        : await this.#patiently(() => connection[kind](run));
+        : await this.#patiently(() => (kind === 'durable' ? connection.durable(run) : connection.quick(run)));
     if (service !== undefined) this.#services.add(service);
     return result;
   }
 
-  async ask(...statements: readonly Statement[]): Promise<Answers> {
+  async query(...statements: readonly Statement[]): Promise<ResultSets> {
     return statements.map((asked) => this.askNow(asked));
   }
 
@@ -165,11 +176,11 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 
   /** Inside a transaction. */
-  #run<Result>(service: string | undefined, work: Working<Result>): Result {
+  #run<Result>(service: string | undefined, work: TransactionBody<Result>): Result {
     if (service !== undefined && !this.#services.has(service)) {
       this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
     }
-    const at: Moment = { ...this.moment, writes: [], drawn: 0 };
+    const at: TransactionContext = { ...this.moment, writes: [], allocated: 0 };
     const steps = work(at);
     let step = steps.next([]);
     while (!step.done) step = steps.next(step.value.map((asked) => this.askNow(asked)));

@@ -219,7 +219,7 @@ describe('history export', () => {
     await useState(shop, async ({ history }) => {
       const rows = [pending(4n, 'night'), pending(5n)];
       const late = await history.begin({ ...headOf(shop), user: 'bob' }, rows.map(plannedRow));
-      await late.intend([{ row: 1, petId: 4n, expires: shop.clock.monotonic() + 1000 }], undefined);
+      await late.intend([{ row: 1, petId: 4n, inFlightUntil: shop.clock.monotonic() + 1000 }], undefined);
       await recordRun(shop, [applied(6n, 1, 2)]);
       expect(await load()).toMatchObject([{ petId: 6 }]);
       shop.clock.step(-3600_000);

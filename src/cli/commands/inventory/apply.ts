@@ -24,8 +24,8 @@ import {
   sharedWords,
   wholeNumberOf,
 } from '../option-values.ts';
+import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
-import { contentHashOf, earlierHashOf, RepetitionGuard } from './repetition-guard.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -152,7 +152,7 @@ async function planFile(
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
   const { again = false, skipUnknown = false, reason, ref } = options;
-  const guard = new RepetitionGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
+  const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.connections.announce();
   const { quantities, readVersion, readAt } = await new StockReader(access.connection).readSettled(petIds);
@@ -173,14 +173,18 @@ async function planFile(
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier };
   // Another process may have begun since, and may even have ended: the stock was read after its writes then.
-  const mayBegin = async () => {
+  const requireNotDuplicate = async () => {
     await guard.check();
     return guard.newest;
   };
-  return { access, job: { subject, rows, stock: { readVersion, readAt }, previewCommand, intention, mayBegin }, guard };
+  return {
+    access,
+    job: { subject, rows, stock: { readVersion, readAt }, previewCommand, intention, requireNotDuplicate },
+    guard,
+  };
 }
 
-/** Outside of the plan, whose `mayBegin` would hold the stock as long as the run takes. */
+/** Outside of the plan, whose `requireNotDuplicate` would hold the stock as long as the run takes. */
 function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }

@@ -136,7 +136,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
     names: names.size > 0 ? names : undefined,
     // Before the run begins: whatever becomes of it, nothing of the session is in another one.
-    mayBegin: async () => {
+    requireNotDuplicate: async () => {
       if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
       isHandedOver = !dryRun;
       if (!dryRun) counting.note(counting.takenBy(rows));

@@ -11,13 +11,13 @@ import type { KnownRow } from './history.ts';
 import { endsOf, type Living, type LivingProcess } from './leases.ts';
 import {
   type Durability,
-  justWrite,
-  type Moment,
   otherFolderHint,
   readWithoutLock,
   type StateDatabase,
-  type Work,
-  type Working,
+  type TransactionBody,
+  type TransactionContext,
+  type TransactionSteps,
+  writeOnly,
 } from './state-database.ts';
 import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 
@@ -115,7 +115,7 @@ export class Presence {
    * Whether this process may still rely on what it holds: false once its lease is over, as after a SIGSTOP, until the next
    * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.
    */
-  get isCurrent(): boolean {
+  get holdsLease(): boolean {
     return this.#hasLease && this.#isInPlace();
   }
 
@@ -127,12 +127,12 @@ export class Presence {
    * Whether nothing new may be held: the lease of this process was over, so what it holds may be another's by now, and some of
    * that has not had its outcome yet. Renewing the lease would let those requests leave.
    */
-  get isStale(): boolean {
+  get hasLapsed(): boolean {
     return !this.#hasLease && [...this.#outstanding].some(({ size }) => size > 0);
   }
 
   /** A log or a place needs this process to be present until `release`. @param outstanding its requests that may leave, or are on their way */
-  require(outstanding: ReadonlySet<unknown>): void {
+  retain(outstanding: ReadonlySet<unknown>): void {
     this.#outstanding.add(outstanding);
   }
 
@@ -145,7 +145,7 @@ export class Presence {
    * @param last is about to be released
    * @returns what is to be written
    */
-  leaving({ now, wall, boot }: Moment, last?: ReadonlySet<unknown>): Statement[] {
+  leaving({ now, wall, boot }: TransactionContext, last?: ReadonlySet<unknown>): Statement[] {
     if ([...this.#outstanding].some((other) => other !== last)) return [];
     this.#expires = undefined;
     this.#deadline?.clear();
@@ -164,7 +164,7 @@ export class Presence {
   }
 
   /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
-  async hold<Result>(kind: Durability, service: string | undefined, work: Working<Result>): Promise<Result> {
+  async hold<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result> {
     const { refusal, clock, interrupted } = this.#options;
     if (refusal !== undefined) {
       throw new FailureError(`${refusal}; without a history nothing is written, so nothing was sent`, {
@@ -173,7 +173,7 @@ export class Presence {
     }
     const askedAt = clock.monotonic();
     let isRenewed = false;
-    const present = (at: Moment): Work<Result> => {
+    const present = (at: TransactionContext): TransactionSteps<Result> => {
       const { lasts, renewedAfter } = processLease;
       isRenewed = this.#expires === undefined || askedAt > this.#expires - lasts + renewedAfter;
       if (isRenewed) at.writes.push(this.#renewal(at));
@@ -193,7 +193,7 @@ export class Presence {
   }
 
   /** Returns which of the processes in the column `holder` of some rows are alive, this one included. */
-  *aliveAmong(at: Moment, held: readonly Row[]): Work<Living> {
+  *aliveAmong(at: TransactionContext, held: readonly Row[]): TransactionSteps<Living> {
     const others = new Set(held.flatMap(({ holder }) => text(holder) ?? []));
     others.delete(this.id);
     const [rows = []] = yield [among(`${selectPresence} WHERE id IN ?*`, [], [...others])];
@@ -205,14 +205,17 @@ export class Presence {
     return living;
   }
 
-  *#livingIn(at: Moment, rows: readonly Row[]): Work<readonly (Holder & { readonly row: Row })[]> {
+  *#livingIn(
+    at: TransactionContext,
+    rows: readonly Row[],
+  ): TransactionSteps<readonly (Holder & { readonly row: Row })[]> {
     const endOf = yield* endsOf(at, rows);
     const holders = rows.map((row) => ({ row, identity: identityIn(row), ends: endOf(row) ?? 0 }));
     return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
   }
 
   /** Whether a process may be of this machine, before it was started anew, or in a container of it: only its lease says whether it has ended. */
-  #isElsewhere({ host, namespace, boot }: ProcessIdentity, at: Moment): boolean {
+  #isElsewhere({ host, namespace, boot }: ProcessIdentity, at: TransactionContext): boolean {
     const { self } = this.#options.processes;
     const isHere = isSameBoot(at.boot, self.boot);
     if (!isSameBoot(boot, self.boot)) return isHere || host === self.host;
@@ -238,15 +241,15 @@ export class Presence {
     if (this.#expires === undefined) return;
     this.#outstanding.clear();
     // Ignored: this must not replace the command's own result.
-    await justWrite(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
+    await writeOnly(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
-  *#listing(at: Moment): Work<readonly (Holder & { readonly row: Row })[]> {
+  *#listing(at: TransactionContext): TransactionSteps<readonly (Holder & { readonly row: Row })[]> {
     const [rows = []] = yield [statement(`${selectPresence} ORDER BY since, id`)];
     return yield* this.#livingIn(at, rows);
   }
 
-  #renewal({ now, wall, boot }: Moment): Statement {
+  #renewal({ now, wall, boot }: TransactionContext): Statement {
     const { processes, command, user } = this.#options;
     return statement(
       `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -275,14 +278,14 @@ export class Presence {
     if (this.#isClosed || !this.#hasLease) return;
     const askedAt = this.#options.clock.monotonic();
     try {
-      const isRenewed = await this.#database.transact('brief', undefined, (at) => this.#renewingWork(at));
+      const isRenewed = await this.#database.transact('bestEffort', undefined, (at) => this.#renewingWork(at));
       if (isRenewed && this.#expires !== undefined) this.#expires = askedAt + processLease.lasts;
     } catch {
       // The next transaction or the next round renews it, or it runs out.
     }
   }
 
-  *#renewingWork(at: Moment): Work<boolean> {
+  *#renewingWork(at: TransactionContext): TransactionSteps<boolean> {
     const [rows = []] = yield [statement('SELECT expires FROM petstock.presence WHERE id = ?', this.id)];
     const isRenewed = this.#hasLease && (number(rows[0]?.expires) ?? 0) > at.now;
     if (isRenewed) at.writes.push(this.#renewal(at));

@@ -1,7 +1,7 @@
 import { type Permit, PermitExpiredError, releaseAll, releaseAndRethrow } from '../rate-limit/governor.ts';
 import type { Grant } from '../state/history.ts';
 import { GroupSize } from './group-size.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { OutcomeTracker } from './outcome-tracker.ts';
 import { dependsOnStock, type QueuedRow, requireReread, rereadRequired, type WriteOptions } from './row-write.ts';
 
 /** A row with its admission, its lease and its intent on disk. */
@@ -9,7 +9,7 @@ interface PreparedRow {
   readonly queued: QueuedRow;
   readonly permit: Permit;
   /** By the monotonic clock: later it may not leave, so that its request is over when its intent says so. */
-  readonly leaveBy: number;
+  readonly sendBy: number;
 }
 
 /** A row whose pet another command is writing. `until`: when it will be free at the latest, if known. */
@@ -20,11 +20,11 @@ export interface BusyRow {
 }
 
 /** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. `alone`: with no row before it. */
-const longestHold = { alone: 1000, inGroup: 5000 };
+const maxHold = { alone: 1000, inGroup: 5000 };
 /** An increment is added to a stock that is at most as old, in milliseconds, and was read with no longer wait for the limit since. */
 const maxAge = 1000;
 const maxWaitOfIncrement = 100;
-/** An increment leaves so soon after its stock was read, in milliseconds, or `longestHold.alone` after its group was begun. */
+/** An increment leaves so soon after its stock was read, in milliseconds, or `maxHold.alone` after its group was begun. */
 const maxAgeAtLeaving = 2000;
 
 /**
@@ -32,9 +32,9 @@ const maxAgeAtLeaving = 2000;
  * they leave, so that one transaction and one sync of the disk serve a whole group, and nothing is held while the rate limit
  * is waited for.
  */
-export class Dispatch {
+export class Dispatcher {
   readonly #options: WriteOptions;
-  readonly #outcomes: Outcomes;
+  readonly #outcomes: OutcomeTracker;
   /** The rows that are still to be sent, in their order. */
   readonly #queue: QueuedRow[];
   /** The rows come one by one: each waits for those before it. */
@@ -42,15 +42,15 @@ export class Dispatch {
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
   /** The last admission was spent on the stock. */
-  #hasLooked = false;
+  #spentPermitOnRead = false;
   /** The stock that the queue relies on was read before a long wait. */
-  #isOld = false;
+  #isStale = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Those that are prepared already still leave. */
-  #exhausted: { readonly cause: unknown } | undefined;
+  #prepareFailure: { readonly cause: unknown } | undefined;
   /** Rows that were taken from the queue and definitely not sent, in their order. */
-  readonly unsent: QueuedRow[] = [];
+  readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
   /** Increments whose pet another run has written since their stock was read. */
   readonly superseded: QueuedRow[] = [];
@@ -59,7 +59,7 @@ export class Dispatch {
    * @param queue rows are taken from its front
    * @param reserved admits the first row
    */
-  constructor(queue: QueuedRow[], options: WriteOptions, outcomes: Outcomes, reserved: Permit | undefined) {
+  constructor(queue: QueuedRow[], options: WriteOptions, outcomes: OutcomeTracker, reserved: Permit | undefined) {
     this.#queue = queue;
     this.#isGroup = queue.length > options.concurrency;
     this.#options = options;
@@ -73,7 +73,7 @@ export class Dispatch {
     const workers = Math.min(this.#options.concurrency, this.#queue.length);
     await Promise.all(Array.from({ length: workers }, () => this.#work().catch((error) => this.#fail(error))));
     await this.#preparing;
-    if (this.#exhausted !== undefined) this.#fail(this.#exhausted.cause);
+    if (this.#prepareFailure !== undefined) this.#fail(this.#prepareFailure.cause);
     for (const { queued, permit } of this.#prepared) await this.#giveBack(queued, permit);
     await this.#reserved?.release();
   }
@@ -86,20 +86,20 @@ export class Dispatch {
    * False once the run has ended, or after too many consecutive failures without a response (8, or twice the
    * concurrency if that is more): don't try every remaining row in vain.
    */
-  get #goesOn(): boolean {
-    return !this.#outcomes.ended && this.#outcomes.faultsInARow < Math.max(8, this.#options.concurrency * 2);
+  get #shouldContinue(): boolean {
+    return !this.#outcomes.ended && this.#outcomes.consecutiveFailures < Math.max(8, this.#options.concurrency * 2);
   }
 
   async #take(): Promise<PreparedRow | undefined> {
     for (;;) {
       const isLow = this.#prepared.length <= this.#groupSize.low && this.#queue.length > 0;
-      if (isLow && this.#preparing === undefined && this.#goesOn && this.#exhausted === undefined) {
+      if (isLow && this.#preparing === undefined && this.#shouldContinue && this.#prepareFailure === undefined) {
         this.#preparing = this.#prepare().catch((cause) => {
-          this.#exhausted = { cause };
+          this.#prepareFailure = { cause };
         });
       }
-      const row = this.#goesOn ? this.#prepared.shift() : undefined;
-      if (row !== undefined || !this.#goesOn || this.#preparing === undefined) return row;
+      const row = this.#shouldContinue ? this.#prepared.shift() : undefined;
+      if (row !== undefined || !this.#shouldContinue || this.#preparing === undefined) return row;
       await this.#preparing;
     }
   }
@@ -146,14 +146,14 @@ export class Dispatch {
     const waited = clock.monotonic() - began;
     const isStale =
       looks ||
-      this.#isOld ||
+      this.#isStale ||
       waited > staleAfter ||
       (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
     // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
-    this.#isOld = isStale && this.#hasLooked;
-    if (this.#isOld) for (const permit of permits.splice(1)) await permit.release();
+    this.#isStale = isStale && this.#spentPermitOnRead;
+    if (this.#isStale) for (const permit of permits.splice(1)) await permit.release();
     else if (isStale) await this.#readAgain(permits);
-    this.#hasLooked = permits.length === 0;
+    this.#spentPermitOnRead = permits.length === 0;
     return permits;
   }
 
@@ -178,23 +178,23 @@ export class Dispatch {
   async #intend(rows: readonly QueuedRow[], permits: Permit[]): Promise<void> {
     const { clock, log, timeout, reserved } = this.#options;
     const began = clock.monotonic();
-    const leaveBy = began + (this.#isGroup ? longestHold.inGroup : longestHold.alone);
-    const expires = leaveBy + timeout;
+    const sendBy = began + (this.#isGroup ? maxHold.inGroup : maxHold.alone);
+    const inFlightUntil = sendBy + timeout;
     const intents = rows.map(({ row, petId, before, after, delta }) => {
       const rebased = delta === undefined || before === undefined ? undefined : { before, after };
-      return { row, petId, expires, rebased };
+      return { row, petId, inFlightUntil, rebased };
     });
     const grants = await log.intend(intents, rows[0]?.basis.readVersion, reserved?.lock).catch((error) => {
-      this.unsent.push(...rows);
+      this.toResend.push(...rows);
       throw error;
     });
     for (const [index, queued] of rows.entries()) {
       const [grant, permit] = [grants[index], permits.shift()];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
       if (grant.kind === 'granted') {
-        const ofStock = Math.max(queued.basis.readAt + maxAgeAtLeaving, began + longestHold.alone);
+        const ofStock = Math.max(queued.basis.readAt + maxAgeAtLeaving, began + maxHold.alone);
         const isIncrement = queued.delta !== undefined;
-        this.#prepared.push({ queued, permit, leaveBy: isIncrement ? Math.min(leaveBy, ofStock) : leaveBy });
+        this.#prepared.push({ queued, permit, sendBy: isIncrement ? Math.min(sendBy, ofStock) : sendBy });
       } else {
         await permit.release();
         this.#refuse(queued, grant);
@@ -213,13 +213,13 @@ export class Dispatch {
     }
   }
 
-  async #send({ queued, permit, leaveBy }: PreparedRow): Promise<void> {
+  async #send({ queued, permit, sendBy }: PreparedRow): Promise<void> {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
     // The process may have been stopped since, and others have taken what it held. It may be stopped behind the note as well.
     const beginSend = () => {
       log.leaves(queued.row);
-      if (clock.monotonic() > leaveBy || !presence.isCurrent) throw new PermitExpiredError();
+      if (clock.monotonic() > sendBy || !presence.holdsLease) throw new PermitExpiredError();
       permit.beginSend();
     };
     try {
@@ -227,15 +227,15 @@ export class Dispatch {
       this.#outcomes.answered(queued, item);
     } catch (error) {
       if (error instanceof PermitExpiredError) this.#outcomes.notSent(queued);
-      else this.#outcomes.failed(queued, error, leaveBy + timeout);
+      else this.#outcomes.failed(queued, error, sendBy + timeout);
       const isOpen = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
-      if (!isOpen) this.unsent.push(queued);
+      if (!isOpen) this.toResend.push(queued);
     }
   }
 
   async #giveBack(queued: QueuedRow, permit: Permit): Promise<void> {
     this.#outcomes.notSent(queued);
-    this.unsent.push(queued);
+    this.toResend.push(queued);
     await permit.release();
   }
 }

@@ -5,35 +5,35 @@ import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
 import { classifyFailure, conflictError, rowErrorOf } from './classify-failure.ts';
 import type {
-  Progression,
+  FinalOutcome,
   QueuedRow,
   RowWrite,
-  Settlement,
   StockSnapshot,
   UnknownRow,
   WriteOptions,
+  WriteProgress,
 } from './row-write.ts';
 import { recheck, type ZeroAllowance } from './verdict.ts';
 
-const applied: Settlement = { result: 'applied' };
+const applied: FinalOutcome = { result: 'applied' };
 
 /** Notes what becomes of rows, in memory and in the log of the run, and ends the run if no other row would fare better. */
-export class Outcomes implements Progression {
-  readonly settled = new Map<number, Settlement>();
+export class OutcomeTracker implements WriteProgress {
+  readonly settled = new Map<number, FinalOutcome>();
   readonly unknown = new Map<number, UnknownRow>();
-  readonly unwritten = new Map<number, RowError>();
-  readonly exposed = new Map<number, UnknownRow>();
-  readonly unanswered = new Set<number>();
+  readonly notWritten = new Map<number, RowError>();
+  readonly everUnknown = new Map<number, UnknownRow>();
+  readonly everUnanswered = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
   /** The last failure that says nothing about its row, and the pet of that row. */
-  lastFault: unknown;
-  lastFaultPet: bigint | undefined;
+  lastFailure: unknown;
+  lastFailedPet: bigint | undefined;
   /** The last answer, if that was a 429. */
   #refusal: PetstockError | undefined;
   /** Failures of that kind in this round, and those since its last answer. */
-  faults = 0;
-  faultsInARow = 0;
+  failures = 0;
+  consecutiveFailures = 0;
   /** The error that ended the run leaves the stock to be read. */
   isReadable = false;
   readonly #options: WriteOptions;
@@ -67,8 +67,8 @@ export class Outcomes implements Progression {
   }
 
   beginRound(): void {
-    this.faults = 0;
-    this.faultsInARow = 0;
+    this.failures = 0;
+    this.consecutiveFailures = 0;
   }
 
   answered(write: RowWrite, { petId, quantity }: InventoryItem): void {
@@ -76,7 +76,7 @@ export class Outcomes implements Progression {
       this.failed(write, new FailureError(`The service answered with pet ${petId}, not ${write.petId}`), 0);
       return;
     }
-    this.faultsInARow = 0;
+    this.consecutiveFailures = 0;
     this.#refusal = undefined;
     if (quantity === write.after) {
       this.applied(write, quantity);
@@ -91,30 +91,30 @@ export class Outcomes implements Progression {
 
   /**
    * One request of a row has failed.
-   * @param expires by the monotonic clock: when the request can't be on its way any more
+   * @param inFlightUntil by the monotonic clock: when the request can't be on its way any more
    */
-  failed(write: RowWrite, cause: unknown, expires: number): void {
-    const { kind, stop, isReadable, mayStillArrive } = classifyFailure(cause);
+  failed(write: RowWrite, cause: unknown, inFlightUntil: number): void {
+    const { kind, stop, isReadable, mayBeInFlight } = classifyFailure(cause);
     this.#refusal = cause instanceof RateLimitedError ? cause : undefined;
     const error = rowErrorOf(cause);
     // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
-    const isDoubtful = this.exposed.has(write.row) && (kind === 'refused' || stop);
+    const isDoubtful = this.everUnknown.has(write.row) && (kind === 'refused' || stop);
     if (kind === 'refused' && !isDoubtful) {
-      this.faultsInARow = 0;
+      this.consecutiveFailures = 0;
       if (cause instanceof PetstockError) this.firstFailure ??= cause;
       this.settle(write, { result: 'failed', error });
       return;
     }
-    this.lastFault = cause;
-    this.lastFaultPet = write.petId;
-    this.faults += 1;
-    this.faultsInARow += 1;
+    this.lastFailure = cause;
+    this.lastFailedPet = write.petId;
+    this.failures += 1;
+    this.consecutiveFailures += 1;
     if (kind === 'unknown' || isDoubtful) {
-      this.unanswered.add(write.row);
-      this.unwritten.delete(write.row);
-      this.#unknown({ write, arrivesUntil: mayStillArrive ? expires : 0, error });
+      this.everUnanswered.add(write.row);
+      this.notWritten.delete(write.row);
+      this.#unknown({ write, inFlightUntil: mayBeInFlight ? inFlightUntil : 0, error });
     } else {
-      if (this.unwritten.has(write.row)) this.unwritten.set(write.row, error);
+      if (this.notWritten.has(write.row)) this.notWritten.set(write.row, error);
       this.notSent(write, error);
     }
     // A row that was still waiting when the run ended is no cause of its own.
@@ -126,43 +126,43 @@ export class Outcomes implements Progression {
 
   #unknown(unknown: UnknownRow): void {
     const { write, error } = unknown;
-    this.exposed.set(write.row, unknown);
+    this.everUnknown.set(write.row, unknown);
     this.unknown.set(write.row, unknown);
     this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
   }
 
   /** The stock does not show the write of a row of unknown outcome: it is pending again, with what its request has failed with. */
   refuted({ write, error }: UnknownRow): void {
-    this.exposed.delete(write.row);
-    this.unwritten.set(write.row, error);
+    this.everUnknown.delete(write.row);
+    this.notWritten.set(write.row, error);
     this.notSent(write, error);
   }
 
   /** A row whose intent is written was certainly not carried out: it is pending again. */
-  notSent({ row, petId }: RowWrite, error?: Settlement['error']): void {
+  notSent({ row, petId }: RowWrite, error?: FinalOutcome['error']): void {
     this.#record({ row, petId, result: 'void', error });
   }
 
-  settle({ row, petId }: RowWrite, settlement: Settlement, quantity?: number, mayStillArrive?: boolean): void {
+  settle({ row, petId }: RowWrite, settlement: FinalOutcome, quantity?: number, mayBeInFlight?: boolean): void {
     const { result, error } = settlement;
-    this.#record({ row, petId, result, quantity, error, mayStillArrive });
+    this.#record({ row, petId, result, quantity, error, mayBeInFlight });
     this.unknown.delete(row);
-    this.unwritten.delete(row);
+    this.notWritten.delete(row);
     this.settled.set(row, settlement);
     this.#options.onSettled(settlement);
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
-  /** @param mayStillArrive the stock is as wanted, but a request of the row may be on its way */
-  applied(write: RowWrite, quantity: number | undefined, mayStillArrive?: boolean): void {
+  /** @param mayBeInFlight the stock is as wanted, but a request of the row may be on its way */
+  applied(write: RowWrite, quantity: number | undefined, mayBeInFlight?: boolean): void {
     // Most rows share one object: a hundred thousand of them are held.
     const settlement = write.delta === undefined ? applied : { ...applied, rebased: write };
-    this.settle(write, settlement, quantity, mayStillArrive);
+    this.settle(write, settlement, quantity, mayBeInFlight);
   }
 
   /** Another run or command has written the pet: the row is not sent, or not again. */
   conflict(write: RowWrite, message: string, found?: number): void {
-    const error = conflictError(message, this.unanswered.has(write.row));
+    const error = conflictError(message, this.everUnanswered.has(write.row));
     this.settle(write, { result: 'conflict', error }, found);
   }
 
@@ -180,7 +180,7 @@ export class Outcomes implements Progression {
 
   /** Marks as unknown every row that was to be resent and was not: its earlier request may have been carried out. */
   close(): void {
-    for (const [row, unknown] of this.exposed) {
+    for (const [row, unknown] of this.everUnknown) {
       if (!this.settled.has(row) && !this.unknown.has(row)) this.#unknown(unknown);
     }
     this.#options.interrupted.removeEventListener('abort', this.#onInterrupt);

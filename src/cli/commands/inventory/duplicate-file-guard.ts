@@ -42,7 +42,7 @@ export interface RepeatedFile {
 }
 
 /** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
-export class RepetitionGuard {
+export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
   /** The newest run of the content hash. */
   newest: string | undefined;
