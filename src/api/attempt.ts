@@ -14,7 +14,7 @@ import { errorOf, NetworkFault } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** The end of one request. */
-export type AttemptEnd<T> =
+export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** A 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
@@ -45,11 +45,11 @@ export async function attempt<T>(
   permit: Permit,
   options: AttemptOptions,
   use: (answer: ReceivedResponse) => Promise<T>,
-): Promise<AttemptEnd<T>> {
+): Promise<AttemptResult<T>> {
   let hasLeft = false;
   let hasArrived = false;
   let noted: ObservationResult | undefined;
-  const observe = (answer: ReceivedResponse): Promise<AttemptEnd<T>> => {
+  const observe = (answer: ReceivedResponse): Promise<AttemptResult<T>> => {
     noted = permit.recordResponse(answer);
     return judge(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
@@ -92,7 +92,11 @@ interface FaultFacts {
 }
 
 /** @throws what another try would not help against */
-function afterFault(error: unknown, url: string, { isGarbled, retryAfter, withFacts }: FaultFacts): AttemptEnd<never> {
+function afterFault(
+  error: unknown,
+  url: string,
+  { isGarbled, retryAfter, withFacts }: FaultFacts,
+): AttemptResult<never> {
   if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error, isGarbled));
@@ -118,7 +122,7 @@ async function judge<T>(
   answer: ReceivedResponse,
   { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<ObservationResult, 'retryAfter'>,
   use: (answer: ReceivedResponse) => Promise<T>,
-): Promise<AttemptEnd<T>> {
+): Promise<AttemptResult<T>> {
   const { status } = answer;
   if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer, baseUrl) };
   if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };

@@ -2,7 +2,7 @@ import type { Governor } from '../rate-limit/admission.ts';
 import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { type AttemptEnd, type AttemptOptions, attempt } from './attempt.ts';
+import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { inWordsOf } from './failures.ts';
@@ -123,7 +123,7 @@ class Tries {
     return this.#last instanceof RateLimitedError ? inWordsOf(this.#last, error) : error;
   }
 
-  async watch<T>(run: () => Promise<AttemptEnd<T>>): Promise<AttemptEnd<T>> {
+  async watch<T>(run: () => Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {
     try {
       const end = await run();
       if (end.kind === 'done' || end.kind === 'moved') this.#isExposed = true;
@@ -136,7 +136,7 @@ class Tries {
   }
 
   /** A 500 that `use` takes for a failure is one like those of gateways if the request can be repeated. @throws any other error */
-  failedBy(error: unknown): AttemptEnd<never> {
+  failedBy(error: unknown): AttemptResult<never> {
     if (!(this.#request.repeatable && error instanceof UnavailableError && error.status === 500)) throw error;
     return { kind: 'failed', error, retryAfter: undefined };
   }
@@ -148,7 +148,7 @@ class Tries {
   }
 
   /** @throws the error of the last try, if there is no other */
-  async prepareNext(end: Exclude<AttemptEnd<unknown>, { kind: 'done' }>): Promise<void> {
+  async prepareNext(end: Exclude<AttemptResult<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
     await this.#request.beforeRetry?.();
     if (end.kind === 'moved') this.#follow(end.url);

@@ -3,7 +3,7 @@ import { exitCodes } from '../shared/errors.ts';
 import { ownOptions, type PetstockCommand, runningCommand, sharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
-import type { Action, ActionEnd, Invocation, Run } from './invocation/invocation.ts';
+import type { Action, ActionResult, Invocation, Run } from './invocation/invocation.ts';
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
 
@@ -26,7 +26,7 @@ export async function main(given: Context): Promise<number> {
       const { openInvocation } = await import('./invocation/invocation.ts');
       const globals = { ...sharedOptions(program), fields: command.getOptionValue('fields') };
       opened = await openInvocation(context, globals, running);
-      let end: ActionEnd | undefined;
+      let end: ActionResult | undefined;
       try {
         end = (await action(opened, ownOptions<Options>(command), ...operands)) ?? undefined;
       } catch (error) {
@@ -58,7 +58,7 @@ export async function main(given: Context): Promise<number> {
   }
 }
 
-async function finish({ connections }: Invocation, end?: ActionEnd): Promise<void> {
+async function finish({ connections }: Invocation, end?: ActionResult): Promise<void> {
   try {
     if (!end?.showedRateLimit) await connections.showRateLimit();
   } finally {

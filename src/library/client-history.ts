@@ -78,14 +78,14 @@ export interface HistoryRow {
 }
 
 /** Where a run is looked for. */
-export interface HistorySite {
+export interface HistoryContext {
   readonly state: Pick<State, 'history'>;
   readonly serviceName: string;
 }
 
 /** Yields the runs at a service, the newest first. */
 export async function* historyOf(
-  { state: { history }, serviceName }: HistorySite,
+  { state: { history }, serviceName }: HistoryContext,
   { petId, since, until, state, limit }: HistoryFilter,
 ): AsyncGenerator<HistoryRun, void> {
   let left = countOf(limit, 'limit') ?? Number.POSITIVE_INFINITY;
@@ -113,7 +113,10 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
 }
 
 /** @throws NotFoundError, UsageError if the run was made at another service */
-export async function requireRun({ state: { history }, serviceName }: HistorySite, text: string): Promise<RunRecord> {
+export async function requireRun(
+  { state: { history }, serviceName }: HistoryContext,
+  text: string,
+): Promise<RunRecord> {
   const run = await history.run(await history.find(text));
   if (run.serviceName === serviceName) return run;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);

@@ -7,7 +7,7 @@ import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
-import type { RunSite } from '../runs/site.ts';
+import type { RunContext } from '../runs/run-context.ts';
 import { runtimeFolders } from '../settings/folders.ts';
 import { serviceNameOf } from '../settings/key-and-url.ts';
 import { userOf } from '../shared/account.ts';
@@ -97,7 +97,7 @@ export interface LibraryConnection {
   /** @param signal ends the requests of one call */
   clientFor(signal: AbortSignal): Client;
   /** Where the runs of one call write. */
-  siteFor(signal: AbortSignal, state: State): RunSite;
+  runContextFor(signal: AbortSignal, state: State): RunContext;
   /** The last known limits of the key, without a request. */
   limits(): readonly LimitState[];
   close(): Promise<void>;
@@ -131,7 +131,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
     state,
     isFallback: state?.isFallback ?? (options.stateFolder ?? options.stateUrl) !== undefined,
     clientFor,
-    siteFor: (signal, used) => ({
+    runContextFor: (signal, used) => ({
       ...{ governor, clock, baseUrl, serviceName, scope, timeout, random, state: used },
       retries: options.retries,
       client: clientFor(signal),

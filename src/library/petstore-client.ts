@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { itemsOf } from '../inventory/item-columns.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import type { SingleWrite } from '../runs/one-pet.ts';
+import type { SingleWrite } from '../runs/single-write.ts';
 import { parseBaseUrl, parseKey, serviceNameOf } from '../settings/key-and-url.ts';
 import { parseDatabaseUrl } from '../shared/database-url.ts';
 import { UsageError } from '../shared/errors.ts';
@@ -34,7 +34,7 @@ import {
   runReport,
   undoRun,
   type WrittenItem,
-  writeOne,
+  writeSingle,
 } from './runs.ts';
 
 export interface CallOptions {
@@ -158,11 +158,11 @@ export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): P
   const perform = async (given: ApplyOptions, work: RunCall): Promise<RunReport> => {
     const own = runOptions(given);
     return call(given, async (connection, signal) => {
-      return runReport(await work(connection.siteFor(signal, requireState(connection)), own));
+      return runReport(await work(connection.runContextFor(signal, requireState(connection)), own));
     });
   };
   const write = (connection: LibraryConnection, signal: AbortSignal, one: SingleWrite) =>
-    turns.take(one.petId, signal, () => writeOne(connection.siteFor(signal, requireState(connection)), one));
+    turns.take(one.petId, signal, () => writeSingle(connection.runContextFor(signal, requireState(connection)), one));
   async function* stream<T>(
     given: CallOptions | undefined,
     work: (connection: LibraryConnection, signal: AbortSignal) => AsyncIterable<T>,

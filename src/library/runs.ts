@@ -1,11 +1,11 @@
 import { type BulkCounts, type BulkRow, type Change, countRows } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { planChanges } from '../inventory/plan.ts';
-import { execute, type RunEnd, type RunOptions } from '../runs/execute.ts';
-import { executeOne, type SingleWrite } from '../runs/one-pet.ts';
+import { execute, type RunOptions, type RunResult } from '../runs/execute.ts';
 import { planResume } from '../runs/plan-resume.ts';
 import { planUndo, requireUndoable } from '../runs/plan-undo.ts';
-import type { RunSite } from '../runs/site.ts';
+import type { RunContext } from '../runs/run-context.ts';
+import { executeSingleWrite, type SingleWrite } from '../runs/single-write.ts';
 import { StockReader } from '../runs/stock-reader.ts';
 import { ConflictError, FailureError, PetstockError, UsageError } from '../shared/errors.ts';
 import {
@@ -54,38 +54,38 @@ export interface WrittenItem extends InventoryItem {
 }
 
 /** Carries out a call of the client at a service. */
-export type RunCall = (site: RunSite, options: RunOptions) => Promise<RunEnd>;
+export type RunCall = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
 export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
   const changes = readChanges(inputs);
-  return async (site, options) => {
-    const stock = await new StockReader(site).readSettled(new Set(changes.map(({ petId }) => petId)));
-    const { rows, faults } = planChanges(changes, stock.quantities, { env: site.target.env });
+  return async (context, options) => {
+    const stock = await new StockReader(context).readAfterInFlight(new Set(changes.map(({ petId }) => petId)));
+    const { rows, faults } = planChanges(changes, stock.quantities, { env: context.target.env });
     if (faults.length > 0) {
       const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);
       throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });
     }
     const hasDeltas = changes.some(({ delta }) => delta !== undefined);
-    return execute(site, { subject: { command: 'inventory apply', hasDeltas }, rows, stock }, options);
+    return execute(context, { subject: { command: 'inventory apply', hasDeltas }, rows, stock }, options);
   };
 }
 
 /** Throws UsageError if there is nothing to take back, NotFoundError, ConflictError while the run is still going on. */
 export function undoRun(text: string): RunCall {
-  return async (site, options) => {
-    const run = await requireRun(site, text);
+  return async (context, options) => {
+    const run = await requireRun(context, text);
     if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
-    return execute(site, await planUndo(site, run, await requireUndoable(site.state, run)), options);
+    return execute(context, await planUndo(context, run, await requireUndoable(context.state, run)), options);
   };
 }
 
 /** Throws NotFoundError, ConflictError while another process has the run. */
 export function resumeRun(text: string): RunCall {
-  return async (site, options) => {
-    const run = await requireRun(site, text);
-    const log = options.dryRun ? undefined : await site.state.history.resume(run.run);
+  return async (context, options) => {
+    const run = await requireRun(context, text);
+    const log = options.dryRun ? undefined : await context.state.history.resume(run.run);
     try {
-      return await execute(site, await planResume(site, run, log), options);
+      return await execute(context, await planResume(context, run, log), options);
     } finally {
       // What went wrong with it is in the error of the run.
       await log?.end().catch(() => {});
@@ -94,11 +94,11 @@ export function resumeRun(text: string): RunCall {
 }
 
 /** Writes one pet as a run of its own. */
-export async function writeOne(site: RunSite, write: SingleWrite): Promise<WrittenItem> {
+export async function writeSingle(context: RunContext, write: SingleWrite): Promise<WrittenItem> {
   const { petId } = write;
   let item: InventoryItem | undefined;
-  const { report, error } = await executeOne(site, write, {
-    seen: (seen) => {
+  const { report, error } = await executeSingleWrite(context, write, {
+    onItem: (seen) => {
       if (seen.petId === petId) item = seen;
     },
   });
@@ -108,7 +108,7 @@ export async function writeOne(site: RunSite, write: SingleWrite): Promise<Writt
   return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
 }
 
-export function runReport({ report, error }: RunEnd): RunReport {
+export function runReport({ report, error }: RunResult): RunReport {
   const { run, dryRun, rows, uncounted } = report;
   const counts = countRows(rows, uncounted);
   return { run: run ?? undefined, dryRun, rows, counts, error: error && withoutCommand(error) };

@@ -60,7 +60,7 @@ export function decide(
   const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0 || at < first) {
-    return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => endOf(state, window))) };
+    return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
   }
   // That a window has ended is known by one response alone: others of it, from a backend that is behind, are on their way.
   if (windows.length < known.length && state.offset?.single && pending > 0)
@@ -127,6 +127,6 @@ function headroom(state: KeyState, window: Window, at: number, bulk: boolean): n
 }
 
 /** The first moment of the monotonic clock at which a window has ended for sure. */
-function endOf({ offset }: KeyState, window: Window): number {
+function windowEnd({ offset }: KeyState, window: Window): number {
   return offset ? whenReached(offset, window.reset) : 0;
 }

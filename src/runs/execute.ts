@@ -14,9 +14,9 @@ import {
   type WriteProgress,
 } from '../writes/row-write.ts';
 import { writeRows } from '../writes/write-rows.ts';
+import type { RunContext } from './run-context.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
-import type { RunSite } from './site.ts';
 
 /** The work that a command wants done. */
 export interface RunPlan {
@@ -58,21 +58,21 @@ export interface RunOptions {
 }
 
 /** Callbacks that show a run's plan and progress, and ask for confirmation. */
-export interface RunAudience {
+export interface RunHooks {
   /** Is shown the plan, before anything else. */
-  show?(rows: readonly BulkRow[]): Promise<void>;
+  onPlan?(rows: readonly BulkRow[]): Promise<void>;
   /** Throws if the plan is not agreed to. */
-  agree?(rows: readonly BulkRow[]): Promise<void>;
+  confirm?(rows: readonly BulkRow[]): Promise<void>;
   /** The rows are about to be written, so many. @param run undefined if it begins with the first of them */
-  begun?(run: string | undefined, count: number): Promise<void>;
-  settled?(settlement: FinalOutcome): void;
+  onBegin?(run: string | undefined, count: number): Promise<void>;
+  onSettled?(settlement: FinalOutcome): void;
   /** Is given each item that the service answers. */
-  seen?(item: InventoryItem): void;
+  onItem?(item: InventoryItem): void;
   /** Nothing more is written. */
-  ended?(): Promise<void>;
+  onEnd?(): Promise<void>;
 }
 
-export interface RunEnd {
+export interface RunResult {
   readonly report: BulkReport;
   /** Undefined if nothing was to be written. */
   readonly progress: WriteProgress | undefined;
@@ -91,18 +91,18 @@ export const maxGap = 1000;
  * @throws UsageError if a guard or the person refuses the plan
  */
 export async function execute(
-  site: RunSite,
+  context: RunContext,
   plan: RunPlan,
   options: RunOptions,
-  audience: RunAudience = {},
-): Promise<RunEnd> {
+  hooks: RunHooks = {},
+): Promise<RunResult> {
   const { rows, resumed } = plan;
-  await audience.show?.(rows);
+  await hooks.onPlan?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
   const isAgreed = !options.dryRun && hasPlanned(rows);
-  if (isAgreed) await audience.agree?.(rows);
+  if (isAgreed) await hooks.confirm?.(rows);
   resumed?.log?.settle(resumed.outcomes);
-  return isAgreed ? write(site, plan, options, audience) : endUnwritten(site, plan, options);
+  return isAgreed ? write(context, plan, options, hooks) : endUnwritten(context, plan, options);
 }
 
 function hasPlanned(rows: readonly BulkRow[]): boolean {
@@ -110,11 +110,11 @@ function hasPlanned(rows: readonly BulkRow[]): boolean {
 }
 
 /** Ends a plan of which nothing is to be written, or no more. */
-async function endUnwritten(site: RunSite, plan: RunPlan, { dryRun }: RunOptions): Promise<RunEnd> {
+async function endUnwritten(context: RunContext, plan: RunPlan, { dryRun }: RunOptions): Promise<RunResult> {
   const { resumed } = plan;
-  const { target } = site;
+  const { target } = context;
   const cause = await endLog(resumed?.log);
-  const report = reportOf(site, plan, resumed?.run ?? null, dryRun);
+  const report = reportOf(context, plan, resumed?.run ?? null, dryRun);
   const end = { report, progress: undefined, cause, target, isResumed: resumed !== undefined };
   return { report, progress: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
@@ -131,7 +131,7 @@ export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, is
   throw new UsageError(`The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${faults.join('; ')}`);
 }
 
-function reportOf({ target }: RunSite, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
+function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
   return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
 
@@ -142,42 +142,42 @@ function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | u
 }
 
 /** Returns the stock that the rows rely on. The plan may be older than the answer to a question: then it is read again before any row is sent. */
-function stockOf({ clock }: RunSite, { stock, single }: RunPlan): RunPlan['stock'] {
+function stockOf({ clock }: RunContext, { stock, single }: RunPlan): RunPlan['stock'] {
   const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;
   return isOld ? { readVersion: stock.readVersion, readAt: rereadRequired } : stock;
 }
 
-async function write(site: RunSite, plan: RunPlan, options: RunOptions, audience: RunAudience): Promise<RunEnd> {
+async function write(context: RunContext, plan: RunPlan, options: RunOptions, hooks: RunHooks): Promise<RunResult> {
   const { rows, resumed, single } = plan;
   const numbers = resumed?.numbers ?? numberRows(rows);
-  const log = resumed?.log ?? (await begin(site, plan, numbers));
+  const log = resumed?.log ?? (await begin(context, plan, numbers));
   const count = rows.filter(({ result }) => result === 'planned').length;
-  await audience.begun?.(log.hasBegun ? log.run : undefined, count);
+  await hooks.onBegin?.(log.hasBegun ? log.run : undefined, count);
   const progress = await writeRows(rowWrites(rows, numbers), {
-    ...engineOptions(site, plan, options, audience),
+    ...engineOptions(context, plan, options, hooks),
     log,
-    writesSince: (sent) => site.state.petWrites.after({ serviceName: site.serviceName, run: log.run }, sent),
+    writesSince: (sent) => context.state.petWrites.after({ serviceName: context.serviceName, run: log.run }, sent),
   });
   const { stoppedBy } = progress;
   const stopped = stoppedBy === undefined ? undefined : rowErrorOf(stoppedBy);
   for (const [index, row] of rows.entries()) rows[index] = rowAfter(row, numbers[index], progress, stopped);
-  if (single !== undefined) failUnwritten(rows, log, progress);
+  if (single !== undefined) markUnsentAsFailed(rows, log, progress);
   const run = log.hasBegun ? log.run : null;
-  await audience.ended?.();
+  await hooks.onEnd?.();
   const unclosed = await endLog(log);
   const cause = progress.stoppedBy ?? unclosed;
   // A run that is no longer in the history is no way on.
-  const isLost = run !== null && cause !== undefined && (await isLostRun(site, run));
-  const report = reportOf(site, plan, isLost ? null : run, false);
+  const isLost = run !== null && cause !== undefined && (await isLostRun(context, run));
+  const report = reportOf(context, plan, isLost ? null : run, false);
   const isSingle = single !== undefined;
   const isResumed = resumed !== undefined;
-  const error = runErrorOf({ report, progress, cause, target: site.target, isSingle, isResumed });
+  const error = runErrorOf({ report, progress, cause, target: context.target, isSingle, isResumed });
   return { report, progress, error: run === null ? error : error?.with({ run }) };
 }
 
-async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | undefined)[]) {
+async function begin(context: RunContext, plan: RunPlan, numbers: readonly (number | undefined)[]) {
   const { rows, subject, single } = plan;
-  const { target, baseUrl, serviceName, scope, user, state } = site;
+  const { target, baseUrl, serviceName, scope, user, state } = context;
   const { unchanged, skipped, notEdited } = countRows(rows);
   const head: RunHead = {
     ...subject,
@@ -199,38 +199,38 @@ async function begin(site: RunSite, plan: RunPlan, numbers: readonly (number | u
 }
 
 function engineOptions(
-  site: RunSite,
+  context: RunContext,
   plan: RunPlan,
   { concurrency, failFast, guards }: RunOptions,
-  audience: RunAudience,
+  hooks: RunHooks,
 ): Omit<WriteOptions, 'log' | 'writesSince'> {
   const { rows, single } = plan;
-  const seen = audience.seen && ((item: InventoryItem) => audience.seen?.(item));
+  const seen = hooks.onItem && ((item: InventoryItem) => hooks.onItem?.(item));
   const updateInventory: WriteOptions['client']['updateInventory'] = async (...args) => {
-    const item = await site.client.updateInventory(...args);
+    const item = await context.client.updateInventory(...args);
     seen?.(item);
     return item;
   };
   return {
-    ...site,
-    client: seen === undefined ? site.client : { updateInventory },
-    presence: site.state.presence,
+    ...context,
+    client: seen === undefined ? context.client : { updateInventory },
+    presence: context.state.presence,
     readStock: async (...args) => {
       const { StockReader } = await import('./stock-reader.ts');
-      return new StockReader(site, seen, true).read(...args);
+      return new StockReader(context, seen, true).read(...args);
     },
-    stock: stockOf(site, plan),
+    stock: stockOf(context, plan),
     reserved: single?.reserved,
     staleAfter: single === undefined ? maxAge : maxGap,
     concurrency,
     failFast,
     maxMoreZeros: maxMoreZeros(rows, guards),
-    onSettled: (settlement) => audience.settled?.(settlement),
+    onSettled: (settlement) => hooks.onSettled?.(settlement),
   };
 }
 
 /** A single write is not resumed unless its outcome is unknown: else it has failed. */
-function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
+function markUnsentAsFailed(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
   const error = row.error ?? rowErrorOf(stoppedBy);
@@ -239,7 +239,7 @@ function failUnwritten(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgres
   log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]);
 }
 
-function isLostRun({ state }: RunSite, run: string): Promise<boolean> {
+function isLostRun({ state }: RunContext, run: string): Promise<boolean> {
   return state.history.run(run).then(
     () => false,
     (reason) => reason instanceof NotFoundError,

@@ -6,16 +6,16 @@ import { conflictError } from '../writes/classify-failure.ts';
 import type { FinalOutcome, StockSnapshot } from '../writes/row-write.ts';
 import { rebase, type UnansweredRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
-import type { RunSite } from './site.ts';
+import type { RunContext } from './run-context.ts';
 import { StockReader } from './stock-reader.ts';
 
 /**
  * Plans what is left of a run: rows with an answer stay, the stock of the others is read before they are sent.
  * @param log undefined in a dry run, which takes nothing over
  */
-export async function planResume(site: RunSite, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
-  const stock = await readStock(site, run.run);
-  const { history, petWrites } = site.state;
+export async function planResume(context: RunContext, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
+  const stock = await readStock(context, run.run);
+  const { history, petWrites } = context.state;
   const rows: BulkRow[] = [];
   const numbers: number[] = [];
   const outcomes: Outcome[] = [];
@@ -45,14 +45,14 @@ export async function planResume(site: RunSite, run: RunRecord, log: RunLog | un
 }
 
 /** Reads the stock of rows without an answer, once no request of them can be on its way any more if that matters. */
-async function readStock(site: RunSite, run: string): Promise<StockSnapshot> {
-  const { clock, interrupted, onDelay } = site;
-  const { history } = site.state;
+async function readStock(context: RunContext, run: string): Promise<StockSnapshot> {
+  const { clock, interrupted, onDelay } = context;
+  const { history } = context.state;
   const petIds = new Set<bigint>();
   for await (const row of history.rows(run, ['pending', 'unknown'])) petIds.add(row.petId);
-  const reader = new StockReader(site, undefined, true);
+  const reader = new StockReader(context, undefined, true);
   for (;;) {
-    const stock = await reader.readSettled(petIds, run);
+    const stock = await reader.readAfterInFlight(petIds, run);
     let wait = 0;
     for await (const { petId, after, inFlightUntil = 0 } of history.rows(run, ['unknown'])) {
       if (stock.quantities.get(petId) !== after) wait = Math.max(wait, inFlightUntil - stock.readAt);

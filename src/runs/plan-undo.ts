@@ -7,7 +7,7 @@ import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
 import { laterWriteMessage, mayBeWritten, type UnansweredRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
-import type { RunSite } from './site.ts';
+import type { RunContext } from './run-context.ts';
 import { StockReader } from './stock-reader.ts';
 
 type Recorded = Pick<State, 'history' | 'petWrites'>;
@@ -66,15 +66,15 @@ export async function requireUndoable(state: Recorded, run: RunRecord): Promise<
  * @param note its reason is that of each row, its ref that of rows without one
  */
 export async function planUndo(
-  site: RunSite,
+  context: RunContext,
   run: RunRecord,
   { petIds }: Undoable,
   note: UndoNote = {},
 ): Promise<RunPlan> {
-  const { state } = site;
+  const { state } = context;
   const toBefore = `undo of ${run.run}`;
   const toLastKnown = `${toBefore}, to the last stock in the history`;
-  const { quantities, readVersion, readAt } = await new StockReader(site).readSettled(petIds);
+  const { quantities, readVersion, readAt } = await new StockReader(context).readAfterInFlight(petIds);
   const planned: BulkRow[] = [];
   for await (const rows of undoableRows(state, run)) {
     const later = await state.petWrites.after(run, rows);

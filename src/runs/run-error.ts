@@ -17,7 +17,7 @@ import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
 
 /** The report of a run and what is needed to word its failure. */
-export interface EndFacts {
+export interface RunErrorContext {
   readonly report: BulkReport;
   /** Undefined if nothing was sent. */
   readonly progress: WriteProgress | undefined;
@@ -39,7 +39,7 @@ export interface EndFacts {
  *   the history may not know it
  * - nothing written, as far as the stock shows: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
  */
-export function runErrorOf(end: EndFacts): PetstockError | undefined {
+export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, progress, cause } = end;
   const { applied, failed, conflict, notAttempted, unknown, differs } = countRows(report.rows);
   const missing = failed + conflict + notAttempted + unknown + differs;
@@ -67,13 +67,13 @@ export function runErrorOf(end: EndFacts): PetstockError | undefined {
 }
 
 /** Returns what is certain if no row counts as written: a request without an answer may still be carried out, whatever the stock was. */
-function nothingText({ progress, isResumed }: EndFacts): string {
+function nothingText({ progress, isResumed }: RunErrorContext): string {
   if ((progress?.everUnanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
 /** Answers of the service that refuse a row say by themselves that it was not written. */
-function singleError(end: EndFacts, first: PetstockError): PetstockError {
+function singleError(end: RunErrorContext, first: PetstockError): PetstockError {
   const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
   if (isClear && end.progress?.everUnanswered.size === 0) return first;
@@ -81,7 +81,7 @@ function singleError(end: EndFacts, first: PetstockError): PetstockError {
 }
 
 /** The failure that the run of this plan would end with, as far as that is known now. */
-export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
+export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, target } = end;
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
   const error = runErrorOf(end);
@@ -92,7 +92,7 @@ export function dryRunErrorOf(end: EndFacts): PetstockError | undefined {
 }
 
 /** The shared state went away before it had all outcomes: a resume writes them down. */
-function allWrittenError({ report, cause, target }: EndFacts, why: string): PetstockError {
+function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
   }
@@ -101,7 +101,7 @@ function allWrittenError({ report, cause, target }: EndFacts, why: string): Pets
 }
 
 /** If it is certain that nothing was sent, the rows alone say why. */
-function unsentError(end: EndFacts, hint: string | undefined): PetstockError {
+function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);
   const failure = rows.find(({ result }) => result === 'failed')?.error;
@@ -115,7 +115,7 @@ function unsentError(end: EndFacts, hint: string | undefined): PetstockError {
 }
 
 /** `3 of 4 changes were written; it is not known whether 1 was written` */
-function writtenText(end: EndFacts): string {
+function writtenText(end: RunErrorContext): string {
   const { rows } = end.report;
   const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
   const total = rows.length - unchanged - skipped - notEdited;
@@ -143,13 +143,13 @@ function countUnclear(rows: readonly BulkRow[]): number {
 }
 
 /** `no change has reached the stock so far` */
-function soFar(end: EndFacts): string {
+function soFar(end: RunErrorContext): string {
   const text = nothingText(end);
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** `the stock of pet 4 was not set` */
-function singleText(end: EndFacts): string {
+function singleText(end: RunErrorContext): string {
   const [only] = end.report.rows;
   if (only === undefined) return soFar(end);
   const { petId, after, result } = only;
@@ -158,7 +158,7 @@ function singleText(end: EndFacts): string {
   return (end.progress?.everUnanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
 }
 
-function partialText(end: EndFacts, why: string): string {
+function partialText(end: RunErrorContext, why: string): string {
   const { cause } = end;
   const changed = end.report.rows.filter((row) => !isIdle(row));
   const [only] = changed;
@@ -182,7 +182,7 @@ function partialText(end: EndFacts, why: string): string {
  * Returns the error of the only row, if it may be words of the service that the run itself did not end with: in a sentence they
  * could not be told from ours.
  */
-function foreignLines({ report: { rows }, cause }: EndFacts): string[] {
+function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
@@ -201,7 +201,7 @@ function lackingText(report: BulkReport): string[] {
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-function hintOf({ report: { run, rows }, progress, target, isSingle }: EndFacts): string | undefined {
+function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorContext): string | undefined {
   const options = targetWords(target);
   if (run === null) return petstock`inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);

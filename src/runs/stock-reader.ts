@@ -10,7 +10,7 @@ import { sentence } from '../shared/parsed.ts';
 import type { ReadVersion } from '../state/decide.ts';
 import type { PetsBeforeRead } from '../state/stored-pets.ts';
 import type { StockSnapshot } from '../writes/row-write.ts';
-import type { RunSite } from './site.ts';
+import type { RunContext } from './run-context.ts';
 
 /** How a list is asked for: with a permit that was got before, and what is given back if it takes another try. */
 type Read = Pick<ReadOptions, 'permit' | 'beforeRetry'>;
@@ -24,7 +24,7 @@ const mostAsked = 50;
 type OlderStock = OutdatedStock & { readonly isPossible: boolean };
 
 /** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
-export function failBeforeWriting(error: unknown): never {
+export function rethrowAsNothingWritten(error: unknown): never {
   throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
 }
 
@@ -34,7 +34,7 @@ function sayingNothing(error: PetstockError): PetstockError {
 
 /** Reads the stock for a run. */
 export class StockReader {
-  readonly #site: RunSite;
+  readonly #site: RunContext;
   readonly #onItem: (item: InventoryItem) => void;
   readonly #isBegun: boolean;
 
@@ -42,8 +42,8 @@ export class StockReader {
    * @param onItem is given each item of a pet that is asked for
    * @param isBegun the service has had the pets: an empty list of it settles nothing, and is a FailureError
    */
-  constructor(site: RunSite, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
-    this.#site = site;
+  constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
+    this.#site = context;
     this.#onItem = onItem;
     this.#isBegun = isBegun;
   }
@@ -78,13 +78,13 @@ export class StockReader {
    * The same for a plan: first waits until no request of a command that was stopped can still change what is read.
    * @param exceptRun the run that is resumed: it may have written something
    */
-  async readSettled(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
+  async readAfterInFlight(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
       const until = await state.pets.inFlightUntil(serviceName, petIds, exceptRun);
       if (until === undefined || until <= now)
-        return exceptRun === undefined ? this.read(petIds).catch(failBeforeWriting) : this.read(petIds);
+        return exceptRun === undefined ? this.read(petIds).catch(rethrowAsNothingWritten) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);
       await onDelay(
         `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s`,

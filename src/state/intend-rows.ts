@@ -2,7 +2,7 @@ import type { RecordedResult } from '../inventory/run-records.ts';
 import { blockedBy, type ConcurrentWrite, hasLostWrites, type ReadVersion, supersededBy } from './decide.ts';
 import { type DrawnIn, drawnIn } from './highest-number.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { endsOf, insertLeases, leasesIn, selectLeases } from './leases.ts';
+import { insertLeases, leaseEnds, leasesIn, selectLeases } from './leases.ts';
 import type { Presence } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settleRows } from './settle-rows.ts';
@@ -188,7 +188,7 @@ function* grantRows(
     among(selectUnknown, [serviceId, id], pets),
     among(selectPruned, [serviceId], pets),
   ];
-  const endOf = yield* endsOf(at, unknown);
+  const endOf = yield* leaseEnds(at, unknown);
   return intents.map((intent): Grant => {
     if (rows.get(intent.row)?.token === call) return { kind: 'granted' };
     const petId = String(intent.petId);

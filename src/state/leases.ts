@@ -25,7 +25,7 @@ export function* leasesIn(
   rows: readonly Row[],
   living: Living,
 ): TransactionSteps<ReadonlyMap<string, Lease>> {
-  const endOf = yield* endsOf(at, rows);
+  const endOf = yield* leaseEnds(at, rows);
   return new Map(
     rows.map((row) => {
       const [run, holder] = [text(row.run) && runIdIn(row.run), text(row.holder)];
@@ -70,7 +70,7 @@ const longest = 120_000;
  * written, and anew once it has been renewed.
  * @returns a function that gives the time of one of the rows by the clock of this start; undefined if the row has none
  */
-export function* endsOf(
+export function* leaseEnds(
   at: TransactionContext,
   rows: readonly Row[],
 ): TransactionSteps<(row: Row) => number | undefined> {

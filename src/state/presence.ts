@@ -8,7 +8,7 @@ import type { BegunContents } from './begun-contents.ts';
 import { type Holder, isAlive, processLease } from './decide.ts';
 import type { HighestNumber } from './highest-number.ts';
 import type { KnownRow } from './history.ts';
-import { endsOf, type Living, type LivingProcess } from './leases.ts';
+import { type Living, type LivingProcess, leaseEnds } from './leases.ts';
 import {
   type Durability,
   otherFolderHint,
@@ -209,7 +209,7 @@ export class Presence {
     at: TransactionContext,
     rows: readonly Row[],
   ): TransactionSteps<readonly (Holder & { readonly row: Row })[]> {
-    const endOf = yield* endsOf(at, rows);
+    const endOf = yield* leaseEnds(at, rows);
     const holders = rows.map((row) => ({ row, identity: identityIn(row), ends: endOf(row) ?? 0 }));
     return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
   }

@@ -11,7 +11,7 @@ import type {
 import type { NewRun } from './begin-run.ts';
 import type { KnownRow } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
-import { endsOf, serviceByName } from './leases.ts';
+import { leaseEnds, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
 import { onCurrentState, recovering } from './older-copy.ts';
 import type { StateContext } from './presence.ts';
@@ -271,7 +271,7 @@ export class History {
     const { database, clock } = this.#context;
     let last = before;
     const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
-    const endOf = await readWithoutLock(database, (at) => endsOf(at, [...unknown]));
+    const endOf = await readWithoutLock(database, (at) => leaseEnds(at, [...unknown]));
     const now = clock.monotonic();
     return rows.map((row) => {
       const end = unknown.has(row) ? endOf(row) : undefined;

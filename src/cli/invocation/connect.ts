@@ -2,7 +2,7 @@ import { type Client, createClient } from '../../api/client.ts';
 import type { TransportOptions } from '../../api/transport.ts';
 import { Governor } from '../../rate-limit/admission.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
-import type { RunSite } from '../../runs/site.ts';
+import type { RunContext } from '../../runs/run-context.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import {
@@ -36,7 +36,7 @@ export interface ConnectionUse {
 }
 
 /** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
-export interface ServiceConnection extends RunSite {
+export interface ServiceConnection extends RunContext {
   readonly client: Client;
   readonly governor: Governor;
   readonly state: State;

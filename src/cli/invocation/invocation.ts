@@ -40,7 +40,7 @@ export interface Invocation extends ResolvedTarget {
   petNames(): Promise<PetNames | undefined>;
 }
 
-export interface ActionEnd {
+export interface ActionResult {
   /** The result has what is left of the rate limit, so stderr does not repeat it. */
   readonly showedRateLimit: boolean;
 }
@@ -49,7 +49,7 @@ export type Action<Options extends object> = (
   invocation: Invocation,
   options: Options,
   ...operands: string[]
-) => Promise<void> | Promise<ActionEnd>;
+) => Promise<void> | Promise<ActionResult>;
 
 /** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;

@@ -4,7 +4,7 @@ import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
-import { execute, type RunAudience, type RunOptions, type RunPlan } from '../../runs/execute.ts';
+import { execute, type RunHooks, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
@@ -56,8 +56,8 @@ export function performPlan(access: RunAccess, job: PlanJob, options: PlanOption
 async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.petNames());
-  const audience = createAudience(access, { ...job, names }, options);
-  const { report, progress, error } = await execute(connection, job, options, audience);
+  const hooks = createHooks(access, { ...job, names }, options);
+  const { report, progress, error } = await execute(connection, job, options, hooks);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
     const hasChanges = report.rows.some(({ result }) => result === 'planned');
@@ -91,7 +91,7 @@ function createEstimator({ invocation, connection }: RunAccess, concurrency: num
 
 const openResults: ReadonlySet<string> = new Set(['planned', 'conflict', 'unknown']);
 
-function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): RunAudience {
+function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): RunHooks {
   const { invocation } = access;
   const { messages, questions, target, context } = invocation;
   const { stdinIsTaken, dryRun, concurrency } = options;
@@ -103,7 +103,7 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
   let onInterrupt = () => {};
   return {
     // Of a run that goes on, what is open: the rest is done.
-    show: (rows) => {
+    onPlan: (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
       if (job.resumed !== undefined && open.length === 0) {
         const isWritten = rows.every(({ result }) => result === 'applied');
@@ -112,14 +112,14 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       }
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
-    agree: async (rows) => {
+    confirm: async (rows) => {
       const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
       const undone = job.resumed && { undone: 'Nothing more was written' };
       await questions.confirm({ ...question, typed, stdinIsTaken, previewCommand: job.previewCommand, ...undone });
     },
-    begun: async (run = '', count) => {
+    onBegin: async (run = '', count) => {
       await job.onBegun?.(run);
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {
@@ -129,12 +129,12 @@ function createAudience(access: RunAccess, job: PlanJob, options: PlanOptions): 
       };
       context.interrupted.addEventListener('abort', onInterrupt, { once: true });
     },
-    settled: ({ result }) => {
+    onSettled: ({ result }) => {
       done += 1;
       if (result !== 'applied' && result !== 'unchanged') failed += 1;
       progress?.update({ done, failed });
     },
-    ended: async () => {
+    onEnd: async () => {
       context.interrupted.removeEventListener('abort', onInterrupt);
       // A wait ends at once: the line about the stop comes before that about its outcome.
       await stopping;

@@ -19,12 +19,12 @@ export const NEVER: Window = { start: -1, length: 0, used: 0n };
  * lengths share each window instead of resetting each other's count.
  */
 export function windowAt(window: Window, now: number, length: number): Window {
-  if (now < endOf(window)) return window;
+  if (now < windowEnd(window)) return window;
   return { start: Math.floor(now / length) * length, length, used: 0n };
 }
 
 /** Milliseconds since the Unix epoch. */
-export function endOf(window: Window): number {
+export function windowEnd(window: Window): number {
   return window.start + window.length;
 }
 
@@ -119,8 +119,8 @@ export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; rea
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
-  const minuteEnd = minute.used >= limits.minute ? endOf(minute) : 0;
-  const dayEnd = day.used >= limits.day ? endOf(day) : 0;
+  const minuteEnd = minute.used >= limits.minute ? windowEnd(minute) : 0;
+  const dayEnd = day.used >= limits.day ? windowEnd(day) : 0;
   const banEnd = rules.ban === null ? null : bannedUntil(usage.conduct, now);
 
   if (banEnd === null && minuteEnd === 0 && dayEnd === 0) {
@@ -150,8 +150,8 @@ function shownLimit({ minute, day }: Pick<Usage, 'minute' | 'day'>, limits: Limi
   const ofMinute = remaining(limits.minute, minute);
   const ofDay = remaining(limits.day, day);
   return ofMinute < ofDay
-    ? { limit: limits.minute, remaining: ofMinute, resetAt: endOf(minute) }
-    : { limit: limits.day, remaining: ofDay, resetAt: endOf(day) };
+    ? { limit: limits.minute, remaining: ofMinute, resetAt: windowEnd(minute) }
+    : { limit: limits.day, remaining: ofDay, resetAt: windowEnd(day) };
 }
 
 function remaining(limit: bigint, { used }: Window): bigint {

@@ -155,7 +155,7 @@ async function planFile(
   const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.connections.announce();
-  const { quantities, readVersion, readAt } = await new StockReader(access.connection).readSettled(petIds);
+  const { quantities, readVersion, readAt } = await new StockReader(access.connection).readAfterInFlight(petIds);
   const noted =
     reason === undefined && ref === undefined
       ? changes

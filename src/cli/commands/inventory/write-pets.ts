@@ -94,7 +94,7 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
     const { writeSeveral } = await import('./write-several.ts');
     return writeSeveral(invocation, verb, assignments.map(changeOf), options);
   }
-  const { writeSingle } = await import('../../runs/single.ts');
+  const { writeSingle } = await import('../../runs/single-write-command.ts');
   await writeSingle(
     invocation,
     { ...changeOf(first, 0), command: `inventory ${verb}` },

@@ -33,7 +33,7 @@ export async function writeSeveral(
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
     const petIds = changes.map(({ petId }) => petId);
-    const stock = await new StockReader(access.connection).readSettled(new Set(petIds));
+    const stock = await new StockReader(access.connection).readAfterInFlight(new Set(petIds));
     const { quantities } = stock;
     const absent = petIds.filter((petId) => isAbsent(quantities, petId));
     if (absent.length > 0) {

@@ -22,7 +22,7 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
   const units = new Map(counting.account.tally.counts());
   await invocation.connections.announce();
   const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
-  const stock = await new StockReader(run.connection).readSettled(petIds);
+  const stock = await new StockReader(run.connection).readAfterInFlight(petIds);
   const unknowns = counting.unknowns();
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);

@@ -4,8 +4,8 @@ import { ConflictError, FailureError, NotFoundError, UsageError } from '../share
 import { petstock, targetWords } from '../shared/hint.ts';
 import type { Target } from '../shared/target.ts';
 import type { StockSnapshot } from '../writes/row-write.ts';
-import { execute, type RunAudience, type RunEnd, type RunOptions } from './execute.ts';
-import type { RunSite } from './site.ts';
+import { execute, type RunHooks, type RunOptions, type RunResult } from './execute.ts';
+import type { RunContext } from './run-context.ts';
 
 /** A write of one pet, without a preview. */
 export interface SingleWrite {
@@ -21,7 +21,7 @@ export interface SingleWrite {
   readonly ref?: string | undefined;
 }
 
-export interface SingleAudience extends RunAudience {
+export interface SingleWriteHooks extends RunHooks {
   /** Reports whether a person has to agree to the row. It has no `before` if the stock is not read. */
   asks?(row: BulkRow): boolean;
   /** Throws if the answer is no. */
@@ -44,31 +44,31 @@ export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
  * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. While a person is asked
  * nothing is held: the stock is read again, and if it has moved the question comes again.
  */
-export async function executeOne(
-  site: RunSite,
+export async function executeSingleWrite(
+  context: RunContext,
   write: SingleWrite,
-  { readsFirst, ...audience }: SingleAudience & { readonly readsFirst?: boolean },
-): Promise<RunEnd> {
+  { readsFirst, ...hooks }: SingleWriteHooks & { readonly readsFirst?: boolean },
+): Promise<RunResult> {
   const subject = { command: write.command };
   if (!readsFirst && !dependsOnStock(write)) {
     const row = rowOf(write, undefined, write.quantity ?? 0);
-    if (audience.asks?.(row)) await audience.ask?.(row);
-    return execute(site, { subject, rows: [row], stock: undefined, single: {} }, options, audience);
+    if (hooks.asks?.(row)) await hooks.ask?.(row);
+    return execute(context, { subject, rows: [row], stock: undefined, single: {} }, options, hooks);
   }
   // Late: a plain set does without.
-  const { executeInTurn } = await import('./in-turn.ts');
+  const { readModifyWrite } = await import('./read-modify-write.ts');
   for (let agreed: number | undefined; ; ) {
     let asked: BulkRow | undefined;
     const planOf = (stock: StockSnapshot) => {
-      const row = rowOn(site.target, write, stock);
-      const asks = audience.asks?.(row) === true && agreed !== row.before;
+      const row = rowOn(context.target, write, stock);
+      const asks = hooks.asks?.(row) === true && agreed !== row.before;
       asked = asks ? row : undefined;
       return asks ? undefined : { subject, rows: [row] };
     };
-    const end = await executeInTurn(site, write.petId, planOf, options, audience);
+    const end = await readModifyWrite(context, write.petId, planOf, options, hooks);
     if (end !== undefined) return end;
     if (asked === undefined) throw new Error('a plan was neither carried out nor asked about');
-    await audience.ask?.(asked);
+    await hooks.ask?.(asked);
     agreed = asked.before;
   }
 }

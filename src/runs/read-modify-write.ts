@@ -3,12 +3,12 @@ import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { PetLock } from '../state/stored-pets.ts';
 import { maxBusyWait, type StockSnapshot } from '../writes/row-write.ts';
-import { execute, maxGap, type RunAudience, type RunEnd, type RunOptions, type RunPlan } from './execute.ts';
-import type { RunSite } from './site.ts';
-import { failBeforeWriting, StockReader } from './stock-reader.ts';
+import { execute, maxGap, type RunHooks, type RunOptions, type RunPlan, type RunResult } from './execute.ts';
+import type { RunContext } from './run-context.ts';
+import { rethrowAsNothingWritten, StockReader } from './stock-reader.ts';
 
 /** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
-interface HeldStock {
+interface LockedStock {
   readonly stock: StockSnapshot;
   readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
 }
@@ -23,36 +23,36 @@ const busyWait = { first: 10, most: 250 };
  * @param planOf is called with the pet held; undefined: nothing is written for now
  * @throws ConflictError if another command does not finish
  */
-export async function executeInTurn(
-  site: RunSite,
+export async function readModifyWrite(
+  context: RunContext,
   petId: bigint,
   planOf: (stock: StockSnapshot) => Pick<RunPlan, 'subject' | 'rows'> | undefined,
   options: RunOptions,
-  audience: RunAudience,
-): Promise<RunEnd | undefined> {
-  const lock = site.state.pets.lock(site.serviceName, petId);
+  hooks: RunHooks,
+): Promise<RunResult | undefined> {
+  const lock = context.state.pets.lock(context.serviceName, petId);
   try {
-    const { stock, reserved } = await readInTurn(site, petId, lock, audience).catch(failBeforeWriting);
+    const { stock, reserved } = await readLocked(context, petId, lock, hooks).catch(rethrowAsNothingWritten);
     let plan: ReturnType<typeof planOf>;
     try {
       plan = planOf(stock);
     } finally {
       if (plan === undefined) await reserved.permit.release();
     }
-    return plan && (await execute(site, { ...plan, stock, single: { reserved } }, options, audience));
+    return plan && (await execute(context, { ...plan, stock, single: { reserved } }, options, hooks));
   } finally {
     // What became of the pet matters more.
     await releaseForNow(lock);
   }
 }
 
-async function readInTurn(site: RunSite, petId: bigint, lock: PetLock, audience: RunAudience): Promise<HeldStock> {
-  const { governor, interrupted, clock } = site;
-  const reader = new StockReader(site, (item) => audience.seen?.(item));
+async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hooks: RunHooks): Promise<LockedStock> {
+  const { governor, interrupted, clock } = context;
+  const reader = new StockReader(context, (item) => hooks.onItem?.(item));
   // What others write from then on is noticed by the mark.
   const beforeWait = () => releaseForNow(lock);
   for (let isRepeated = false; ; isRepeated = true) {
-    const [forRead, ...forWrite] = await lockAdmitted(site, petId, lock);
+    const [forRead, ...forWrite] = await lockAdmitted(context, petId, lock);
     const beforeRetry = async () => {
       await releaseAll(forWrite);
       await beforeWait();
@@ -72,8 +72,8 @@ async function readInTurn(site: RunSite, petId: bigint, lock: PetLock, audience:
 }
 
 /** Has both requests admitted and takes the pet, which is not held while the limit is waited for. */
-async function lockAdmitted(site: RunSite, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
-  const { governor, interrupted } = site;
+async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
+  const { governor, interrupted } = context;
   let isEntered = false;
   const beforeWait = async () => {
     isEntered = false;
@@ -84,7 +84,7 @@ async function lockAdmitted(site: RunSite, petId: bigint, lock: PetLock): Promis
     if (isEntered || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
     // Nothing is reserved while another command is waited for.
     for (const permit of permits) await permit.release();
-    await enterInTurn(site, petId, lock);
+    await enterInTurn(context, petId, lock);
     isEntered = true;
   }
 }
@@ -92,7 +92,7 @@ async function lockAdmitted(site: RunSite, petId: bigint, lock: PetLock): Promis
 /** If the state can't be reached, the place is over with the lease of this process. */
 const releaseForNow = (lock: PetLock) => lock.release().catch(() => {});
 
-async function enterInTurn({ clock, interrupted, onDelay }: RunSite, petId: bigint, lock: PetLock): Promise<void> {
+async function enterInTurn({ clock, interrupted, onDelay }: RunContext, petId: bigint, lock: PetLock): Promise<void> {
   const began = clock.monotonic();
   let isSaid = false;
   for (let pause = busyWait.first; ; pause = Math.min(pause * 2, busyWait.most)) {

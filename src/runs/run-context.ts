@@ -4,7 +4,7 @@ import type { State } from '../state/state.ts';
 import type { WriteOptions } from '../writes/row-write.ts';
 
 /** Where a run writes, and what it works with: the same for the command line and the library. */
-export interface RunSite
+export interface RunContext
   extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
   readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { executeOne } from '../../src/runs/one-pet.ts';
-import type { RunSite } from '../../src/runs/site.ts';
+import type { RunContext } from '../../src/runs/run-context.ts';
+import { executeSingleWrite } from '../../src/runs/single-write.ts';
 import { UnavailableError } from '../../src/shared/errors.ts';
 import { createRig, scope, unaborted } from '../rate-limit/rig.ts';
 
@@ -13,12 +13,12 @@ test.each([
   ['the stock is read', { tryAcquire: async () => undefined, release: async () => {} }, busy],
 ])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
   const { governor, clock, limits } = createRig();
-  const site = {
+  const context = {
     ...{ governor, clock, interrupted: unaborted, serviceName: 'shop', target: { env: 'staging' } },
     state: { pets: { lock: () => place, beginRead: look } },
-  } as unknown as RunSite;
+  } as unknown as RunContext;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
-  await expect(executeOne(site, write, {})).rejects.toThrow('Another process holds the state');
+  await expect(executeSingleWrite(context, write, {})).rejects.toThrow('Another process holds the state');
   expect(limits.peek(scope).inFlight.size).toBe(0);
   // The next request of a program that goes on is not held up.
   await expect(governor.admit(unaborted)).resolves.toBeDefined();

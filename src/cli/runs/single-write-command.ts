@@ -1,8 +1,13 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import { grouped, type InventoryItem, mayBeBarCode } from '../../inventory/items.ts';
 import { inventoryItemView } from '../../output/inventory-view.ts';
-import type { RunEnd } from '../../runs/execute.ts';
-import { dependsOnStock, executeOne, type SingleAudience, type SingleWrite } from '../../runs/one-pet.ts';
+import type { RunResult } from '../../runs/execute.ts';
+import {
+  dependsOnStock,
+  executeSingleWrite,
+  type SingleWrite,
+  type SingleWriteHooks,
+} from '../../runs/single-write.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
@@ -30,10 +35,10 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   let seen: InventoryItem | undefined;
   const { readsFirst } = options;
   const isUndoable = readsFirst || dependsOnStock(write) || (await knownBefore(access, write.petId)) !== undefined;
-  const end = await executeOne(access.connection, write, {
-    ...singleAudience(access),
+  const end = await executeSingleWrite(access.connection, write, {
+    ...singleWriteHooks(access),
     readsFirst,
-    seen: (item) => {
+    onItem: (item) => {
       if (item.petId === write.petId) seen = item;
     },
   }).catch((error) => {
@@ -60,14 +65,14 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
 }
 
 /** A person agrees to it if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
-function singleAudience(access: RunAccess): SingleAudience {
+function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
   const onInterrupt = () => void messages.note('Stopping after the request in flight. Ctrl-C again ends at once.');
   const asksAlways = config.settings.confirm === 'always';
   return {
-    begun: async () => interrupted.addEventListener('abort', onInterrupt, { once: true }),
-    ended: async () => interrupted.removeEventListener('abort', onInterrupt),
+    onBegin: async () => interrupted.addEventListener('abort', onInterrupt, { once: true }),
+    onEnd: async () => interrupted.removeEventListener('abort', onInterrupt),
     asks: (row) => {
       const isBelow = (row.after ?? 0) < 0;
       if (questions.willAsk()) return asksAlways || isBelow || isLarge(row);
@@ -101,7 +106,7 @@ function isLarge({ before, after = 0 }: BulkRow): boolean {
 /** If the item can't be shown, a script must not take the change for a failed one and repeat it. */
 async function printItem(
   invocation: Invocation,
-  { report }: RunEnd,
+  { report }: RunResult,
   item: InventoryItem | undefined,
   { lowStock, check }: SingleOptions,
   error: PetstockError | undefined,
