@@ -83,7 +83,7 @@ function askedByProxy(error: unknown): ResponseHead | undefined {
   return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
 }
 
-interface FaultFacts {
+interface FailedAttempt {
   /** The head of an answer has begun to come. */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
@@ -95,7 +95,7 @@ interface FaultFacts {
 function afterFault(
   error: unknown,
   url: string,
-  { isGarbled, retryAfter, withFacts }: FaultFacts,
+  { isGarbled, retryAfter, withFacts }: FailedAttempt,
 ): AttemptResult<never> {
   if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));

@@ -148,16 +148,16 @@ export function errorOfAnswer(
     mayBeInFlight: statusMeaning(status) === 'undecided',
   };
   const words = service === undefined || isBlank(service.message) ? undefined : service.message;
-  const says = spoken(words, 'The service refused it') ?? `The service answered ${status}`;
+  const says = asSentence(words, 'The service refused it') ?? `The service answered ${status}`;
   if (status === 401) {
     const refused = 'The service did not accept the key';
-    return new AuthError(spoken(words, refused) ?? refused, details);
+    return new AuthError(asSentence(words, refused) ?? refused, details);
   }
   if (status === 404) return new NotFoundError(says, details);
   if (status === 429) return new RateLimitedError(says, details);
   if (status >= 500)
     return new UnavailableError(
-      words === undefined ? says : `${spoken(words, 'The service failed')} (${status})`,
+      words === undefined ? says : `${asSentence(words, 'The service failed')} (${status})`,
       details,
     );
   if (status < 300) return new FailureError(`The service answered ${status}, where 200 was expected`, details);
@@ -167,7 +167,7 @@ export function errorOfAnswer(
 }
 
 /** Words of the service as a message: half a sentence of its own is put after `who`. */
-function spoken(words: string | undefined, who: string): string | undefined {
+function asSentence(words: string | undefined, who: string): string | undefined {
   return words !== undefined && /^\p{Ll}/u.test(words) ? `${who}: ${words}` : words;
 }
 
@@ -175,7 +175,7 @@ function spoken(words: string | undefined, who: string): string | undefined {
  * Returns the error for what the governor refuses after a 429, as the service said it.
  * @param refusal the error of that answer
  */
-export function inWordsOf(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
+export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
   const { serviceError, status, message } = refusal;
   // Without a status it is a proxy that has refused.
   if (serviceError === undefined) return error.with(status === undefined ? { message } : { status });

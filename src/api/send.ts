@@ -5,7 +5,7 @@ import { FailureError, failureText, PetstockError, RateLimitedError, Unavailable
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';
 import type { ReceivedResponse } from './exchange.ts';
-import { inWordsOf } from './failures.ts';
+import { withServiceMessage } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
@@ -120,7 +120,7 @@ class Tries {
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
     const { retryAfterSeconds } = error;
     if (error instanceof UnavailableError) return this.#last.with({ retryAfterSeconds, cause: error });
-    return this.#last instanceof RateLimitedError ? inWordsOf(this.#last, error) : error;
+    return this.#last instanceof RateLimitedError ? withServiceMessage(this.#last, error) : error;
   }
 
   async watch<T>(run: () => Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {

@@ -19,7 +19,7 @@ export interface Context {
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP unless `onHangup` was called: the terminal was closed. */
   readonly interrupted: AbortSignal;
-  /** A second Ctrl-C, which ends the process at once, writes the line that `lastWords` returns to stderr. */
+  /** A second Ctrl-C, which ends the process at once, writes the line that `secondInterruptLine` returns to stderr. */
   onSecondInterrupt?(lastWords: () => string): void;
   /** Calls `listener` with each SIGHUP, which interrupts a command that does not ask for it. */
   onHangup(listener: () => void): void;

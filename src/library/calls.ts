@@ -70,7 +70,7 @@ export class Calls {
  * The writes of one pet by one client, one after the other in the order of the calls. The state keeps them apart too, but whoever
  * waits there has to look again and again.
  */
-export class PetTurns {
+export class PetQueue {
   readonly #last = new Map<bigint, Promise<unknown>>();
 
   /** @throws the reason of the signal if it is aborted before the turn has come: nothing was sent then */

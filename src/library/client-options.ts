@@ -56,7 +56,7 @@ export interface LimitState {
 }
 
 /** The edges of a client, for tests of this library. */
-export interface Plumbing {
+export interface ClientDependencies {
   /** Default: undici. */
   readonly transport?: Transport | undefined;
   /** Default: the clock of this machine. */

@@ -18,7 +18,7 @@ import { createSystemProcesses, type Processes } from '../shared/processes.ts';
 import { version } from '../shared/version.ts';
 import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
-import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
+import type { ClientDependencies, LimitState, PetstoreClientOptions } from './client-options.ts';
 
 /** Of this version alone: another one may keep something else. */
 const limitsName = Symbol.for(`petstock ${version}: limits`);
@@ -46,7 +46,7 @@ export class LazyConnection {
   #before: LibraryConnection | undefined;
 
   /** @param options have been checked */
-  constructor(options: PetstoreClientOptions & Plumbing) {
+  constructor(options: PetstoreClientOptions & ClientDependencies) {
     const memory = options.clock === undefined ? limitsOfThread() : new MemoryLimits();
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
@@ -83,7 +83,7 @@ export class LazyConnection {
 }
 
 /** The options of a client with all that opens its connection. */
-interface Opening extends PetstoreClientOptions, Pick<Plumbing, 'transport'>, Pick<OpenStateOptions, 'need'> {
+interface Opening extends PetstoreClientOptions, Pick<ClientDependencies, 'transport'>, Pick<OpenStateOptions, 'need'> {
   readonly clock: Clock;
   readonly memory: MemoryLimits;
 }

@@ -18,16 +18,16 @@ import {
   signalOf,
   textOf,
 } from './arguments.ts';
-import { Calls, PetTurns } from './calls.ts';
+import { Calls, PetQueue } from './calls.ts';
 import { type HistoryFilter, type HistoryRun, historyOf } from './client-history.ts';
-import type { LimitState, PetstoreClientOptions, Plumbing } from './client-options.ts';
+import type { ClientDependencies, LimitState, PetstoreClientOptions } from './client-options.ts';
 import { LazyConnection, type LibraryConnection } from './open-connection.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
 import type { ChangeInput } from './runs.ts';
 import {
   type ApplyOptions,
   applyChanges,
-  type RunCall,
+  type RunOperation,
   type RunReport,
   resumeRun,
   runOptions,
@@ -144,18 +144,18 @@ export function createPetstoreClient(options: PetstoreClientOptions): PetstoreCl
 }
 
 /** Like `createPetstoreClient`, with an injected clock and transport. */
-export function openPetstoreClient(options: PetstoreClientOptions & Plumbing): PetstoreClient {
+export function openPetstoreClient(options: PetstoreClientOptions & ClientDependencies): PetstoreClient {
   const checked = checkedOptions(options);
   const connection = new LazyConnection({ ...options, ...checked });
   const calls = new Calls(signalOf(options.signal));
-  const turns = new PetTurns();
+  const turns = new PetQueue();
   const call = <T>(
     given: CallOptions | undefined,
     work: (connection: LibraryConnection, signal: AbortSignal) => Promise<T>,
   ) => calls.run(signalOf(given?.signal), async (signal) => work(await connection.open(), signal));
   const ask = <T>(given: CallOptions | undefined, work: (client: Client) => Promise<T>) =>
     call(given, (connection, signal) => work(connection.clientFor(signal)));
-  const perform = async (given: ApplyOptions, work: RunCall): Promise<RunReport> => {
+  const perform = async (given: ApplyOptions, work: RunOperation): Promise<RunReport> => {
     const own = runOptions(given);
     return call(given, async (connection, signal) => {
       return runReport(await work(connection.runContextFor(signal, requireState(connection)), own));

@@ -54,9 +54,9 @@ export interface WrittenItem extends InventoryItem {
 }
 
 /** Carries out a call of the client at a service. */
-export type RunCall = (context: RunContext, options: RunOptions) => Promise<RunResult>;
+export type RunOperation = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
-export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
+export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
   const changes = readChanges(inputs);
   return async (context, options) => {
     const stock = await new StockReader(context).readAfterInFlight(new Set(changes.map(({ petId }) => petId)));
@@ -71,7 +71,7 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunCall {
 }
 
 /** Throws UsageError if there is nothing to take back, NotFoundError, ConflictError while the run is still going on. */
-export function undoRun(text: string): RunCall {
+export function undoRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
     if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
@@ -80,7 +80,7 @@ export function undoRun(text: string): RunCall {
 }
 
 /** Throws NotFoundError, ConflictError while another process has the run. */
-export function resumeRun(text: string): RunCall {
+export function resumeRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
     const log = options.dryRun ? undefined : await context.state.history.resume(run.run);

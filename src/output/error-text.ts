@@ -6,7 +6,7 @@ import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
 
 /** The parts of a failure that the output needs. */
-export type ErrorFacts = { readonly code: string; readonly kind: string; readonly message: string } & Partial<
+export type PrintedError = { readonly code: string; readonly kind: string; readonly message: string } & Partial<
   Pick<
     PetstockError,
     'hint' | 'lines' | 'status' | 'serviceError' | 'retryAfterSeconds' | 'run' | 'faults' | 'faultCount'
@@ -19,7 +19,7 @@ export type ErrorFacts = { readonly code: string; readonly kind: string; readonl
  * @param width of the terminal; infinite: nothing is wrapped
  */
 export function errorText(
-  error: Pick<ErrorFacts, 'message' | 'lines' | 'hint' | 'serviceError'>,
+  error: Pick<PrintedError, 'message' | 'lines' | 'hint' | 'serviceError'>,
   paint: Paint,
   width = Number.POSITIVE_INFINITY,
 ): string {
@@ -43,7 +43,7 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
 const longestQuote = 200;
 
 /** Returns the message without the words of the service, and these by themselves. */
-export function withoutWords({ message, serviceError }: Pick<ErrorFacts, 'message' | 'serviceError'>) {
+export function withoutWords({ message, serviceError }: Pick<PrintedError, 'message' | 'serviceError'>) {
   const text = singleLine(message).trim();
   for (const said of serviceError === undefined ? [] : beginningsOf(serviceError.message)) {
     for (const quote of spellingsOf(said)) {
@@ -91,7 +91,7 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
  * "faults","faultCount"}}`. What is absent is left out; the service's own code, message and status take precedence over ours.
  * Lines are a part of the message unless `faults` says the same.
  */
-export function errorJson(error: ErrorFacts, exitCode: number): string {
+export function errorJson(error: PrintedError, exitCode: number): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
   const { code, message, status } = error.serviceError ?? error;
   const whole = [message, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');

@@ -5,7 +5,7 @@ import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.t
 import type { Column, RenderOptions } from './view.ts';
 
 /** One column of a table: the room that it needs, and the room that it has, in columns of the terminal. */
-export interface Lane {
+export interface TableColumn {
   readonly title: string;
   readonly right: boolean;
   /** The widest value that must stay whole; 0 if none must. */
@@ -19,7 +19,7 @@ export interface Lane {
 }
 
 export interface Layout {
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly TableColumn[];
   readonly gap: number;
   readonly fits: boolean;
   /** Whether lines are longer than the terminal, because what must stay whole does not fit. */
@@ -39,7 +39,7 @@ function measure(
   columns: readonly Column[],
   rows: Cells,
   { header = true, width, redact = same }: LayoutOptions,
-): Lane[] {
+): TableColumn[] {
   return columns.map((column, index) => {
     const right = column.align === 'right';
     const line = header ? singleLine(redact(column.title)) : '';
@@ -76,11 +76,11 @@ export function layOut(columns: readonly Column[], rows: Cells, options: LayoutO
   return layout;
 }
 
-function capped(lane: Lane, cap: number): Lane {
+function capped(lane: TableColumn, cap: number): TableColumn {
   return { ...lane, width: cap === 0 ? undefined : Math.max(lane.whole, Math.min(lane.widest, cap)) };
 }
 
-function total(lanes: readonly Lane[], gap: number): number {
+function total(lanes: readonly TableColumn[], gap: number): number {
   return lanes.reduce((sum, { width = 0 }) => sum + (width === 0 ? 0 : width + gap), -gap);
 }
 
@@ -91,7 +91,7 @@ const wideText = 30;
 const leastText = 10;
 
 /** The steps of giving way: how wide columns may be by how soon they yield. */
-function* steps(lanes: readonly Lane[], width: number) {
+function* steps(lanes: readonly TableColumn[], width: number) {
   const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
   for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
@@ -171,7 +171,11 @@ function withoutSpaces(line: string): string {
 }
 
 /** Most columns hold few different values, which are remembered; ids differ, but are quick to pad. */
-function cellWriter({ right, width }: Lane, { gap, cuts }: Layout, isLast: boolean): (cell: TableCell) => string {
+function cellWriter(
+  { right, width }: TableColumn,
+  { gap, cuts }: Layout,
+  isLast: boolean,
+): (cell: TableCell) => string {
   if (width === undefined) return () => '';
   const after = isLast ? '' : blanks(gap);
   // A later row may have words in a lane that was measured without: better a crooked line than no word.

@@ -4,7 +4,7 @@ import type { Paint } from './terminal.ts';
 import { visibleWidth } from './text-width.ts';
 import { formatDuration, roughDuration } from './time.ts';
 
-export interface ProgressFacts {
+export interface ProgressNumbers {
   readonly total: number;
   /** Rows that have their answer, failed ones included. */
   readonly done: number;
@@ -38,20 +38,20 @@ type Arrangement = (typeof arrangements)[number];
  * One line of at most `width` characters, without a line end:
  * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
  */
-export function progressLine(facts: ProgressFacts, width: number, paint: Paint): string {
+export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
   const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
   // Where not even the count fits, a part of it would be another count.
   return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 
 /** How far the run has come as a sentence, for a stream that is no terminal. */
-export function progressSentence({ total, done, failed, left }: ProgressFacts): string {
+export function progressSentence({ total, done, failed, left }: ProgressNumbers): string {
   const failures = failed > 0 ? `, ${grouped(failed)} failed` : '';
   const time = left === undefined || done >= total ? '' : `, about ${roughDuration(left)} left`;
   return `${grouped(done)} of ${grouped(total)} done${failures}${time}.`;
 }
 
-function partsOf(facts: ProgressFacts, arrangement: Arrangement, width: number, paint: Paint): string[] {
+function partsOf(facts: ProgressNumbers, arrangement: Arrangement, width: number, paint: Paint): string[] {
   const { total, done, failed, rate } = facts;
   const parts: string[] = [];
   const bar = arrangement.bar === 'long' && width >= wide ? longest : lengths[arrangement.bar];
@@ -64,11 +64,11 @@ function partsOf(facts: ProgressFacts, arrangement: Arrangement, width: number, 
 }
 
 /** Returns what is waited for, as a part of a sentence. */
-export function awaited({ waitReason }: Pick<ProgressFacts, 'waitReason'>): string {
+export function awaited({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }
 
-function timePart(facts: ProgressFacts, long: boolean, paint: Paint): string[] {
+function timePart(facts: ProgressNumbers, long: boolean, paint: Paint): string[] {
   const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
     const wait = waiting > 0 ? formatDuration(waiting / 1000) : '';

@@ -7,7 +7,7 @@ import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './t
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 /** How long the limits make a run take. */
-export interface EstimateFacts extends Estimate {
+export interface RunEstimate extends Estimate {
   /** Seconds that the requests themselves take, by the round trip that was measured; undefined while none was. */
   readonly working?: number | undefined;
 }
@@ -17,7 +17,7 @@ export interface EstimateFacts extends Estimate {
  * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out if it is enough.
  * @param now milliseconds since the Unix epoch
  */
-export function estimateText(changes: number, estimate: EstimateFacts, now: number): string {
+export function estimateText(changes: number, estimate: RunEstimate, now: number): string {
   const { day } = estimate;
   const work = `${counted(changes, 'change')}, ${counted(changes + 1, 'request')}: ${timeText(estimate)}`;
   if (day === undefined || day.waiting === 0) return work;
@@ -27,7 +27,7 @@ export function estimateText(changes: number, estimate: EstimateFacts, now: numb
   return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;
 }
 
-function timeText({ seconds, perMinute, working }: EstimateFacts): string {
+function timeText({ seconds, perMinute, working }: RunEstimate): string {
   if (seconds <= 0) {
     // A second is not worth a word.
     const length = working === undefined || working <= 1 ? '' : `, about ${roughDuration(working)}`;

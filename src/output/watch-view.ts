@@ -9,7 +9,7 @@ import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
 /** Changes that one look has found, and when: milliseconds since the Unix epoch. */
-export interface SeenFacts {
+export interface WatchReading {
   readonly at: number;
   readonly changes: readonly Difference[];
   /** They are no changes: the pets that were there at first. */
@@ -22,7 +22,7 @@ export interface SeenFacts {
  * Returns changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, with `statusBefore` if the status has
  * changed and `name` if there is one. A quantity is null for a pet that was or is not there.
  */
-export function seenChangesView({ at, changes, isPresent }: SeenFacts, names: PetNames | undefined): View {
+export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
   return {
     shape: 'list',
@@ -58,7 +58,7 @@ const columns: readonly Column[] = [
 /** Where the lines for a person stand: the same columns in all looks. */
 export interface SeenLines {
   readonly head: string;
-  of(facts: SeenFacts): string;
+  of(facts: WatchReading): string;
 }
 
 /** Makes lines of what is seen for a person: `14:02:11  4  39  3  -36  low  available  Rex`. @param petId the longest that there is */
@@ -74,7 +74,7 @@ export function seenChangesLines(
   };
   const view: View = { shape: 'list', columns: shown, rows: [] };
   const { head, line } = longForm(view, [typical], { ...options, header: true }, true);
-  const rowOf = (change: Difference, { at, isPresent }: SeenFacts): Row => ({
+  const rowOf = (change: Difference, { at, isPresent }: WatchReading): Row => ({
     ...toRow(at, change, isPresent, names?.get(change.petId)),
     ...{ at: localTime(at), status: statusText(change) },
     difference: differenceOf(change.left?.quantity, change.right?.quantity),

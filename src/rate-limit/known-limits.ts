@@ -63,7 +63,7 @@ export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate
 }
 
 /** The facts about a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
-export type LimitFacts = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
+export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
 
 /** How long the limits alone make a bulk run take. The time of the requests themselves comes on top. */
 export interface Estimate {
@@ -96,7 +96,7 @@ const lengths = { minute: 60_000, day: 86_400_000 } as const;
  * @param limits of one key; at most one of each kind
  * @param now milliseconds since the Unix epoch
  */
-export function estimate(requests: number, limits: readonly LimitFacts[], now: number): Estimate {
+export function estimate(requests: number, limits: readonly LimitSummary[], now: number): Estimate {
   const windows = limits.map((limit) => rolled(limit, now));
   const day = windows.find(({ kind }) => kind === 'day');
   const minute = windows.find(({ kind }) => kind === 'minute');
@@ -110,7 +110,7 @@ export function estimate(requests: number, limits: readonly LimitFacts[], now: n
 }
 
 /** @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all */
-function lastLeaves(requests: number, limits: readonly LimitFacts[], now: number): number {
+function lastLeaves(requests: number, limits: readonly LimitSummary[], now: number): number {
   if (requests > 0 && limits.some(({ limit }) => bulkReserve(limit) >= limit)) return Number.POSITIVE_INFINITY;
   let [at, left, windows] = [now, requests, limits];
   for (;;) {
@@ -126,12 +126,12 @@ function lastLeaves(requests: number, limits: readonly LimitFacts[], now: number
 }
 
 /** Returns how many requests of a bulk run may still leave in a window. */
-function free({ limit, remaining }: LimitFacts): number {
+function free({ limit, remaining }: LimitSummary): number {
   return Math.max(0, remaining - bulkReserve(limit));
 }
 
 /** Returns the window at a time: each begins where the one before ends, with all of its requests left. */
-function rolled(window: LimitFacts, at: number): LimitFacts {
+function rolled(window: LimitSummary, at: number): LimitSummary {
   const { kind, limit, resetAt } = window;
   if (at < resetAt) return window;
   const length = lengths[kind];

@@ -111,7 +111,7 @@ async function targetsOf(
 }
 
 /** The facts about a row that is to be undone. */
-export interface UndoFacts extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
+export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row. */
   readonly target: number;
 }
@@ -120,7 +120,7 @@ export interface UndoFacts extends Pick<UnansweredRow, 'stock' | 'laterWrites'>,
  * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has changed it since. The
  * `line` is the number of the row in the run. A conflict that an increment would settle has it as its `delta`.
  */
-export function undoRow(recorded: RecordedRow, facts: UndoFacts): BulkRow {
+export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;
   const { target, laterWrites, reason } = facts;
   const stock = facts.stock.get(petId);
@@ -133,7 +133,7 @@ export function undoRow(recorded: RecordedRow, facts: UndoFacts): BulkRow {
   return { line, petId, before: stock, after: target, delta, result, error, reason, ref };
 }
 
-function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoFacts): string | undefined {
+function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoInput): string | undefined {
   const { petId, after } = recorded;
   const found = stock.get(petId);
   if (found === undefined) return absenceText(stock, petId);

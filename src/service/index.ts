@@ -6,6 +6,6 @@ export { openApiDocument } from './openapi/document.ts';
 export { isLoopback, type ServiceOptions } from './options.ts';
 export { type PetStatus, type SeedStock, type StockItem, seededStock } from './seed/stock.ts';
 export { type RunningService, startService } from './start.ts';
-export { adoptKey, type Grant, issueKey, openStorage } from './storage/open-storage.ts';
+export { adoptKey, issueKey, type KeyGrant, openStorage } from './storage/open-storage.ts';
 export { backupDatabase, inspectDatabase } from './storage/sqlite/schema.ts';
 export { type KeyRecord, type ServiceStorage, StorageError } from './storage/storage.ts';

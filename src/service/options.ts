@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Log, Tell } from './http/log.ts';
-import type { Patience } from './http/server.ts';
+import type { ServerTimeouts } from './http/server.ts';
 import type { TlsFiles } from './http/tls.ts';
 import type { BanRule, Plan } from './limits/admission.ts';
 import type { Seed } from './seed/stock.ts';
@@ -55,7 +55,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   /** Connections that the API takes at once: half of the files that the process may open, so that the other port has some left. */
   readonly maxConnections?: number | undefined;
   /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
-  readonly patience?: Patience | undefined;
+  readonly timeouts?: ServerTimeouts | undefined;
 }
 
 /** Reports whether no other machine reaches this address. */

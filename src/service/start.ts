@@ -11,7 +11,7 @@ import { addressBuckets } from './limits/admission.ts';
 import { isLoopback, type ServiceOptions } from './options.ts';
 import { seededStock } from './seed/stock.ts';
 import { createService, type Service, usabilityOf } from './service.ts';
-import { adoptKey, type Grant, openStorage } from './storage/open-storage.ts';
+import { adoptKey, type KeyGrant, openStorage } from './storage/open-storage.ts';
 import type { ServiceStorage } from './storage/storage.ts';
 
 /**
@@ -96,10 +96,10 @@ const LOOPBACK = '127.0.0.1';
 const PATIENCE = { headersMs: 60_000, requestMs: 300_000 };
 
 async function serve(service: Service, options: ServiceOptions) {
-  const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, patience = PATIENCE } = options;
+  const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, timeouts = PATIENCE } = options;
   const { maxConnections = Math.floor(openFiles() / 2) } = options;
   const api = new ApiServer(service, {
-    patience,
+    timeouts,
     keepAliveMs: keepAliveSeconds * 1000,
     tls,
     trustProxy,
@@ -164,6 +164,6 @@ function origin(host: string, port: number, tls: TlsFiles | undefined): string {
 }
 
 /** Returns what the options say about the key; undefined if they say nothing. */
-function grantOf({ limits, plan }: ServiceOptions): Grant | undefined {
+function grantOf({ limits, plan }: ServiceOptions): KeyGrant | undefined {
   return limits === undefined ? plan : { minute: BigInt(limits.minute), day: BigInt(limits.day) };
 }

@@ -16,7 +16,7 @@ export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'w
   /** How long runs are kept, in milliseconds; undefined: for ever. */
   readonly keepFor?: number | undefined;
   /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
-  readonly patience?: number | undefined;
+  readonly outageTimeout?: number | undefined;
   /** Opens the state that is there now, if another one has been put in the place of this one. */
   reopen?(): Promise<ReopenedState | undefined>;
   /** Takes a sentence for stderr. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { inWordsOf } from '../api/failures.ts';
+import { withServiceMessage } from '../api/failures.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { FailureError, InterruptedError, PetstockError, RateLimitedError } from '../shared/errors.ts';
@@ -62,7 +62,7 @@ export class OutcomeTracker implements WriteProgress {
   /** Ends the run. The first cause counts; a wait that is too long after a 429 is one in the words of that. */
   stop(cause: unknown): void {
     const isTooLong = cause instanceof RateLimitedError && cause.status === undefined;
-    this.stoppedBy ??= isTooLong && this.#refusal !== undefined ? inWordsOf(this.#refusal, cause) : cause;
+    this.stoppedBy ??= isTooLong && this.#refusal !== undefined ? withServiceMessage(this.#refusal, cause) : cause;
     this.#end();
   }
 

@@ -45,7 +45,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   const count = queue.length;
   let permit = options.reserved?.permit;
   let fruitless = 0;
-  let patience: Patience = new Map();
+  let patience: BusyWaits = new Map();
   const givenUp: BusyRow[] = [];
   for (;;) {
     const settledBefore = outcomes.settled.size;
@@ -136,10 +136,10 @@ async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, is
 }
 
 /** How long rows have waited for the commands that are writing their pets, by their numbers, in milliseconds. The limit is not waited for at a pet. */
-type Patience = ReadonlyMap<number, number>;
+type BusyWaits = ReadonlyMap<number, number>;
 
 /** Parts the rows whose pet is not worth waiting for any longer from the others. One whose command is gone is free at a known time. */
-function partedBy(busy: readonly BusyRow[], patience: Patience, { clock }: WriteOptions) {
+function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: WriteOptions) {
   const at = clock.monotonic();
   const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > maxBusyWait && until < at;
   return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
@@ -148,9 +148,9 @@ function partedBy(busy: readonly BusyRow[], patience: Patience, { clock }: Write
 /** Waits a moment for the commands that are writing some pets. */
 async function waitForOthers(
   busy: readonly BusyRow[],
-  patience: Patience,
+  patience: BusyWaits,
   { clock, interrupted, onDelay }: WriteOptions,
-): Promise<Patience> {
+): Promise<BusyWaits> {
   const [first] = busy;
   if (first === undefined) return new Map();
   const at = clock.monotonic();

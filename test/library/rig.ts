@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
-import type { Plumbing } from '../../src/library/client-options.ts';
+import type { ClientDependencies } from '../../src/library/client-options.ts';
 import type { PetstoreClientOptions } from '../../src/library/index.ts';
 import { openPetstoreClient } from '../../src/library/petstore-client.ts';
 import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
 
-export type OwnOptions = Partial<PetstoreClientOptions & Plumbing>;
+export type OwnOptions = Partial<PetstoreClientOptions & ClientDependencies>;
 
 /** A client of a shop, which keeps no state unless that is asked for. It is closed when the test is finished. */
 export function clientOf({ service, clock }: Shop, own: OwnOptions = {}) {

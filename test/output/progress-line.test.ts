@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { type ProgressFacts, progressLine, progressSentence } from '../../src/output/progress-line.ts';
+import { type ProgressNumbers, progressLine, progressSentence } from '../../src/output/progress-line.ts';
 import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visible } from './render.ts';
 
-const half: ProgressFacts = {
+const half: ProgressNumbers = {
   ...{ total: 1200, done: 512, failed: 2, rate: 9.83, left: 70, waiting: undefined, waitReason: 'refused' },
 };
 const start = { done: 0, failed: 0, rate: undefined, left: undefined };
-const line = (changes: Partial<ProgressFacts> = {}, width = 79) =>
+const line = (changes: Partial<ProgressNumbers> = {}, width = 79) =>
   progressLine({ ...half, ...changes }, width, plainPaint);
 
-test.each<[string, Partial<ProgressFacts>, string]>([
+test.each<[string, Partial<ProgressNumbers>, string]>([
   ['the beginning', start, '[░░░░░░░░░░░░░░]  0/1,200'],
   ['the end', { done: 1200, failed: 0, left: 0 }, '[██████████████]  1,200/1,200  9.8/s'],
   ['nearly the end', { done: 1199, failed: 0, left: 0.01 }, '[█████████████░]  1,199/1,200  9.8/s  about 1 s left'],
@@ -26,7 +26,7 @@ test.each<[string, Partial<ProgressFacts>, string]>([
 ])('the line: %s', (_what, changes, text) => expect(line(changes)).toBe(text));
 
 test('the line leaves out the less important where the terminal is narrow', () => {
-  const forms = (changes?: Partial<ProgressFacts>) => {
+  const forms = (changes?: Partial<ProgressNumbers>) => {
     const first = new Map<string, number>();
     for (let width = 120; width >= 0; width -= 1) first.set(line(changes, width), width);
     return [...first].map(([text, width]) => `${width} columns: ${text}`.trimEnd()).join('\n');
@@ -61,7 +61,7 @@ test('the line is painted', async () => {
   );
 });
 
-test.each<[Partial<ProgressFacts>, string]>([
+test.each<[Partial<ProgressNumbers>, string]>([
   [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
   [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
   [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],

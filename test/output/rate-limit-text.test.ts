@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type EstimateFacts, estimateText, rateLimitLine } from '../../src/output/rate-limit-text.ts';
+import { estimateText, type RunEstimate, rateLimitLine } from '../../src/output/rate-limit-text.ts';
 import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -19,7 +19,7 @@ const day = (left: number, kept: number, waiting: number) => {
   return { left, kept, waiting, resetAt: Date.UTC(2026, 0, 16) };
 };
 
-test.each<[number, Partial<EstimateFacts>, string]>([
+test.each<[number, Partial<RunEstimate>, string]>([
   [1, {}, '1 change, 2 requests: no wait for the rate limit'],
   [5, { perMinute: 60, day: day(940, 20, 0) }, '5 changes, 6 requests: no wait for the rate limit'],
   [1200, { seconds: 1180, perMinute: 60 }, '1,200 changes, 1,201 requests: about 20 min at 60 a minute'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimate, type LimitFacts } from '../../src/rate-limit/known-limits.ts';
+import { estimate, type LimitSummary } from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve } from '../../src/rate-limit/rules.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { simulate as run } from './simulation.ts';
@@ -22,7 +22,7 @@ test('tells the limit of a minute', () => {
   expect(estimate(1, [day(5)], now).perMinute).toBeUndefined();
 });
 
-test.each<[string, number, LimitFacts[], object | undefined]>([
+test.each<[string, number, LimitSummary[], object | undefined]>([
   ['not known', 5, [minute(1)], undefined],
   ['enough', 920, [minute(1), day(940)], { left: 940, kept: 20, waiting: 0, resetAt: midnight }],
   ['not enough', 1200, [day(940)], { left: 940, kept: 20, waiting: 280, resetAt: midnight }],
@@ -40,7 +40,7 @@ const limits = fc
     used: fc.integer({ min: 0, max: 400 }),
     resetAt: fc.integer({ min: now - 200_000, max: now + 100_000 }),
   })
-  .map(({ used, ...facts }): LimitFacts => ({ ...facts, remaining: Math.max(0, facts.limit - used) }));
+  .map(({ used, ...facts }): LimitSummary => ({ ...facts, remaining: Math.max(0, facts.limit - used) }));
 const keys = fc.uniqueArray(limits, { selector: ({ kind }) => kind, maxLength: 2 });
 
 property('is when the last of single requests leaves', [fc.nat(300), keys], (requests, known) => {
@@ -77,7 +77,7 @@ property('a bulk run that is alone on its key takes as long as estimated', [runs
 });
 
 /** One request after the other; when one may not leave, time goes on to the next end of any window. */
-function simulate(requests: number, known: readonly LimitFacts[]): number {
+function simulate(requests: number, known: readonly LimitSummary[]): number {
   const windows = known.map(({ kind, limit, remaining, resetAt }) => {
     return { length: kind === 'day' ? 86_400_000 : 60_000, limit, left: remaining, end: resetAt };
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type Grant, generateKey, issueKey, openStorage } from '../../src/service/index.ts';
+import { generateKey, issueKey, type KeyGrant, openStorage } from '../../src/service/index.ts';
 import { idOfKey } from '../../src/service/keys/key.ts';
 import { UNUSED } from '../../src/service/limits/admission.ts';
 import { NOON, outcome, rate, start, TestClock, test } from './support.ts';
@@ -51,7 +51,7 @@ test('a key is psk_, 30 random characters and a checksum of 6', () => {
 
 const huge = { minute: 2n ** 63n - 2n, day: 2n ** 63n - 1n };
 
-test.for<readonly [Grant, object, string]>([
+test.for<readonly [KeyGrant, object, string]>([
   ['free', { plan: 'free', limits: { minute: 60n, day: 1_000n } }, '60/59/'],
   ['pro', { plan: 'pro', limits: { minute: 300n, day: 10_000n } }, '300/299/'],
   ['business', { plan: 'business', limits: { minute: 1_000n, day: 100_000n } }, '1000/999/'],

@@ -18,7 +18,7 @@ export interface Case {
 const SET = '{"quantity":5}';
 const EXHAUSTED: Options = { limits: { minute: 0, day: 9 } };
 const BANNED: Options = { ...EXHAUSTED, ban: { strikes: 0, seconds: 300 } };
-const IMPATIENT: Options = { patience: { headersMs: 20, requestMs: 20 } };
+const IMPATIENT: Options = { timeouts: { headersMs: 20, requestMs: 20 } };
 const GET_ALLOWED = { allow: 'GET, HEAD, OPTIONS' };
 const PATCH_ALLOWED = { allow: 'PATCH, OPTIONS' };
 const RETRY = { 'retry-after': '60' };

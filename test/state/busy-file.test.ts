@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inWords, type SqliteConnection } from '../../src/state/sqlite/connection.ts';
+import { type SqliteConnection, toPetstockError } from '../../src/state/sqlite/connection.ts';
 import { SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
 import { writeOnly } from '../../src/state/state-database.ts';
 import { createStateClock } from './rig.ts';
@@ -7,7 +7,7 @@ import { createStateClock } from './rig.ts';
 /** What SQLite throws when its own wait for the lock is over, in our words. */
 function locked(): unknown {
   const error = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
-  return inWords(error, '/state.db', () => []);
+  return toPetstockError(error, '/state.db', () => []);
 }
 
 /** A transaction that finds the lock taken so many times. */
@@ -49,7 +49,7 @@ describe('a transaction that does not get the lock', () => {
 
 test('any other error is no reason to try again', async () => {
   const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
-  const { run, events } = rig(1, { error: inWords(full, '/state.db', () => []) });
+  const { run, events } = rig(1, { error: toPetstockError(full, '/state.db', () => []) });
   await expect(run()).rejects.toMatchObject({ kind: 'failure', hint: undefined });
   expect(events).toEqual(['try']);
 });

@@ -357,7 +357,7 @@ it.for([
     clock.advance(ms);
     if (waited() >= (interruptedAfter ?? Number.POSITIVE_INFINITY)) interruption.abort(new Error('Ctrl-C'));
   };
-  const options = { clock: { ...clock, sleep }, patience: 60_000, interrupted: interruption.signal };
+  const options = { clock: { ...clock, sleep }, outageTimeout: 60_000, interrupted: interruption.signal };
   const state = await stateAt(url, 1, { ...options, random: () => 0 }, once);
   const log = await state.history.begin(headOf(), rowsFor(1n));
   wire?.destroy();
@@ -382,7 +382,7 @@ it('what was answered while a database was away is written if it is back after C
     clock.advance(ms);
     if (clock.monotonic() > 8000) interruption.abort(new Error('Ctrl-C'));
   };
-  const options = { clock: { ...clock, sleep }, patience: 60_000, interrupted: interruption.signal };
+  const options = { clock: { ...clock, sleep }, outageTimeout: 60_000, interrupted: interruption.signal };
   const state = await stateAt(url, 1, { ...options, random: () => 0 }, away);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(intents(1), undefined);

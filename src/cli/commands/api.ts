@@ -14,7 +14,7 @@ import { requireFileName } from './option-values.ts';
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-type AnswerFacts = Pick<CheckedHead, 'status' | 'headers'>;
+type StatusAndHeaders = Pick<CheckedHead, 'status' | 'headers'>;
 
 export const defineApi = define({
   operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },
@@ -46,7 +46,7 @@ export const defineApi = define({
     // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
     const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
     let isHeadShown = !include;
-    const showHead = async (head: AnswerFacts) => {
+    const showHead = async (head: StatusAndHeaders) => {
       if (!isHeadShown) await printHead(invocation, head);
       isHeadShown = true;
     };
@@ -129,7 +129,7 @@ function pathOf(text: string): string {
 }
 
 /** As `curl -i` shows it, with line ends of this system. */
-async function printHead({ results }: Invocation, { status, headers }: AnswerFacts): Promise<void> {
+async function printHead({ results }: Invocation, { status, headers }: StatusAndHeaders): Promise<void> {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()];
   for (const [name, value] of Object.entries(headers)) {
     for (const one of [value ?? []].flat()) lines.push(singleLine(`${name}: ${one}`));

@@ -5,7 +5,7 @@ import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import type { GlobalOptions } from '../invocation/globals.ts';
-import type { CommandFacts, Run, RunningCommand } from '../invocation/invocation.ts';
+import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
 import { swallowedOption } from './swallowed-option.ts';
 
@@ -24,7 +24,7 @@ export interface NounOutline {
   readonly description: string;
   readonly examples?: readonly Example[];
   /** Of all of its commands. */
-  readonly facts?: CommandFacts;
+  readonly facts?: CommandTraits;
   readonly commands: readonly Outline[];
   readonly group?: string | undefined;
 }
@@ -42,7 +42,7 @@ export class PetstockCommand extends Command {
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
-  facts: CommandFacts = {};
+  facts: CommandTraits = {};
   /** The names of those of its options that all commands share. */
   readonly shared = new Set<string>();
   /** The command below it that the command line names, once Commander has come to it. */
@@ -211,7 +211,7 @@ function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
 /** Returns the command that runs, or the last that the command line names, if it names none that can run. */
 export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
   const [, ...path] = chosenPath(program);
-  const facts: CommandFacts = Object.assign({}, ...path.map((command) => command.facts));
+  const facts: CommandTraits = Object.assign({}, ...path.map((command) => command.facts));
   const name = path.map((command) => command.name()).join(' ');
   return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
 }

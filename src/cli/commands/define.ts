@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { bold } from '../../output/terminal.ts';
-import type { Action, CommandFacts, Run } from '../invocation/invocation.ts';
+import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
 /** Adds to a command what only its own help and its run need. */
-export type Define = (command: Command & { facts: CommandFacts }, run: Run) => void;
+export type Define = (command: Command & { facts: CommandTraits }, run: Run) => void;
 
 /** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
@@ -36,7 +36,7 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
 
 export type Example = readonly [command: string, does?: string];
 
-export interface Definition<Rows extends readonly OptionRow[]> extends CommandFacts<OptionsOf<Rows>> {
+export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
   /** Default: what Commander makes of the operands. */
   readonly usage?: string;
   /** What each operand is: `'<petId>'`, `'[file]'`. */

@@ -55,7 +55,7 @@ const limits = define({
       for (const gate of currentGates([key], context.clock))
         await messages.note(`${key.name}: ${gateText(gate, now)}.`);
     }
-    await results.print(limitsView(rows, now), { sayWhenEmpty: false });
+    await results.print(limitsView(rows, now), { noteWhenEmpty: false });
   },
 });
 
@@ -100,7 +100,7 @@ const clear = define({
       await questions.confirm({
         question: `Forget ${what}? A service that is called too early may ban the key.`,
         previewCommand: 'petstock limits',
-        undone: 'Nothing was forgotten',
+        notDone: 'Nothing was forgotten',
       });
       for (const { scope } of chosen) await store.clear(scope);
       const names = chosen.map(({ name }) => name).join(', ');

@@ -13,7 +13,13 @@ import type { State } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
-import { type RunAccess, requireRun, requireSameService, requireSameTarget, withWayOn } from '../runs/run-access.ts';
+import {
+  type RunAccess,
+  requireRun,
+  requireSameService,
+  requireSameTarget,
+  withContinueHint,
+} from '../runs/run-access.ts';
 import { define } from './define.ts';
 import { bulkOptions, flagWords, parseBulkFlags, sharedWords } from './option-values.ts';
 
@@ -120,7 +126,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   }
   const command = ['undo', run.run, ...options.words];
   requireSameTarget(run, invocation.target, command);
-  await withWayOn([...command, ...targetWords(run)], async () => {
+  await withContinueHint([...command, ...targetWords(run)], async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
     await savingMemory(invocation.context, run.changes, () => undo(access, run, options));

@@ -23,7 +23,7 @@ import { version } from '../../shared/version.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import { type GlobalOptions, type Patience, type ResolvedTarget, targetOf } from './globals.ts';
+import { type GlobalOptions, type RequestPolicy, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { stateOptions } from './state-access.ts';
@@ -53,7 +53,7 @@ export interface ServiceConnection extends RunContext {
 }
 
 /** The facts of one run of a command that each of its connections needs. */
-export interface ConnectOptions extends Patience {
+export interface ConnectOptions extends RequestPolicy {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;

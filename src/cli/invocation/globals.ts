@@ -50,7 +50,7 @@ export function resolveFormat(
   return json ? 'json' : (named ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
 
-export interface Patience {
+export interface RequestPolicy {
   /** Milliseconds, for one request. */
   readonly timeout: number;
   /** Milliseconds, for all waits for a rate limit. */
@@ -59,7 +59,7 @@ export interface Patience {
   readonly retries: number;
 }
 
-export function resolvePatience({ timeout, maxWait, retries = '4' }: GlobalOptions): Patience {
+export function resolveRequestPolicy({ timeout, maxWait, retries = '4' }: GlobalOptions): RequestPolicy {
   const patience = {
     timeout: parseSeconds('--timeout', timeout, 30),
     maxWait: parseSeconds('--max-wait', maxWait, 90),

@@ -12,7 +12,7 @@ import {
   type ResolvedTarget,
   resolveColorFlag,
   resolveFormat,
-  resolvePatience,
+  resolveRequestPolicy,
   resolveTarget,
   targetOf,
 } from './globals.ts';
@@ -55,7 +55,7 @@ export type Action<Options extends object> = (
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
 
 /** What has to be known of a command before its action runs. Those of a noun count for its commands. */
-export interface CommandFacts<Options extends object = object> {
+export interface CommandTraits<Options extends object = object> {
   /** False: a configuration that is damaged does not stop it. */
   readonly needsConfig?: boolean;
   /** Its result can be a page to print: `-o html`. */
@@ -67,7 +67,7 @@ export interface CommandFacts<Options extends object = object> {
 }
 
 /** The command that runs, as far as the frame has to know it. */
-export interface RunningCommand extends Omit<CommandFacts, 'logs'> {
+export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
   /** `inventory set` */
   readonly name: string;
   readonly logs: boolean;
@@ -97,20 +97,20 @@ export async function openInvocation(
   const resolved = resolveTarget(env, globals, configFile);
   const target = targetOf(resolved);
   const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
-  const patience = resolvePatience(globals);
+  const patience = resolveRequestPolicy(globals);
   const flag = resolveColorFlag(globals.color);
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
 
   const messages = new Messages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
   const results = new Results({ context, globals, format, messages, place: targetName(target), paint });
-  if (results.wantsJson) context.onSecondInterrupt?.(lastWords);
+  if (results.wantsJson) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
   const base = { context, globals, command, configFile, messages, questions };
-  const isRead = stdout.isTerminal && format === 'table';
-  const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, isRead });
+  const hasHumanReader = stdout.isTerminal && format === 'table';
+  const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, hasHumanReader });
   let codes: Promise<BarCodes | undefined> | undefined;
   const shopCodes = async () => {
     if (resolved.config.settings.codes === undefined) return undefined;
@@ -123,7 +123,7 @@ export async function openInvocation(
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */
-function lastWords(): string {
+function secondInterruptLine(): string {
   const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: exitCodes.interrupted };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });

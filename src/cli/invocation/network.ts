@@ -38,7 +38,7 @@ async function requireCertificateCheck({ context, messages, writes }: NetworkUse
 }
 
 /** In milliseconds: an answer that takes longer is worth a line. */
-const patience = 1000;
+const slowAfter = 1000;
 
 /** The head of an answer, with the wall clock of this machine around it: milliseconds since the Unix epoch. */
 export interface SeenHead {
@@ -52,7 +52,7 @@ export interface SeenHead {
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
   let seen: SeenHead | undefined;
   const watched: Transport = async (request) => {
-    const deadline = clock.deadline(patience, () => onSlow(waitingText(request)));
+    const deadline = clock.deadline(slowAfter, () => onSlow(waitingText(request)));
     const sentAt = clock.now();
     try {
       const answer = await transport(request);

@@ -15,7 +15,7 @@ export interface Question {
   /** A command that shows what would be done, if the answer has to be given unseen. */
   readonly previewCommand?: string | undefined;
   /** The words for what was not done if the answer is no, or can't be given; default: `Nothing was sent`. */
-  readonly undone?: string | undefined;
+  readonly notDone?: string | undefined;
 }
 
 /** Questions before a write. `--yes` is an answer to all of them. */
@@ -36,11 +36,11 @@ export class Questions {
   requireAnswer({
     stdinIsTaken = false,
     previewCommand,
-    undone = 'Nothing was sent',
+    notDone = 'Nothing was sent',
   }: Omit<Question, 'question'>): void {
     if (this.globals.yes || this.willAsk(stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
-    throw new UsageError(`Confirmation required, but ${why}. ${undone}; pass --yes`, { hint: previewCommand });
+    throw new UsageError(`Confirmation required, but ${why}. ${notDone}; pass --yes`, { hint: previewCommand });
   }
 
   /** Asks for a word, which is no agreement. */
@@ -64,8 +64,8 @@ export class Questions {
     await this.messages.clear();
     for (const words of question.words ?? []) await this.messages.quote(words, { always: true });
     if (await isAgreed(this.context.prompts, question)) return;
-    const { undone = 'Nothing was written' } = question;
-    throw new UsageError(`Not confirmed; ${undone.charAt(0).toLowerCase()}${undone.slice(1)}`);
+    const { notDone = 'Nothing was written' } = question;
+    throw new UsageError(`Not confirmed; ${notDone.charAt(0).toLowerCase()}${notDone.slice(1)}`);
   }
 }
 

@@ -10,13 +10,13 @@ import type { Messages } from './messages.ts';
 
 export interface PrintOptions {
   /** The report of work already done: Ctrl-C does not end it. */
-  readonly inSpiteOfInterruption?: boolean;
+  readonly ignoreInterrupt?: boolean;
   /** Instead of the chosen one. */
   readonly format?: Format;
   /** Instead of the chosen one: for a view that follows another. */
   readonly header?: boolean | undefined;
   /** Whether a message says that a table is empty; default: yes. */
-  readonly sayWhenEmpty?: boolean;
+  readonly noteWhenEmpty?: boolean;
 }
 
 export interface ResultsOptions {
@@ -45,10 +45,10 @@ export class Results {
   /** Writes a view in the chosen format, piece by piece. @throws the reason of an interruption, and what writing to stdout throws */
   async print(view: View, options: PrintOptions = {}): Promise<void> {
     const { globals, messages } = this.options;
-    const { sayWhenEmpty = true, format = this.format } = options;
+    const { noteWhenEmpty = true, format = this.format } = options;
     const shown = globals.fields === undefined ? view : await withFields(view, globals.fields);
     const isEmpty = await this.#writePieces(shown, { ...options, format });
-    if (isEmpty && sayWhenEmpty && format === 'table') await messages.note('Nothing to show.');
+    if (isEmpty && noteWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
   /** Writes lines that may be painted; what they repeat must be harmless already. */
@@ -92,7 +92,7 @@ export class Results {
     const { context, globals, messages, place, paint } = this.options;
     const { stdout } = context;
     const { format, header = globals.header } = options;
-    const interrupted = options.inSpiteOfInterruption ? undefined : context.interrupted;
+    const interrupted = options.ignoreInterrupt ? undefined : context.interrupted;
     const render = await loadRenderer(format);
     const rendered = render(view, {
       header,

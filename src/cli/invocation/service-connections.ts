@@ -13,7 +13,7 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
   readonly chosen: ResolvedTarget;
   readonly questions: Questions;
   /** A person reads the result: a table at a terminal. */
-  readonly isRead: boolean;
+  readonly hasHumanReader: boolean;
 }
 
 /** A state that could not be used is tried again so many milliseconds later. */
@@ -36,7 +36,7 @@ export class ServiceConnections {
   /** The same, with a line on stderr that names the place if a person reads the result. */
   async connectToRead(use?: ConnectionUse): Promise<ServiceConnection> {
     const connected = await this.connect(use);
-    if (this.options.isRead) await this.#showBanner({ ...connected, baseUrl: '' });
+    if (this.options.hasHumanReader) await this.#showBanner({ ...connected, baseUrl: '' });
     return connected;
   }
 
@@ -59,7 +59,7 @@ export class ServiceConnections {
 
   /** Names places that `at` reads, if a person reads the result. */
   async announceReading(named: readonly NamedTarget[]): Promise<void> {
-    for (const one of this.options.isRead ? named : []) {
+    for (const one of this.options.hasHumanReader ? named : []) {
       await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
     }
   }

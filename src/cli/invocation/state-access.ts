@@ -83,7 +83,7 @@ export function stateOptions(use: StateUse, need: Need): OpenStateOptions {
     runtimeFolders: runtimeFolders(env),
     movesLimits: true,
     ...(url !== undefined && { url, user: userOf(env) }),
-    patience: (settingOf(settings, 'state-patience') ?? 60) * 1000,
+    outageTimeout: (settingOf(settings, 'state-patience') ?? 60) * 1000,
     ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),
     warn: (line) => void messages.warn(line),
   };

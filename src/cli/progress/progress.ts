@@ -1,4 +1,4 @@
-import { awaited, type ProgressFacts, progressLine, progressSentence } from '../../output/progress-line.ts';
+import { awaited, type ProgressNumbers, progressLine, progressSentence } from '../../output/progress-line.ts';
 import { type Paint, plainPaint } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
@@ -41,7 +41,7 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
   let count: ProgressCount = { done: 0, failed: 0 };
   let waitReason: WaitReason = 'refused';
 
-  const facts = (): ProgressFacts => {
+  const facts = (): ProgressNumbers => {
     const at = clock.monotonic();
     const rate = meter.rate(at, count.done);
     const byRate = rate === undefined ? undefined : (total - count.done) / rate;

@@ -116,7 +116,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
       const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
-      const undone = job.resumed && { undone: 'Nothing more was written' };
+      const undone = job.resumed && { notDone: 'Nothing more was written' };
       await questions.confirm({ ...question, typed, stdinIsTaken, previewCommand: job.previewCommand, ...undone });
     },
     onBegin: async (run = '', count) => {

@@ -29,7 +29,7 @@ interface ReportOptions {
 export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
   // What was written is shown whatever comes between, and at once; a dry run is read at leisure.
-  const options = { inSpiteOfInterruption: !report.dryRun, sayWhenEmpty: false };
+  const options = { ignoreInterrupt: !report.dryRun, noteWhenEmpty: false };
   if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }

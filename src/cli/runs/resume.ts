@@ -7,7 +7,7 @@ import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import { type RunAccess, requireRun, requireSameService, requireSameTarget, withWayOn } from './run-access.ts';
+import { type RunAccess, requireRun, requireSameService, requireSameTarget, withContinueHint } from './run-access.ts';
 
 /**
  * Resumes a run.
@@ -30,7 +30,7 @@ export async function resumeRun(
   const again = [...command, ...targetWords(run)];
   const previewCommand = petstock`${again} --dry-run`;
   if (!options.dryRun) questions.requireAnswer({ previewCommand });
-  await withWayOn(
+  await withContinueHint(
     again,
     async () => {
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };

@@ -18,7 +18,7 @@ export interface RunAccess {
  * @param command that does what this one was to do
  * @param undone what is certain then
  */
-export async function withWayOn<T>(
+export async function withContinueHint<T>(
   command: readonly string[],
   run: () => Promise<T>,
   undone = 'nothing was written',

@@ -117,7 +117,7 @@ async function printItem(
   await check(item);
   const names = await invocation.petNames();
   const view = inventoryItemView(item, { lowStock, names, before: row.before, run: report.run ?? undefined });
-  await results.print(view, { inSpiteOfInterruption: true }).catch(async (cause) => {
+  await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');
     const message = `${onePet(row, target)} was written, but that could not be shown: ${cause.message}`;

@@ -14,7 +14,7 @@ import { headersRefusal, type ParserError, parserRefusal, refuseConnection } fro
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** How long a client may take, in milliseconds. */
-export interface Patience {
+export interface ServerTimeouts {
   /** To send its headers. */
   readonly headersMs: number;
   /** To send all of its request. */
@@ -24,7 +24,7 @@ export interface Patience {
 }
 
 export interface ApiOptions {
-  readonly patience: Patience;
+  readonly timeouts: ServerTimeouts;
   /** How long an idle connection is kept open for the next request. */
   readonly keepAliveMs: number;
   /** Serves HTTPS alone with these. */
@@ -48,15 +48,15 @@ export class ApiServer {
     private readonly service: Service,
     private readonly options: ApiOptions,
   ) {
-    const { patience, keepAliveMs, tls, trustProxy = [], maxConnections } = options;
-    this.#readMs = patience.readMs ?? 60_000;
+    const { timeouts, keepAliveMs, tls, trustProxy = [], maxConnections } = options;
+    this.#readMs = timeouts.readMs ?? 60_000;
     this.#addressOf = clientAddress(trustProxy);
     const settings = {
       requireHostHeader: false,
       keepAliveTimeout: keepAliveMs,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     };
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
     // The parser would leave out what is beyond its count, and let the rest pass: here none is left out, and too many are refused.

@@ -22,10 +22,10 @@ export interface StorageOptions {
   /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
   readonly readOnly?: boolean;
   /** How long to wait for a database that is being started. Without it, not at all. */
-  readonly startPatience?: StartPatience | undefined;
+  readonly startPatience?: StartTimeout | undefined;
 }
 
-export interface StartPatience {
+export interface StartTimeout {
   readonly seconds: number;
   /** Waits this long. Rejects if it is not to be waited for any more. */
   sleep(milliseconds: number): Promise<unknown>;
@@ -55,12 +55,12 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
 }
 
 /** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
-export type Grant = Plan | Limits;
+export type KeyGrant = Plan | Limits;
 
 /** Issues a key. This is the only time that it can be seen: the store keeps its digest. @throws StorageError */
 export async function issueKey(
   storage: ServiceStorage,
-  grant: Grant,
+  grant: KeyGrant,
   name?: string,
 ): Promise<{ readonly key: string; readonly record: KeyRecord }> {
   const key = generateKey();
@@ -71,7 +71,7 @@ export async function issueKey(
 export function adoptKey(
   storage: ServiceStorage,
   key: string,
-  grant: Grant,
+  grant: KeyGrant,
   registration: Registration,
 ): Promise<KeyRecord> {
   const isPlan = typeof grant === 'string';

@@ -4,7 +4,7 @@ import { FailureError } from '../../shared/errors.ts';
 import { number, piecesOf, type ResultSets, type Statement, statement } from '../statements.ts';
 import { type QueryOptions, settings, timeouts } from './client-config.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { inWords, isFull, isLost, isSilence } from './postgres-errors.ts';
+import { isFull, isLost, isSilence, toPetstockError } from './postgres-errors.ts';
 import { Servers } from './servers.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
@@ -106,7 +106,7 @@ export class PostgresConnection {
       return attempt();
     };
     return this.#inTurn(() => attempt().catch(attemptAgain)).catch((error) => {
-      throw inWords(error, this.shown);
+      throw toPetstockError(error, this.shown);
     });
   }
 

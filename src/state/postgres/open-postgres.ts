@@ -48,8 +48,8 @@ function connect(
 
 /** Returns the state in a database. */
 function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): State {
-  const { clock, patience, warn } = options;
-  const database = new PostgresStateDatabase(connection, clock, patience);
+  const { clock, outageTimeout, warn } = options;
+  const database = new PostgresStateDatabase(connection, clock, outageTimeout);
   const limits = new PostgresLimits(connection, database, clock);
   connection.onNotice = () => limits.heard();
   connection.onWait = () => warn?.(`${database.name} can't be reached: waiting for it, and nothing is sent meanwhile`);

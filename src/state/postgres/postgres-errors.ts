@@ -37,7 +37,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Returns an error of PostgreSQL or the network, in words. @param shown the address without its password */
-export function inWords(error: unknown, shown: string): unknown {
+export function toPetstockError(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
   const state = stateOf(error) ?? '';
   const problem = isLost(error)

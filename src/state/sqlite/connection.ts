@@ -80,7 +80,7 @@ export class SqliteConnection {
         this.#database.exec('PRAGMA journal_mode = WAL');
         return;
       } catch (error) {
-        if (!isBusy(error) || attempt === maxAttempts) throw inWords(error, this.file, this.whoIsPresent);
+        if (!isBusy(error) || attempt === maxAttempts) throw toPetstockError(error, this.file, this.whoIsPresent);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
       }
     }
@@ -143,7 +143,7 @@ export class SqliteConnection {
     try {
       return work();
     } catch (error) {
-      throw inWords(error, this.file, this.whoIsPresent);
+      throw toPetstockError(error, this.file, this.whoIsPresent);
     }
   }
 }
@@ -185,7 +185,7 @@ export function unusableBy(error: unknown): Error | undefined {
  * Returns an error of SQLite in words.
  * @param present one phrase for each process that is present
  */
-export function inWords(error: unknown, file: string, present: () => readonly string[]): unknown {
+export function toPetstockError(error: unknown, file: string, present: () => readonly string[]): unknown {
   const code = sqliteCodeOf(error);
   if (code === undefined) return error;
   const { message, errcode } = error as Error & { readonly errcode?: unknown };

@@ -85,8 +85,8 @@ test('a list that is read as fast as it comes leaves other requests their turn b
 
 test('a client that stops reading a list is cut off in the end, and its snapshot is let go', async () => {
   const file = temporaryFile();
-  const patience = { headersMs: 60_000, requestMs: 300_000, readMs: 50 };
-  const service = await start({ file, pets: MANY, patience });
+  const timeouts = { headersMs: 60_000, requestMs: 300_000, readMs: 50 };
+  const service = await start({ file, pets: MANY, timeouts });
   const slow = await slowlyReading(service);
   await service.patch('/inventory/1', '{"quantity":1}');
   const database = new DatabaseSync(file);

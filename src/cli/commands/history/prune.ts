@@ -69,7 +69,7 @@ async function removeRuns(
   if (runs.length === 0) return 0;
   await invocation.questions.confirm({
     question: `Remove ${counted(runs.length, 'run')} for good?`,
-    undone: 'Nothing was removed',
+    notDone: 'Nothing was removed',
   });
   const removed = await history.remove(runs);
   const left = runs.length - removed;

@@ -12,7 +12,7 @@ import { targetName } from '../../../shared/target.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { withWayOn } from '../../runs/run-access.ts';
+import { withContinueHint } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import {
   type BulkFlags,
@@ -116,7 +116,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const command = commandOf(file, invocation, given);
   const reading = petstock`${commandOf(file, invocation, { ...given, ignoreColumns: true })}`;
   const stdinIsTaken = file === '-';
-  await withWayOn(command, async () => {
+  await withContinueHint(command, async () => {
     const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;

@@ -100,7 +100,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
     const { differencesView } = await import('../../../output/difference-view.ts');
     const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
     const viewOptions = { left: leftTitle, right: rightTitle, names: await invocation.petNames() };
-    await invocation.results.print(differencesView(found, viewOptions), { sayWhenEmpty: false });
+    await invocation.results.print(differencesView(found, viewOptions), { noteWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;
   const sizes = `${leftSide.name} has ${counted(left.size, 'pet')}, ${rightSide.name} ${counted(right.size, 'pet')}`;

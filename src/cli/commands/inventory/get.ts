@@ -27,7 +27,7 @@ export const defineGet = define({
     const options = await stockViewOptions(invocation);
     const [first] = found;
     if (petIds.length > 1) {
-      await invocation.results.print(inventoryListView([found], options), { sayWhenEmpty: false });
+      await invocation.results.print(inventoryListView([found], options), { noteWhenEmpty: false });
     } else if (first !== undefined) {
       await invocation.results.print(inventoryItemView(first, options));
     }

@@ -4,7 +4,7 @@ import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { withoutWords } from '../../../output/error-text.ts';
 import { formatDuration } from '../../../output/time.ts';
-import type { SeenFacts } from '../../../output/watch-view.ts';
+import type { WatchReading } from '../../../output/watch-view.ts';
 import { Pace } from '../../../rate-limit/pace.ts';
 import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';
@@ -41,7 +41,7 @@ const longestSleep = 5000;
  * service answers.
  * @throws AuthError after a 401, and the reason of an interruption
  */
-export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<SeenFacts> {
+export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
   const watch = new Watch(invocation, options);
   const counts = counterOf(options, lowStockOf(invocation));
   for (;;) {

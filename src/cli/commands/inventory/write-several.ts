@@ -7,7 +7,7 @@ import { petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { withWayOn } from '../../runs/run-access.ts';
+import { withContinueHint } from '../../runs/run-access.ts';
 import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags, sharedWords } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
@@ -29,7 +29,7 @@ export async function writeSeveral(
   const command = ['inventory', verb, ...words, ...given, ...targetWords(invocation.target)];
   const previewCommand = petstock`${command} --dry-run`;
   if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand });
-  await withWayOn(command, async () => {
+  await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
     const petIds = changes.map(({ petId }) => petId);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Column, Row } from '../../../output/view.ts';
-import type { Grant, KeyRecord } from '../../../service/index.ts';
+import type { KeyGrant, KeyRecord } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -104,7 +104,7 @@ async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<re
   return withStorage(invocation, chosen, (storage) => storage.keys(), { readOnly: true });
 }
 
-function grantOf(options: CreateOptions): Grant {
+function grantOf(options: CreateOptions): KeyGrant {
   const limits = limitsOf(options);
   if (limits === undefined && options.plan !== undefined) return options.plan;
   if (limits !== undefined && options.plan === undefined) {

@@ -1,6 +1,6 @@
 import { digestOf } from '../../keys/key.ts';
 import type { Admission, Usage } from '../../limits/admission.ts';
-import { Lane } from '../lane.ts';
+import { RequestBatcher } from '../request-batcher.ts';
 import {
   type Asked,
   decideAll,
@@ -34,7 +34,7 @@ export function postgresKeys(
   onSeen: (seen: Seen) => void,
 ): KeyStorage & { idle(): Promise<void> } {
   const charges = new Charges(connections, onSeen);
-  const admissions = new Lane((asked: readonly Asked[]) => charges.admitAll(asked));
+  const admissions = new RequestBatcher((asked: readonly Asked[]) => charges.admitAll(asked));
   return {
     idle: () => admissions.idle(),
     register: async (key, { plan, limits }, { keepsKnown, origin = null, name = null }) => {

@@ -1,5 +1,5 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
-import { Lane } from '../lane.ts';
+import { RequestBatcher } from '../request-batcher.ts';
 import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
 import { type StockStorage, StorageError } from '../storage.ts';
 import { type Client, type Connections, numbered, type Prepared } from './connections.ts';
@@ -32,10 +32,10 @@ const ALL_MS = 60_000;
  * @param now the time of the database, or a little less: milliseconds since the Unix epoch
  */
 export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {
-  const updates = new Lane((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
-  const finds = new Lane((asked: readonly bigint[]) => findAll(connections, asked));
+  const updates = new RequestBatcher((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
+  const finds = new RequestBatcher((asked: readonly bigint[]) => findAll(connections, asked));
   // One page holds most inventories: read once for all who ask before the reading begins.
-  const firstPages = new Lane<null, string | null>(async (asked) => {
+  const firstPages = new RequestBatcher<null, string | null>(async (asked) => {
     const [page] = await connections.read<Page>(PAGES, [SMALLEST_ID]);
     const text = page !== undefined && page.pets < PAGE ? (page.text ?? '') : null;
     return asked.map(() => text);

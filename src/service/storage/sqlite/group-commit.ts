@@ -1,4 +1,4 @@
-import { Lane } from '../lane.ts';
+import { RequestBatcher } from '../request-batcher.ts';
 import { type Database, guarded, isBusy, patiently, type Statement } from './database.ts';
 
 type Work = () => unknown;
@@ -12,7 +12,7 @@ type Outcome = { readonly result: unknown } | { readonly error: unknown };
  * done again in a transaction of its own: nothing of the one that fails stays. So work must be fit to be done again after it was undone.
  */
 export class GroupCommit {
-  readonly #lane = new Lane<Work, Outcome>((works) => this.#complete(works));
+  readonly #lane = new RequestBatcher<Work, Outcome>((works) => this.#complete(works));
   readonly #begin: Statement;
   readonly #commit: Statement;
 

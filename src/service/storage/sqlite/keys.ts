@@ -1,5 +1,5 @@
 import { digestOf } from '../../keys/key.ts';
-import { Lane } from '../lane.ts';
+import { RequestBatcher } from '../request-batcher.ts';
 import {
   type Asked,
   decideAll,
@@ -24,7 +24,7 @@ export function sqliteKeys(
   commits: GroupCommit,
   now: () => number,
 ): KeyStorage & { idle(): Promise<void> } {
-  const admissions = new Lane((asked: readonly Asked[]) =>
+  const admissions = new RequestBatcher((asked: readonly Asked[]) =>
     commits.run(() => {
       const digests = [...new Set(asked.map(({ digest }) => digest))];
       const rows = digests.flatMap((digest): KeyRow[] => sql(VALID).get(bytesOf(digest)) ?? []);

@@ -28,7 +28,7 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
   readonly writeFile: WriteFile | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
   readonly beganNow: boolean;
-  readonly wayOn: string;
+  readonly continueCommand: string;
 }
 
 /**
@@ -131,7 +131,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   const { dryRun, failedOut } = options;
   let isHandedOver = false;
   const job = {
-    ...{ rows, stock, previewCommand: `${options.wayOn} --dry-run` },
+    ...{ rows, stock, previewCommand: `${options.continueCommand} --dry-run` },
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
     names: names.size > 0 ? names : undefined,

@@ -53,16 +53,16 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     const session = await openChosen(sessions, chosen, run, { ...options, given });
     try {
       const counting = new Counting(session, { stock, isTyped: isTerminal });
-      const wayOn = session.isKept
+      const continueCommand = session.isKept
         ? commandFor([shortOf(session)], { ...flags, codes: undefined }, invocation)
         : commandFor(chosenWords(options), flags, invocation);
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
-      await keepingSession(session, wayOn, async () => {
+      await keepingSession(session, continueCommand, async () => {
         for (let round = 1; ; round += 1) {
           await count(invocation, counting, beganNow && round === 1);
           if (round === 1) await offerTaught(invocation, session, options);
-          const finish = { ...options, petIds, writeFile, failedOut, wayOn, beganNow };
+          const finish = { ...options, petIds, writeFile, failedOut, continueCommand, beganNow };
           const changed = await finishCount(run, counting, finish);
           if (changed.size === 0) break;
           for (const [petId, now] of changed) stock?.set(petId, now);

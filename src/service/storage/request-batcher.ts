@@ -13,7 +13,7 @@ interface Waiting<Asked, Result> {
  * Does in batches all that is asked for in a turn of the event loop, or while the batch before is under way: with many requests at
  * once a transaction or a round trip serves all of them. The order in which they were asked stays.
  */
-export class Lane<Asked, Result> {
+export class RequestBatcher<Asked, Result> {
   #waiting: Waiting<Asked, Result>[] = [];
   #running: Promise<void> | null = null;
 
