@@ -14,9 +14,9 @@ export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
 }
 
 /** In characters. */
-const longestUrl = 100;
+const maxUrl = 100;
 
 /** Returns a URL that a service has chosen for a sentence of ours. */
 export function shownUrl(url: string): string {
-  return url.length > longestUrl ? `${url.slice(0, longestUrl)}…` : url;
+  return url.length > maxUrl ? `${url.slice(0, maxUrl)}…` : url;
 }

@@ -4,7 +4,7 @@ import type { HttpResponse } from './transport.ts';
 const KiB = 1024;
 
 /** The largest answer, in bytes after decoding: more would fill the memory. A list has no bound except for each item. */
-export const mostBytes = {
+export const maxBodyBytes = {
   /** One item, of a list too; the body of an error. */
   item: 1024 * KiB,
   /** Whatever else is held as a whole. */

@@ -6,7 +6,7 @@ import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';
 import type { AttemptOptions } from './attempt.ts';
-import { HeldBytes, mostBytes } from './body.ts';
+import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
 import { Controllers, type ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
@@ -138,7 +138,7 @@ export function createClient(options: ClientOptions): Client {
     call({ method: 'GET', path }, async (answer) => {
       if (!succeeded(answer)) throw await errorOf(answer);
       const name = `GET ${path}`;
-      const text = await answer.text({ most: mostBytes.payload, of: name });
+      const text = await answer.text({ most: maxBodyBytes.payload, of: name });
       return { value: decodeJson(text, { name }), headers: answer.headers };
     });
   const getInventory = (read: ReadOptions, use: (answer: ReceivedResponse) => Promise<void>): Promise<void> =>
@@ -157,7 +157,7 @@ export function createClient(options: ClientOptions): Client {
       return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (answer) => {
         if (!isOk(answer)) throw await errorOf(answer);
         const name = `PATCH ${path}`;
-        return decodeItemOf(await answer.bytes({ most: mostBytes.item, of: name }), { name, experimental: true });
+        return decodeItemOf(await answer.bytes({ most: maxBodyBytes.item, of: name }), { name, experimental: true });
       });
     },
     getPet: (petId) => callJson(`/pets/${petId}`),
@@ -178,7 +178,7 @@ function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, s
 }
 
 async function rawAnswer(answer: ReceivedResponse, of: string): Promise<RawResponse> {
-  const body = await answer.bytes({ most: mostBytes.payload, of });
+  const body = await answer.bytes({ most: maxBodyBytes.payload, of });
   return { ...headOf(answer, body), body };
 }
 
@@ -192,7 +192,7 @@ async function streamedAnswer(
   try {
     for await (const chunk of answer.chunks()) {
       length += chunk.length;
-      if (!succeeded(answer) && length <= mostBytes.item) words.add(chunk);
+      if (!succeeded(answer) && length <= maxBodyBytes.item) words.add(chunk);
       await answer.pauseTimeout(() => give(chunk, answer));
     }
   } catch (error) {
@@ -200,7 +200,7 @@ async function streamedAnswer(
     const where = `The answer broke off after ${length} bytes`;
     throw new UnavailableError(`${where}, so it is not whole: ${error.message}`, { cause: error });
   }
-  return headOf(answer, length <= mostBytes.item ? words.bytes : Buffer.alloc(0));
+  return headOf(answer, length <= maxBodyBytes.item ? words.bytes : Buffer.alloc(0));
 }
 
 function headOf(answer: ReceivedResponse, body: Uint8Array): CheckedHead {

@@ -1,7 +1,7 @@
 import { grouped, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from '../shared/json.ts';
-import { decodeUtf8, mostBytes, tooLong } from './body.ts';
+import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
@@ -32,9 +32,9 @@ export function decodeItems(value: Json, operation: Operation): InventoryItem[] 
 }
 
 /** So many pets without a readable stock are another shape of the answer. */
-const mostUnreadable = 1000;
+const maxUnreadable = 1000;
 /** Of a number that makes no sense, in characters. */
-const longestNumber = 40;
+const maxNumber = 40;
 
 /**
  * The decoder of what the scanner of a list can't read by itself, the same that reads a whole answer; it words what is wrong.
@@ -57,7 +57,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
         const item = readItem(parseJson(text), operation, `item ${index + 1} of `);
         if (!('fault' in item)) return item;
         unreadable += 1;
-        if (onUnreadable === undefined || unreadable > mostUnreadable)
+        if (onUnreadable === undefined || unreadable > maxUnreadable)
           throw unreadableQuantity(item, operation, `item ${index + 1} of `);
         onUnreadable(item);
         return undefined;
@@ -73,7 +73,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       throw nonsense(operation, 'is not an array of inventory items');
     },
     /** @param index how many items are before one that is longer than any item */
-    tooLong: (index: number) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, mostBytes.item),
+    tooLong: (index: number) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, maxBodyBytes.item),
     /** The error for a byte that has no place there. */
     unexpected: invalidAt,
     /** The error for a list that ends before it is closed. */
@@ -122,7 +122,7 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   if (quantity !== undefined && quantity >= safe.min && quantity <= safe.max) {
     return { petId, quantity: Number(quantity), status };
   }
-  const shown = number.length > longestNumber ? `${number.slice(0, longestNumber)}…` : number;
+  const shown = number.length > maxNumber ? `${number.slice(0, maxNumber)}…` : number;
   const nearest = Number(number);
   return { petId, status, number: shown, nearest, fault: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }

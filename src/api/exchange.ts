@@ -6,7 +6,7 @@ import {
   decodedChunks,
   decodeUtf8,
   isPlain,
-  mostBytes,
+  maxBodyBytes,
   requireWithin,
   tooLong,
   wholeBody,
@@ -145,7 +145,7 @@ class Exchange implements ReceivedResponse {
 
   async textOrNothing(): Promise<string> {
     try {
-      return await this.text({ most: mostBytes.item, of: 'a request' });
+      return await this.text({ most: maxBodyBytes.item, of: 'a request' });
     } catch {
       this.#options.interrupted?.throwIfAborted();
       return '';
@@ -171,14 +171,14 @@ class Exchange implements ReceivedResponse {
     // a mistake in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
-    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', mostBytes.headers);
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFault(describe(error), { cause: error, answered });
   }
 }
 
 /** Controllers that are kept: as many as requests are in flight at once, at most. */
-const mostKept = 64;
+const maxKept = 64;
 
 /**
  * Abort signals that are used again: a controller and its signal are a good part of what a small request costs. One is kept only
@@ -194,7 +194,7 @@ export class Controllers {
   giveBack(controller: AbortController): void {
     const { signal } = controller;
     const isClean = !signal.aborted && signal.onabort === null && getEventListeners(signal, 'abort').length === 0;
-    if (isClean && this.#free.length < mostKept) this.#free.push(controller);
+    if (isClean && this.#free.length < maxKept) this.#free.push(controller);
   }
 }
 

@@ -92,7 +92,7 @@ export function describe(error: unknown): string {
 }
 
 /** In characters: a message is a line for a person. */
-const longestMessage = 1000;
+const maxMessage = 1000;
 
 /** Reads an Error body. @returns undefined for anything else: HTML, nothing, half of something */
 export function parseServiceError(text: string, status: number, redact: Redact = same): ServiceError | undefined {
@@ -104,8 +104,8 @@ export function parseServiceError(text: string, status: number, redact: Redact =
     const stated = Number(toInteger(body.status));
     return {
       // Decoded text, and before it is cut: half of a key is no key that could be found.
-      code: redact(code).slice(0, longestMessage),
-      message: redact(message).slice(0, longestMessage),
+      code: redact(code).slice(0, maxMessage),
+      message: redact(message).slice(0, maxMessage),
       status: stated >= 100 && stated <= 599 ? stated : status,
     };
   } catch {

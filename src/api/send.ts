@@ -1,5 +1,5 @@
 import type { Governor } from '../rate-limit/admission.ts';
-import { longestRetryWait, maxRetries, waitBeforeRetry } from '../rate-limit/backoff.ts';
+import { maxRetries, maxRetryWait, waitBeforeRetry } from '../rate-limit/backoff.ts';
 import type { Permit } from '../rate-limit/governor.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
@@ -168,7 +168,7 @@ class Tries {
     const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
     const isAllowed = this.#request.repeatable || error.notCarriedOut;
     this.#retries += 1;
-    if (!isAllowed || this.#retries > retries || retryAfter > longestRetryWait) throw error;
+    if (!isAllowed || this.#retries > retries || retryAfter > maxRetryWait) throw error;
     this.#last = error;
     const { method, url } = this.#request;
     const { origin, pathname } = new URL(url);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as undici from 'undici';
 import type { Dispatcher } from 'undici';
-import { mostBytes } from './body.ts';
+import { maxBodyBytes } from './body.ts';
 import { BodyQueue } from './body-queue.ts';
 import { ConnectingSockets } from './connecting-sockets.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
@@ -20,7 +20,7 @@ export function createUndiciTransport(
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const connecting = new ConnectingSockets();
   // Node's own size of a head would be asked for otherwise.
-  const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: mostBytes.headers };
+  const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxBodyBytes.headers };
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {
       const { Agent, buildConnector } = await load();

@@ -1,5 +1,5 @@
 import { broken } from './fault.ts';
-import { countLineEnds, longestRow } from './text.ts';
+import { countLineEnds, maxRow } from './text.ts';
 
 /** One record of delimited text that is not blank. */
 export interface CsvRecord {
@@ -26,7 +26,7 @@ export class CsvRecords {
 
   /**
    * Yields the records that end in the text so far. The beginning of another is kept, and read again with the next piece;
-   * `longestRow` bounds what that costs.
+   * `maxRow` bounds what that costs.
    * @param piece the next of the text, which doesn't end between CR and LF @param isLast nothing follows
    * @throws BrokenFileError if a record is too long, or a quote is never closed
    */
@@ -47,7 +47,7 @@ export class CsvRecords {
       this.#advance(end, isPlain ? 1 : 1 + countLineEnds(this.#text, this.#at, end));
       yield found;
     }
-    if (this.#text.length - this.#at <= longestRow) return;
+    if (this.#text.length - this.#at <= maxRow) return;
     const { openQuote } = scanRecord(this.#text, this.#at, this.#delimiter ?? ',');
     if (openQuote !== undefined) this.#unclosed(openQuote, 'not closed within a megabyte');
     broken(this.#line, 'the line is longer than a megabyte: this is not a list of changes');

@@ -22,7 +22,7 @@ export interface FileFaults {
   readonly remedy: Remedy | undefined;
 }
 
-const mostKept = 1000;
+const maxKept = 1000;
 
 /** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
 export class FaultList implements FileFaults {
@@ -33,7 +33,7 @@ export class FaultList implements FileFaults {
 
   add({ line, column, message }: FileFault): void {
     this.total += 1;
-    if (this.#kept.length >= mostKept) return;
+    if (this.#kept.length >= maxKept) return;
     this.#kept.push({ line, column: column === undefined ? undefined : quoted(column).slice(1, -1), message });
   }
 

@@ -78,7 +78,7 @@ export interface NamingOptions {
 }
 
 /** Of so many unknown names, the others are of no use. */
-const mostUnknown = 100;
+const maxUnknown = 100;
 
 /** The meaning of the columns of a table, or of the members of JSON objects. */
 export class FieldNames {
@@ -115,7 +115,7 @@ export class FieldNames {
 
   /** Returns why an unknown name can't be there; undefined if it is passed over. */
   faultOf(name: string): string | undefined {
-    if (this.#unknown.size < mostUnknown) this.#unknown.add(name);
+    if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
     const meant = fieldOf(name);
     if (this.#ignoresUnknown && meant !== 'expected' && !mayMeanExpected(name)) return undefined;
     const column = this.#columns.get(meant as RowField);
@@ -169,11 +169,11 @@ export class FieldNames {
   }
 }
 
-const mostNamed = 8;
+const maxNamed = 8;
 
 /** Returns `a`, `a or b`, `a, b or c`; of many the first. */
 function inWords(names: readonly string[]): string {
-  const shown = names.slice(0, mostNamed);
+  const shown = names.slice(0, maxNamed);
   const last = names.length > shown.length ? 'another' : shown.pop();
   return [shown.join(', '), last].filter(Boolean).join(' or ');
 }

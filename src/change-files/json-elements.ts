@@ -1,5 +1,5 @@
 import { broken, type FaultList } from './fault.ts';
-import { countLineEnds, longestRow } from './text.ts';
+import { countLineEnds, maxRow } from './text.ts';
 
 /** One JSON value, as it is written, with its place: the line on which it begins, or its number. */
 export interface JsonElement {
@@ -51,7 +51,7 @@ export class ArrayElements {
     const isOpen = this.#at < this.#text.length;
     if (isLast && isOpen) this.#broken('the file breaks off: what begins here is not closed');
     if (isLast && this.#state !== 'after' && !this.bare) this.#broken('the file breaks off: the list is not closed');
-    if (this.#text.length - this.#at > longestRow) {
+    if (this.#text.length - this.#at > maxRow) {
       this.#broken('what begins here is longer than a megabyte: a bracket or a quote is probably not closed');
     }
   }
@@ -125,7 +125,7 @@ export class JsonLines {
       if (start < line.length) yield { text: line.slice(start).trimEnd(), line: this.#line };
       this.#line += 1;
     }
-    if (this.#text.length > longestRow) broken(this.#line, 'the line is longer than a megabyte');
+    if (this.#text.length > maxRow) broken(this.#line, 'the line is longer than a megabyte');
   }
 }
 

@@ -11,7 +11,7 @@ export type JsonKind = 'array' | 'lines' | 'object';
 type Members = readonly (readonly [name: string, value: Json])[];
 
 /** Of so many unknown names each one is reported once; past them, each time. */
-const mostUnknown = 1000;
+const maxUnknown = 1000;
 
 export class JsonRows {
   readonly #elements: ArrayElements | JsonLines;
@@ -79,7 +79,7 @@ export class JsonRows {
 
   #reportUnknown(name: string, line: number): void {
     if (this.#unknownNames.has(name)) return;
-    if (this.#unknownNames.size < mostUnknown) this.#unknownNames.add(name);
+    if (this.#unknownNames.size < maxUnknown) this.#unknownNames.add(name);
     const message = this.names.faultOf(name);
     if (message !== undefined) this.faults.add({ line, column: name, message });
   }

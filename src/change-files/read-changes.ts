@@ -44,7 +44,7 @@ export class SeenPetLines {
   }
 }
 
-const longestText = 1000;
+const maxText = 1000;
 
 /** The first word of the last row of many lists, in some languages, Russian, Japanese and Chinese among them. */
 const total =
@@ -107,8 +107,8 @@ class ChangeCollector implements RowSink {
     if (text.includes('\0')) {
       return this.#value(row, field, { ok: false, fault: 'there is a NUL character in the text' });
     }
-    if (text.length <= longestText) return text === '' ? undefined : ownCopy(text);
-    const message = `the text has ${text.length} characters: at most ${longestText} are allowed`;
+    if (text.length <= maxText) return text === '' ? undefined : ownCopy(text);
+    const message = `the text has ${text.length} characters: at most ${maxText} are allowed`;
     return this.#value(row, field, { ok: false, fault: message });
   }
 }

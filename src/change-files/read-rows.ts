@@ -2,7 +2,7 @@ import { CsvRows } from './csv-rows.ts';
 import { broken, type FaultList } from './fault.ts';
 import { FieldNames, type NamingOptions, type RawRow } from './field-names.ts';
 import { type JsonKind, JsonRows } from './json-rows.ts';
-import { countLineEnds, longestRow, readPieces } from './text.ts';
+import { countLineEnds, maxRow, readPieces } from './text.ts';
 
 export const changeFormats = ['csv', 'tsv', 'json', 'ndjson'] as const;
 export type ChangeFormat = (typeof changeFormats)[number];
@@ -71,8 +71,8 @@ export async function readRows(
 /** Reports whether the first line that is not blank is there as a whole, which tells how the file is to be read. */
 function showsKind(head: string): boolean {
   const start = head.search(/\S/);
-  if (start !== -1) return head.length > longestRow || /[\r\n]/.test(head.slice(start));
-  return head.length > longestRow ? broken(1, 'the file begins with a megabyte of white space') : false;
+  if (start !== -1) return head.length > maxRow || /[\r\n]/.test(head.slice(start));
+  return head.length > maxRow ? broken(1, 'the file begins with a megabyte of white space') : false;
 }
 
 function createReader(

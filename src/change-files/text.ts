@@ -13,10 +13,10 @@ const signatures = [
   ['\xd0\xcf\x11\xe0', `the file is a workbook (.xls), not text: ${saveAgain}`],
 ] as const;
 const byteOrderMark = '\xef\xbb\xbf';
-const longestSignature = 4;
+const maxSignature = 4;
 
 /** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
-export const longestRow = 1024 * 1024;
+export const maxRow = 1024 * 1024;
 
 /**
  * Reads the text of a file piece by piece, up to its end or to where nothing after can be understood, which is added to the faults.
@@ -63,7 +63,7 @@ async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerat
     held = Buffer.concat([held, chunk]);
     const last = held.findLastIndex((byte) => (byte & 0xc0) !== 0x80 && byte !== lf);
     const end = last === -1 ? held.length : last;
-    if (isFirst && end < longestSignature) continue;
+    if (isFirst && end < maxSignature) continue;
     isFirst = false;
     yield held.subarray(0, end);
     held = held.subarray(end);
@@ -73,7 +73,7 @@ async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerat
 
 /** @throws BrokenFileError if these are the first bytes of something else than text */
 function withoutMark(bytes: Buffer): Buffer {
-  const start = bytes.toString('latin1', 0, longestSignature);
+  const start = bytes.toString('latin1', 0, maxSignature);
   const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
   if (message !== undefined) broken(1, message);
   return start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;

@@ -74,14 +74,14 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
 }
 
 /** More would push the error itself off the screen. */
-const mostLines = 20;
+const maxLines = 20;
 
 /** The first lines, and how many more there are. One more is shown instead of that. */
 function firstOf(lines: readonly string[]): readonly string[] {
-  if (lines.length <= mostLines + 1) return lines;
-  const more = grouped(lines.length - mostLines);
+  if (lines.length <= maxLines + 1) return lines;
+  const more = grouped(lines.length - maxLines);
   const rest = `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`;
-  return [...lines.slice(0, mostLines), rest];
+  return [...lines.slice(0, maxLines), rest];
 }
 
 /** Returns where an error was thrown. Its message may be words of the service: a terminal shows it with a bar in front of each line. */

@@ -29,7 +29,7 @@ interface CodesKeeper extends CodesUse {
 }
 
 /** Faults of the file that are named in a warning. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /**
  * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
@@ -57,8 +57,8 @@ export async function openShopCodes({ config, context, messages }: CodesUse): Pr
       copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
     await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
     const lines = error instanceof UsageError ? error.lines : [];
-    for (const line of lines.slice(0, mostNamed)) await messages.quote(line, { always: true });
-    if (lines.length > mostNamed) await messages.note(`… and ${grouped(lines.length - mostNamed)} more`);
+    for (const line of lines.slice(0, maxNamed)) await messages.quote(line, { always: true });
+    if (lines.length > maxNamed) await messages.note(`… and ${grouped(lines.length - maxNamed)} more`);
     return copy?.codes;
   }
 }

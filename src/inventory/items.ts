@@ -131,11 +131,11 @@ function integerRange(noun: 'quantity' | 'change'): string {
 const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
 const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
 /** A longer text is not repeated, in characters. */
-const longestRepeated = 40;
+const maxRepeated = 40;
 
 function withoutSeparators(text: string, noun: Noun): string {
   const digits = plain(text.replace(/[^\d+-]/g, ''), noun);
-  const meant = digits.length > longestRepeated ? 'that' : digits;
+  const meant = digits.length > maxRepeated ? 'that' : digits;
   // 1.800 is 1800 to one half of the world and 1.8 to the other.
   return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
 }
@@ -159,7 +159,7 @@ function notWhole(text: string, noun: Noun): string | undefined {
   }
   if (separated.test(trimmed)) return withoutSeparators(text, noun);
   const [, whole] = wholeWithDecimals.exec(trimmed) ?? [];
-  if (whole !== undefined && noun !== 'pet id' && text.length <= longestRepeated) {
+  if (whole !== undefined && noun !== 'pet id' && text.length <= maxRepeated) {
     return `${quoted(text)} is not a ${noun}: write ${plain(whole, noun)}, without decimals`;
   }
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;

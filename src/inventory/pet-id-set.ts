@@ -3,7 +3,7 @@ import { type ColumnBatches, filled, type ItemColumns, splitPetId } from './item
 /** Some pets. A Set of bigint is one. */
 export type PetIds = Pick<ReadonlySet<bigint>, 'has' | 'size'> & Iterable<bigint>;
 
-const leastCapacity = 16;
+const minCapacity = 16;
 
 /**
  * A set of pet ids that knows the place of each, without an object for any of them: about 25 bytes an id in place of 70. An id
@@ -12,10 +12,10 @@ const leastCapacity = 16;
 export class PetIdSet implements PetIds {
   /** How many there are; the place of the next. */
   size = 0;
-  #heads = new Float64Array(leastCapacity);
-  #tails = new Int32Array(leastCapacity);
+  #heads = new Float64Array(minCapacity);
+  #tails = new Int32Array(minCapacity);
   /** Places plus 1, by hash; 0 is free. A power of two, of which at most half are taken. */
-  #slots = new Int32Array(2 * leastCapacity);
+  #slots = new Int32Array(2 * minCapacity);
 
   constructor(petIds: Iterable<bigint> = []) {
     for (const petId of petIds) this.add(petId);

@@ -137,7 +137,7 @@ export function unknownLines(unknowns: ReadonlyMap<string, number>, paint: Paint
 
 /** As `unknownLines`, without the title. What is too long for one line is broken between words, and keeps its units in the last. */
 export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
-  const shown = [...unknowns].slice(0, mostShown);
+  const shown = [...unknowns].slice(0, maxShown);
   const room = Math.max(8, width - 12);
   const names = shown.map(([code, units]) => {
     const lines = wrap(singleLine(code), room);
@@ -156,7 +156,7 @@ export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint,
   ];
 }
 
-const mostShown = 50;
+const maxShown = 50;
 
 export function nameOf(what: Counted): string {
   return typeof what === 'bigint' ? `${what}` : singleLine(what);

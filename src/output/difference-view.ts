@@ -93,10 +93,10 @@ function tableColumns(left: string, right: string): readonly Column[] {
 /** Returns the name of a side; of a long path its end, which says more. */
 function sideTitle(name: string): string {
   const title = singleLine(name);
-  return title.length <= longestTitle ? title : `…${title.slice(1 - longestTitle)}`;
+  return title.length <= maxTitle ? title : `…${title.slice(1 - maxTitle)}`;
 }
 
-const longestTitle = 16;
+const maxTitle = 16;
 
 function changeCell(value: Scalar, _row: Row, paint: Paint): string {
   return paint[differenceStyles[value as Difference['change']]](`${value}`);

@@ -40,7 +40,7 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
 }
 
 /** In code units: a longer quote is not looked for within a sentence. */
-const longestQuote = 200;
+const maxQuote = 200;
 
 /** Returns the message without the words of the service, and these by themselves. */
 export function withoutWords({ message, serviceError }: Pick<PrintedError, 'message' | 'serviceError'>) {
@@ -63,7 +63,7 @@ function beginningsOf(text: string): string[] {
 /** Returns how a message may spell words of the service: with a capital, or as JSON does. */
 function spellingsOf(said: string): string[] {
   const plain = singleLine(said).trim();
-  const escaped = JSON.stringify(said.slice(0, longestQuote)).slice(1, -1);
+  const escaped = JSON.stringify(said.slice(0, maxQuote)).slice(1, -1);
   return [plain, plain.charAt(0).toUpperCase() + plain.slice(1), escaped];
 }
 

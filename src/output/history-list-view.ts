@@ -98,12 +98,12 @@ async function* tableRows(
 }
 
 /** A run of more rows is told by its units: all of its rows would have to be read. */
-const mostRead = 1000;
+const maxRead = 1000;
 
 /** Returns what a run has changed, with the reference that all of its rows have: of one pet before and after, of several what came and what went. */
 async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');
-  if (run.changes > mostRead) {
+  if (run.changes > maxRead) {
     return { change: writtenRows(run) === run.changes ? `${pets}: ${unitsText(run)}` : pets, ref: null, name: null };
   }
   let [first, added, removed]: [RecordedRow | undefined, bigint, bigint] = [undefined, 0n, 0n];

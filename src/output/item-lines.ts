@@ -11,7 +11,7 @@ export interface ItemLineFormat {
 }
 
 /** Pieces that were given away and may be in use, beside the one that is filled: one is being written, and JSON holds one back. */
-const mostInUse = 2;
+const maxInUse = 2;
 
 /** Returns items as bytes of whole lines, in large pieces. Each is overwritten once two more have been taken and the next is asked for. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<Uint8Array> {
@@ -76,7 +76,7 @@ class ItemLines {
   *rest(): Generator<Uint8Array> {
     const { bytes, length } = this.#piece;
     if (length === 0) return;
-    const spare = this.#given.length < mostInUse ? undefined : this.#given.shift();
+    const spare = this.#given.length < maxInUse ? undefined : this.#given.shift();
     this.#given.push(this.#piece);
     this.#piece = spare ?? new Piece();
     this.#piece.length = 0;

@@ -88,7 +88,7 @@ function total(lanes: readonly TableColumn[], gap: number): number {
 const wideText = 30;
 
 /** Text that is cut to fewer columns than this says nothing. */
-const leastText = 10;
+const minText = 10;
 
 /** The steps of giving way: how wide columns may be by how soon they yield. */
 function* steps(lanes: readonly TableColumn[], width: number) {
@@ -97,7 +97,7 @@ function* steps(lanes: readonly TableColumn[], width: number) {
   for (let cap = width; levels.length > 0 && cap >= wideText; cap -= 1) yield { caps: caps.set(0, cap), gap: 2 };
   for (let left = levels; left.length > 0; left = left.slice(1)) {
     for (const level of levels) caps.set(level, left.includes(level) ? width : 0);
-    const least = left.length === 1 ? narrowest : leastText;
+    const least = left.length === 1 ? narrowest : minText;
     for (const level of left) {
       for (let cap = width; cap >= least; cap -= 1) yield { caps: caps.set(level, cap), gap: 2 };
     }
@@ -112,7 +112,7 @@ function* steps(lanes: readonly TableColumn[], width: number) {
 export function isCramped({ lanes, overflows }: Layout): boolean {
   return (
     overflows ||
-    lanes.some(({ right, yields, width = 0, widest }) => !right && yields === 0 && width < Math.min(widest, leastText))
+    lanes.some(({ right, yields, width = 0, widest }) => !right && yields === 0 && width < Math.min(widest, minText))
   );
 }
 

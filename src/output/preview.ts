@@ -24,7 +24,7 @@ export interface PreviewOptions {
 
 export const previewedRows = 20;
 /** At most so many of them because they deserve a look. */
-const mostNotable = 10;
+const maxNotable = 10;
 
 /**
  * A plan for a person who is about to say yes, line by line: `42   7 → 12  (+5)` for each row that is written, conflicts
@@ -61,7 +61,7 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   const isNotable = ({ result, after }: BulkRow) => result !== 'planned' || (after !== undefined && after <= 0);
   const notable = rows.filter(isNotable);
   const ordinary = rows.filter((row) => !isNotable(row));
-  const some = notable.slice(0, Math.max(mostNotable, previewedRows - ordinary.length));
+  const some = notable.slice(0, Math.max(maxNotable, previewedRows - ordinary.length));
   const picked = new Set([...some, ...ordinary.slice(0, previewedRows - some.length)]);
   return rows.filter((row) => picked.has(row));
 }

@@ -54,13 +54,13 @@ function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }
 export const same = (text: string): string => text;
 
 /** In code units. Few characters have more; more marks on one letter can't be shown. */
-const longestCharacter = 16;
+const maxCharacter = 16;
 
 /** Returns the text cut to little more than `width` columns, so that it still does not fit if the whole did not. */
 export function shortened(text: string, width: number): string {
   // At least a word: the remark of a sold pet depends on its status.
   const room = Math.max(width + 2, 12);
-  const most = room * longestCharacter;
+  const most = room * maxCharacter;
   // Not half of a character of two code units.
   const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;
   return truncate(head, room);

@@ -11,11 +11,11 @@ const wipeAbove = '\x1b[A\x1b[K';
  * @param columns of the terminal as of now; terminals break a line anew that has become too long
  */
 export function wipeDrawn(drawn: number, columns: number): string {
-  const rows = Math.min(mostRows, Math.max(1, Math.ceil(drawn / Math.max(1, columns))));
+  const rows = Math.min(maxRows, Math.max(1, Math.ceil(drawn / Math.max(1, columns))));
   return wipeLine + wipeAbove.repeat(rows - 1);
 }
 
-const mostRows = 9;
+const maxRows = 9;
 
 /**
  * The room for a line that is drawn again and again in its place: a row, of which Ctrl-C takes two columns for the `^C` that it

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Deadline } from '../shared/clock.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
-import { longestGateWait } from './backoff.ts';
+import { maxGateWait } from './backoff.ts';
 import type { GovernorOptions } from './governor.ts';
 import { type KeyState, processOf } from './key-state.ts';
 import { closesGate } from './observation.ts';
@@ -11,7 +11,7 @@ import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 /** After this many 429s in a row, of all processes and those of one burst counted once, no command waits any longer. */
 const maxEpisodes = 3;
 /** A sleep is cut into slices: a clock may be stepped, and another process may learn something. */
-const longestSlice = 15_000;
+const maxSlice = 15_000;
 /** How often to look whether another process has had the answer that we wait for, in milliseconds. */
 const poll = { first: 5, longest: 250 };
 /** How long the requests of other processes may hold us up before that counts as a wait and is said. */
@@ -71,7 +71,7 @@ export class AdmissionWaiter {
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
-      if (decision.retryAt !== undefined) await this.#waitUntil(decision.retryAt, longestSlice, current, signal);
+      if (decision.retryAt !== undefined) await this.#waitUntil(decision.retryAt, maxSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#waitForCompletion(pause, current, signal);
       current = (await limits.read?.(scope)) ?? limits.peek(scope);
@@ -85,7 +85,7 @@ export class AdmissionWaiter {
     const total = maxWaitFor === 'wait' ? wait : this.#waited + wait;
     const retryAfterSeconds = Math.ceil(wait / 1000);
     const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
-    if (isDown && (total > maxWait || wait > longestGateWait)) {
+    if (isDown && (total > maxWait || wait > maxGateWait)) {
       const message = `The service is unavailable, and is not called again for ${retryAfterSeconds} s`;
       throw new UnavailableError(message, { retryAfterSeconds });
     }
@@ -149,8 +149,8 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
 }
 
 /** How long a record may wait for others, in milliseconds, or ten times as long as it takes to write one. */
-const leastDelay = 100;
-const mostDelay = 250;
+const minDelay = 100;
+const maxDelay = 250;
 
 /**
  * Records on their way to the store, in their order, one transaction at a time. Those that can wait go with the next
@@ -165,7 +165,7 @@ export class RecordBuffer {
   #gates = 0;
   #last: Promise<unknown> = Promise.resolve();
   #deadline: Deadline | undefined;
-  #delay = leastDelay;
+  #delay = minDelay;
 
   constructor(options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>) {
     this.#options = options;
@@ -207,7 +207,7 @@ export class RecordBuffer {
     const began = clock.monotonic();
     const state = await limits.fold(scope, [...this.#records, ...more]);
     this.writes += 1;
-    this.#delay = Math.min(Math.max(leastDelay, 10 * (clock.monotonic() - began)), mostDelay);
+    this.#delay = Math.min(Math.max(minDelay, 10 * (clock.monotonic() - began)), maxDelay);
     this.#records.splice(0, buffered);
     this.#gates = this.#records.filter(closesGate).length;
     return state;

@@ -10,7 +10,7 @@ import {
   type ResponseHead,
   type SeenRateLimit,
 } from './governor.ts';
-import { isSameBoot, type KeyState, longestGate, ownerOf, serviceTime } from './key-state.ts';
+import { isSameBoot, type KeyState, maxGateMs, ownerOf, serviceTime } from './key-state.ts';
 import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
 import type { EndRecord, LimitRecord, ResponseRecord } from './records.ts';
 import type { AdmissionRequest } from './rules.ts';
@@ -153,7 +153,7 @@ export class Governor {
         const persisted = this.#end(record);
         this.#tell(record);
         const { retryAfter } = record;
-        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, longestGate), persisted };
+        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, maxGateMs), persisted };
       },
       forfeit: () => this.#end({ type: 'lost', id }),
       release: () => this.#end({ type: 'unsent', id }),
@@ -196,10 +196,10 @@ export class Governor {
   }
 
   #checkBelievable({ wall, retryAfter = 0 }: ResponseRecord): void {
-    if (retryAfter <= longestGate || this.#hasWarned) return;
+    if (retryAfter <= maxGateMs || this.#hasWarned) return;
     this.#hasWarned = true;
     const year = new Date(wall + retryAfter).getUTCFullYear();
-    const days = longestGate / 86_400_000;
+    const days = maxGateMs / 86_400_000;
     this.#options.onUnbelievable?.(
       `The service asked to wait until the year ${year}. petstock waits at most ${days} days; \`petstock limits clear\` forgets it.`,
     );

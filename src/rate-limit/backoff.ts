@@ -23,10 +23,10 @@ export function withJitter(wait: number, random: number): number {
 export const maxRetries = 4;
 
 /** A service that asks for more than this, in milliseconds, is down for longer than a command waits for it. */
-export const longestRetryWait = 60_000;
+export const maxRetryWait = 60_000;
 
 /** The same for a gate, which has its jitter in it. */
-export const longestGateWait = longestRetryWait * 1.1;
+export const maxGateWait = maxRetryWait * 1.1;
 
 /**
  * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s.

@@ -7,7 +7,7 @@ import {
   type InFlight,
   isSameBoot,
   type KeyState,
-  longestGate,
+  maxGateMs,
   serviceTime,
   type WindowKind,
   windowKinds,
@@ -20,9 +20,9 @@ import { countDown, foreignRate, observe, resetJitter, type Window } from './win
 /** The wait after a 429 without a time of its own. */
 const standardWait = 60_000;
 /** A window whose end is farther away is that of a day. */
-const longestMinute = 62_000;
+const maxMinute = 62_000;
 /** One whose end is farther away than any gate's is not believed. */
-const longestWindow = longestGate;
+const maxWindow = maxGateMs;
 
 /** Two boots that lie closer together than this, in milliseconds, are one: no machine restarts as fast. */
 const sameClocks = 1000;
@@ -135,18 +135,18 @@ function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolea
   const { minute } = state.windows;
   const now = serviceTime(state, at);
   if (minute === undefined || reset === undefined || now === undefined) return false;
-  return reset > minute.reset + resetJitter && reset - now <= longestMinute;
+  return reset > minute.reset + resetJitter && reset - now <= maxMinute;
 }
 
 /** Takes the headers in. The window that they don't name is counted down, or, if it has ended, forgotten. */
 function updateWindows(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;
   const now = serviceTime(state, at) ?? wall;
-  if (limit === undefined || remaining === undefined || reset === undefined || reset - now > longestWindow) {
+  if (limit === undefined || remaining === undefined || reset === undefined || reset - now > maxWindow) {
     countAll(state);
     return;
   }
-  const shown = reset - now > longestMinute ? 'day' : 'minute';
+  const shown = reset - now > maxMinute ? 'day' : 'minute';
   const sentAt = sentAtOf(request);
   const meanwhile = request ? state.over - request.overBefore - 1 : state.over;
   const isFlipped = windowKinds.some((kind) => kind !== shown && (state.windows[kind]?.toldAt ?? sentAt) > sentAt);
@@ -183,7 +183,7 @@ function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: numb
   const { at, wall, retryAfter, reset, random = 0 } = record;
   if (state.episodes === 0 || sentAt >= state.gate.at) state.episodes += 1;
   const now = Math.min(record.date ?? Number.POSITIVE_INFINITY, serviceTime(state, at) ?? wall);
-  const untilReset = reset === undefined || reset <= now || reset - now > longestWindow ? undefined : reset - now;
+  const untilReset = reset === undefined || reset <= now || reset - now > maxWindow ? undefined : reset - now;
   const length = waitAfterRefusal(retryAfter ?? untilReset ?? standardWait, state.episodes, random);
   raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }

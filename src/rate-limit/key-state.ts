@@ -30,7 +30,7 @@ export interface Gate {
 }
 
 /** No gate is believed for longer, in milliseconds: a figure that makes no sense must not close a key for years. */
-export const longestGate = 32 * 86_400_000;
+export const maxGateMs = 32 * 86_400_000;
 
 /** By how far its end is away; a limit of 1,000 may be either. */
 export const windowKinds = ['minute', 'day'] as const;
@@ -137,17 +137,17 @@ export function decodeState(json: string): KeyState {
 }
 
 /** The farthest that a `Date` can be from 1970, in milliseconds. */
-const longestTime = 8.64e15;
+const maxTime = 8.64e15;
 
 /** Reports whether an object has all of these numbers, and none that can't be a time. */
 function areNumbers<Name extends string>(facts: Readonly<Record<Name, unknown>>, ...names: readonly Name[]): boolean {
-  return names.every((name) => typeof facts[name] === 'number' && Math.abs(facts[name]) <= longestTime);
+  return names.every((name) => typeof facts[name] === 'number' && Math.abs(facts[name]) <= maxTime);
 }
 
 /** A gate cut to what is believed. */
 export function believable(gate: Gate): Gate {
-  const excess = gate.length - longestGate;
-  return excess <= 0 ? gate : { ...gate, at: gate.at - excess, wall: gate.wall - excess, length: longestGate };
+  const excess = gate.length - maxGateMs;
+  return excess <= 0 ? gate : { ...gate, at: gate.at - excess, wall: gate.wall - excess, length: maxGateMs };
 }
 
 /** Forgets what the service said of the key. Requests in flight stay counted. */

@@ -22,14 +22,14 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
 }
 
 /** Our own clock may be off by any amount, so it counts only if nothing better does, or against a single `Date`. */
-const mostOff = 86_400_000;
+const maxClockError = 86_400_000;
 
 /** Returns the time by each clock that may be right: a single `Date` may be wrong, so it never shortens a wait. */
 function clocksOf({ date, wall, serviceTime }: ObservationContext): readonly number[] {
   const known = serviceTime();
   if (date === undefined) return [known ?? wall];
   if (known !== undefined) return [date, known];
-  return Math.abs(date - wall) <= mostOff ? [date, wall] : [date];
+  return Math.abs(date - wall) <= maxClockError ? [date, wall] : [date];
 }
 
 /** Reports whether a record closes the gate: an answer of 429 always, one of 502, 503 or 504 if it says for how long. */
@@ -65,7 +65,7 @@ function digits(value: string | readonly string[] | undefined, form = /^\d{1,19}
 }
 
 /** Milliseconds that an unreadable Retry-After asks for at least. */
-const leastUnreadable = 60_000;
+const minUnreadable = 60_000;
 
 /**
  * Reads Retry-After: whole seconds, or one of the three HTTP-dates. Anything else, and a date that has passed, is taken for
@@ -104,7 +104,7 @@ function longestReading(value: string, now: number): number {
   const dates = value.includes(':') ? [Date.parse(value), Date.parse(`${value} UTC`)].filter(Number.isFinite) : [];
   // Digits of a date are no seconds.
   const waits = dates.length > 0 ? dates.map((date) => date - now) : secondsIn(value).map(secondsOf);
-  return Math.max(leastUnreadable, ...waits);
+  return Math.max(minUnreadable, ...waits);
 }
 
 /** Returns each number by itself, each time of a stopwatch, and the sum of all numbers with a unit. */

@@ -14,7 +14,7 @@ const dayOfPlan: ReadonlyMap<number, number> = new Map([
   [300, 10_000],
   [1000, 100_000],
 ]);
-const mostDoublings = 6;
+const maxDoublings = 6;
 /** After so many looks that were answered, the time between two is halved again. */
 const looksToRecover = 10;
 
@@ -56,7 +56,7 @@ export class Pace {
 
   /** A look was refused with a 429. */
   refused(): void {
-    this.#doublings = Math.min(mostDoublings, this.#doublings + 1);
+    this.#doublings = Math.min(maxDoublings, this.#doublings + 1);
     this.#good = 0;
   }
 

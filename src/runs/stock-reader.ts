@@ -18,7 +18,7 @@ type Read = Pick<ReadOptions, 'permit' | 'beforeRetry'>;
 /** Pauses before an older stock than the one written last is read again, in milliseconds. */
 const pauses = [500, 1000, 2000, 4000];
 /** Of more pets than this the recent writes are asked for without their ids. */
-const mostAsked = 50;
+const maxPetsAsked = 50;
 
 /** An older stock. `isPossible`: it may also be the newest, by a write of unknown outcome. */
 type OlderStock = OutdatedStock & { readonly isPossible: boolean };
@@ -99,7 +99,7 @@ export class StockReader {
     seen?: PetsBeforeRead,
   ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
     const { clock, state, serviceName, target } = this.#site;
-    const asked = petIds.size > mostAsked ? undefined : [...petIds];
+    const asked = petIds.size > maxPetsAsked ? undefined : [...petIds];
     const giving = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
     const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
     const readAt = clock.monotonic();

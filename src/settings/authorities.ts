@@ -8,7 +8,7 @@ import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 /** All authorities of a system are a tenth of it. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
  * The certificates in a file of `ca-file`, in PEM.
@@ -51,7 +51,7 @@ function extraAuthorities(env: Environment): string[] {
 
 function trustedText(file: string): string {
   try {
-    const text = readTrustedFile(file, mostBytes);
+    const text = readTrustedFile(file, maxBodyBytes);
     if (text === undefined) throw unusable(file, 'there is no such file');
     return text;
   } catch (error) {
@@ -64,7 +64,7 @@ function trustedText(file: string): string {
 function textOf(file: string): string {
   const stats = statSync(file);
   // Reading a pipe would wait, and no Ctrl-C would help.
-  return stats.isFile() && stats.size <= mostBytes ? readFileSync(file, 'latin1') : '';
+  return stats.isFile() && stats.size <= maxBodyBytes ? readFileSync(file, 'latin1') : '';
 }
 
 const hint = "petstock config set ca-file '<file>'";

@@ -66,7 +66,7 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
       });
     },
     deadline: (ms, onPassed) => {
-      const timer = setTimeout(onPassed, Math.min(ms, longestTimer));
+      const timer = setTimeout(onPassed, Math.min(ms, maxTimer));
       return { clear: () => clearTimeout(timer), unref: () => void timer.unref() };
     },
     turn: () => {
@@ -80,7 +80,7 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
 }
 
 /** A longer one would overflow into 1 ms. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimer = 2 ** 31 - 1;
 
 function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
   try {

@@ -210,7 +210,7 @@ export class ChangesFound extends PetstockError {
 }
 
 /** In characters: what the service says stands within a sentence. */
-const longestQuote = 200;
+const maxQuote = 200;
 
 /** Returns why a request failed, as a clause: `the service answered 503 ("down for maintenance")`. */
 export function failureText(error: unknown): string {
@@ -219,7 +219,7 @@ export function failureText(error: unknown): string {
   if (status === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
   const words = serviceError?.message ?? '';
   if (words === '') return `the service answered ${status}`;
-  const quote = words.length > longestQuote ? `${words.slice(0, longestQuote)}…` : words;
+  const quote = words.length > maxQuote ? `${words.slice(0, maxQuote)}…` : words;
   return `the service answered ${status} (${JSON.stringify(quote)})`;
 }
 

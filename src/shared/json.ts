@@ -19,7 +19,7 @@ interface JsonBounds {
 }
 
 /** More makes no sense in one answer. */
-const mostOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
+const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {
   constructor(
@@ -37,7 +37,7 @@ export class TooManyValues extends Error {}
  * forty times the bytes of a long text.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
-export function parseJson(text: string, most = mostOfAnswer): Json {
+export function parseJson(text: string, most = maxOfAnswer): Json {
   try {
     return new Reader(text, most).whole();
   } catch (error) {

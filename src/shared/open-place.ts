@@ -45,7 +45,7 @@ interface Folder extends Pick<Place, 'close'> {
 }
 
 /** A path that leads in a circle is a fault that the system finds. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 /**
  * Follows a path to where its file is or would be. Each part is looked for in the folder before it, which is open, so that a link
@@ -61,7 +61,7 @@ export function openPlace(path: string): Place {
   let folder = root;
   const names = partsOf(resolve(path));
   try {
-    for (let links = 0; links < mostLinks; ) {
+    for (let links = 0; links < maxLinks; ) {
       const name = names.shift() ?? '.';
       const at = `${folder.at}/${name}`;
       const stats = lstatSync(at, { throwIfNoEntry: false });

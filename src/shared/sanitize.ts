@@ -38,7 +38,7 @@ export function isBlank(text: string): boolean {
 }
 
 /** In characters. */
-const longestName = 100;
+const maxName = 100;
 /**
  * Returns a name of a run, a machine or a user for a sentence of ours: at most 100 characters, what no name has as `�`. A name of a pet
  * is never changed: if it is not plain it stands last, behind a bar.
@@ -47,8 +47,8 @@ export function plainName(text: string): string {
   // What names don't have. Without a colon, or a letter that looks like one, no name is the label of a message. It takes 5 M instructions to make.
   const notInNames =
     /[^\p{L}\p{M}\p{N}\p{Pd}\p{Pi}\p{Pf}\p{Sc}\p{Extended_Pictographic} ._@'"\u201a\u201e\u2026()/\\&,+#~?!%*\xb0\xb7\xd7\u2192\u200d]|[\u02d0\u02d1\u0903\u0983\u0a83\u0b03\u0c03\u0c83\u0d03\ua4fd]/gu;
-  const name = singleLine(text.slice(0, 2 * longestName + 1)).replace(notInNames, '\ufffd');
-  return name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+  const name = singleLine(text.slice(0, 2 * maxName + 1)).replace(notInNames, '\ufffd');
+  return name.length > maxName ? `${name.slice(0, maxName - 1)}…` : name;
 }
 
 /** Reports whether a text can be nothing but a name. */

@@ -11,7 +11,7 @@ export const recentFor = 15_000;
 /** Rows that are asked for at a time. */
 const page = 500;
 /** Of another start of the machine so many rows are read at most. */
-const mostForeign = 10_000;
+const maxForeign = 10_000;
 
 /** Up to this number writes of other starts of the machine have been known to this one for longer than they are recent. */
 const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS seen
@@ -62,7 +62,7 @@ export function* recentOfService(
     const older = rows.findIndex(({ is_recent }) => Number(is_recent) === 0);
     found.push(...(older < 0 ? rows : rows.slice(0, older)));
     last = rows.at(-1);
-    const isEnough = last?.boot !== at.boot && found.length >= mostForeign;
+    const isEnough = last?.boot !== at.boot && found.length >= maxForeign;
     if (older >= 0 || rows.length < page || isEnough) return recentWritesIn(at, found);
   }
 }

@@ -102,10 +102,10 @@ export function number(value: Row[string] | undefined): number | undefined {
 /** Returns a time in milliseconds since the Unix epoch, or the nearest that a `Date` can be: another process can have stored any number. */
 export function time(value: Row[string] | undefined): number | undefined {
   const ms = number(value);
-  return ms === undefined ? undefined : Math.min(Math.max(ms || 0, -longestTime), longestTime);
+  return ms === undefined ? undefined : Math.min(Math.max(ms || 0, -maxTime), maxTime);
 }
 
-const longestTime = 8.64e15;
+const maxTime = 8.64e15;
 
 export function flag(value: Row[string] | undefined): boolean | undefined {
   if (value === null || value === undefined) return undefined;

@@ -15,8 +15,8 @@ import { statement } from './statements.ts';
 import type { PetLock } from './stored-pets.ts';
 
 /** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
-const leastWait = 50;
-const mostWait = 1000;
+const minWait = 50;
+const maxWait = 1000;
 const maxWaiting = 1024;
 
 /** What is written with the outcomes. */
@@ -37,7 +37,7 @@ export class RunLog {
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
   readonly #notes: LeavingNotes;
-  #maxWait = leastWait;
+  #maxWait = minWait;
   #deadline: Deadline | undefined;
   /** The last write: one at a time, so that nothing is written twice. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -281,7 +281,7 @@ export class RunLog {
       try {
         return await work();
       } finally {
-        this.#maxWait = Math.min(Math.max(leastWait, 10 * (clock.monotonic() - began)), mostWait);
+        this.#maxWait = Math.min(Math.max(minWait, 10 * (clock.monotonic() - began)), maxWait);
       }
     });
     this.#writing = turn.catch(() => {});

@@ -4,7 +4,7 @@
  */
 const span = { least: 100, preparations: 10, most: 2000 };
 /** Twice as many rows gain nothing: what a transaction and a sync of the disk cost is a small part by then. Half as many take 5 % longer. */
-const mostRows = 512;
+const maxRows = 512;
 
 /**
  * How many rows are admitted, leased and written down together. Each group is one transaction and one sync of the disk, so a
@@ -46,7 +46,7 @@ export class GroupSize {
   next(now: number): number {
     const elapsed = this.#since === undefined ? 0 : now - this.#since;
     const wanted = elapsed > 0 ? Math.round((this.#sent * this.#span) / elapsed) : this.#size;
-    this.#size = Math.max(this.#least, Math.min(wanted, this.#size * 4, mostRows));
+    this.#size = Math.max(this.#least, Math.min(wanted, this.#size * 4, maxRows));
     this.#since = now;
     this.#sent = 0;
     return this.#size;

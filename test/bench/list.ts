@@ -27,7 +27,7 @@ const formats: Readonly<Record<string, readonly [string, expected.Expected]>> = 
   'petstock, ndjson': ['-o ndjson', expected.everything],
   'petstock, json': ['-o json', expected.everything],
   'petstock, long table': ['-o table', expected.everything],
-  [names.filtered]: [`-o tsv --status available --min-quantity ${expected.leastQuantity}`, expected.filtered],
+  [names.filtered]: [`-o tsv --status available --min-quantity ${expected.minQuantity}`, expected.filtered],
   'petstock, tsv, two fields': ['-o tsv --fields quantity,petId', expected.fields],
 };
 const reduced: typeof formats = {

@@ -7,7 +7,7 @@ import {
   forget,
   isSameBoot,
   type KeyState,
-  longestGate,
+  maxGateMs,
   serviceTime,
 } from '../../src/rate-limit/key-state.ts';
 import type { LimitRecord, ResponseRecord } from '../../src/rate-limit/records.ts';
@@ -134,7 +134,7 @@ test.each<[string, LimitRecord[], object]>([
   [
     'a 429 that asks for more than 32 days closes the gate for 32 days',
     [intents('a'), refusal('a', 100, { retryAfter: 1e13, random: 0.9 })],
-    { gate: { at: 100 + longestGate, wall: now + 100 + longestGate, length: longestGate, reason: 'refused' } },
+    { gate: { at: 100 + maxGateMs, wall: now + 100 + maxGateMs, length: maxGateMs, reason: 'refused' } },
   ],
   ['an answer after the gate ends the episodes', [...refused, ...asked('b', 5300)], { episodes: 0, halfOpen: false }],
   [
@@ -149,7 +149,7 @@ test.each<[string, LimitRecord[], object]>([
   ['a 504 does so too', [...sent, down('a', 300, { status: 504 })], held(5300, 5000)],
   ['a 503 that asks for no time does not', [...sent, down('a', 300, { retryAfter: 0 })], { gate: { at: 0 } }],
   ['a 500 does not', [...sent, down('a', 300, { status: 500 })], { gate: { at: 0 } }],
-  ['a 503 is cut to 32 days', [...sent, down('a', 300, { retryAfter: 1e13 })], held(300 + longestGate, longestGate)],
+  ['a 503 is cut to 32 days', [...sent, down('a', 300, { retryAfter: 1e13 })], held(300 + maxGateMs, maxGateMs)],
   [
     'a 503 is no episode, and one request goes after it',
     [...sent, down('a', 300), intents('b c', 5300)],
@@ -304,7 +304,7 @@ describe('a state as JSON', () => {
 
   test('of an earlier version may have a gate of centuries', () => {
     const gate = { at: 5e12 + 100, wall: now + 5e12, length: 5e12, reason: 'refused' as const };
-    const read = { at: 100 + longestGate, wall: now + longestGate, length: longestGate };
+    const read = { at: 100 + maxGateMs, wall: now + maxGateMs, length: maxGateMs };
     expect(decodeState(encodeState({ ...rich, gate })).gate).toMatchObject(read);
   });
 });

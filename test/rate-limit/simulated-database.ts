@@ -12,7 +12,7 @@ import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';
 
 /** A client that says nothing inside a transaction is ended after so long, in milliseconds: petstock sets it so. */
-const longestIdle = 2000;
+const maxIdle = 2000;
 
 /** For what the tests themselves ask of it, in milliseconds. */
 const longest = 60_000;
@@ -142,7 +142,7 @@ export class Simulation {
       } finally {
         if (/^(COMMIT|ROLLBACK)$/.test(statements.at(-1)?.sql ?? '')) this.#unlock(session);
         else if (this.#transaction?.session === session) {
-          stillHere = timeline.schedule(timeline.passed + longestIdle, () => this.#hangUp(session));
+          stillHere = timeline.schedule(timeline.passed + maxIdle, () => this.#hangUp(session));
         }
         if (trip > 0) await clock.sleep(trip / 2);
       }

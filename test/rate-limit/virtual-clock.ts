@@ -19,8 +19,8 @@ interface Event {
   readonly run: () => void;
 }
 
-/** @param mostEvents after so many something runs in a circle */
-export function createTimeline(mostEvents = 1_000_000): Timeline {
+/** @param maxEvents after so many something runs in a circle */
+export function createTimeline(maxEvents = 1_000_000): Timeline {
   const events: Event[] = [];
   let passed = 0;
   let runs = 0;
@@ -37,7 +37,7 @@ export function createTimeline(mostEvents = 1_000_000): Timeline {
     if (isStanding) return;
     const next = events.pop();
     runs += 1;
-    if (next === undefined || runs > mostEvents) {
+    if (next === undefined || runs > maxEvents) {
       isRunning = false;
       return stall(new Error(next === undefined ? 'nothing more will happen' : `still busy after ${passed / 1000} s`));
     }

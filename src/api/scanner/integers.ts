@@ -4,7 +4,7 @@ import { byte, isDigit, isExponent, unread } from './bytes.ts';
 /** So many digits always fit a 32-bit integer, in which the machine counts fastest; it is what a tail has, too. */
 const fewDigits = 9;
 /** A quantity of more digits is no safe integer. */
-const mostQuantityDigits = 16;
+const maxQuantityDigits = 16;
 const powers = Int32Array.from({ length: fewDigits + 1 }, (_, exponent) => 10 ** exponent);
 
 /**
@@ -33,7 +33,7 @@ export function readInteger(bytes: Uint8Array, start: number, columns: ItemColum
   if (next === byte.point || isExponent(next)) return readDecimal(bytes, start, columns, isId);
   if (hasWrongZero(bytes, first, at)) return unread;
   if (isId) storeParts(columns, high, low, at - middle, negative);
-  else if (at - first > mostQuantityDigits) return unread;
+  else if (at - first > maxQuantityDigits) return unread;
   else if (!storeQuantity(columns, high * (powers[at - middle] ?? 1) + low, negative)) return unread;
   return at;
 }
@@ -99,8 +99,8 @@ function storeQuantity({ quantities, length }: ItemColumns, quantity: number, ne
 }
 
 /** Longer numbers are left to the exact decoder, which has these limits, too. */
-const mostDigits = 40;
-const mostExponentDigits = 3;
+const maxDigits = 40;
+const maxExponentDigits = 3;
 
 /**
  * Reads an integer that may have a fraction and an exponent, `5.0`, `5e0` or `50e-1`, into the columns.
@@ -109,16 +109,16 @@ const mostExponentDigits = 3;
 function readDecimal(bytes: Uint8Array, start: number, columns: ItemColumns, isId: boolean): number {
   const negative = bytes[start] === byte.minus;
   const first = negative ? start + 1 : start;
-  const point = digitsEnd(bytes, first, mostDigits);
+  const point = digitsEnd(bytes, first, maxDigits);
   if (point === unread || (bytes[first] === byte.zero && point > first + 1)) return unread;
-  const digitsStop = bytes[point] === byte.point ? digitsEnd(bytes, point + 1, mostDigits) : point;
+  const digitsStop = bytes[point] === byte.point ? digitsEnd(bytes, point + 1, maxDigits) : point;
   if (digitsStop === unread) return unread;
   let end = digitsStop;
   let exponent = 0;
   if (isExponent(bytes[end])) {
     const sign = bytes[end + 1];
     const digits = sign === byte.minus || sign === byte.plus ? end + 2 : end + 1;
-    end = digitsEnd(bytes, digits, mostExponentDigits);
+    end = digitsEnd(bytes, digits, maxExponentDigits);
     for (let at = digits; at < end; at += 1) exponent = exponent * 10 + digitAt(bytes, at);
     if (sign === byte.minus) exponent = -exponent;
   }

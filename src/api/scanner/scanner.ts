@@ -1,6 +1,6 @@
 import { batchSize, ItemColumns, StatusNames } from '../../inventory/item-columns.ts';
 import type { FailureError } from '../../shared/errors.ts';
-import { mostBytes } from '../body.ts';
+import { maxBodyBytes } from '../body.ts';
 import type { ExactDecoder } from '../decode.ts';
 import { byte, skipSpace, UnreadBytes, unread } from './bytes.ts';
 import { ItemReader } from './item-reader.ts';
@@ -26,11 +26,11 @@ type State =
 /** In bytes: longer than an item to which the service has added nothing. */
 const shortItem = 128;
 /** A body that is no list is gathered up to this many bytes, for a message. */
-const longestOther = 1024 * 1024;
+const maxOther = 1024 * 1024;
 /** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
-const mostStatuses = 1000;
+const maxStatuses = 1000;
 /** Nor are texts of so many characters together: then a batch is full, however few items it has. */
-const mostCharacters = 4 * 1024 * 1024;
+const maxCharacters = 4 * 1024 * 1024;
 
 /**
  * Reads the list of items out of the bytes of a body as they come, into batches of columns. It is a state machine over
@@ -91,7 +91,7 @@ export class InventoryScanner {
   fill(): boolean {
     if (this.#full) this.#startBatch();
     const { batch } = this;
-    while (batch.length < batch.capacity && batch.statuses.characters < mostCharacters) {
+    while (batch.length < batch.capacity && batch.statuses.characters < maxCharacters) {
       if (!this.#step()) return false;
     }
     this.#full = true;
@@ -115,7 +115,7 @@ export class InventoryScanner {
     this.#before += this.#filled;
     batch.length = 0;
     const { size, characters } = batch.statuses;
-    if (size > mostStatuses || characters >= mostCharacters) batch.statuses = new StatusNames();
+    if (size > maxStatuses || characters >= maxCharacters) batch.statuses = new StatusNames();
   }
 
   /** Takes one step. @returns whether there were bytes for it */
@@ -143,7 +143,7 @@ export class InventoryScanner {
         else throw this.#unexpected();
         return true;
       case 'other':
-        if (window.end - window.at > longestOther) this.#exact.other(window.bytes.subarray(window.at, window.end));
+        if (window.end - window.at > maxOther) this.#exact.other(window.bytes.subarray(window.at, window.end));
         return false;
       default:
         throw this.#unexpected();
@@ -196,7 +196,7 @@ export class InventoryScanner {
     const { bytes, at, end } = window;
     const itemEnd = this.#extent.find(bytes, at + this.#searched, end);
     const index = this.#before + this.batch.length + this.#leftOut;
-    if ((itemEnd < 0 ? end : itemEnd) - at > mostBytes.item) throw this.#exact.tooLong(index);
+    if ((itemEnd < 0 ? end : itemEnd) - at > maxBodyBytes.item) throw this.#exact.tooLong(index);
     if (itemEnd < 0) {
       this.#searched = end - at;
       return false;

@@ -138,7 +138,7 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
 }
 
 /** In bytes. More is nothing to read on a screen. */
-const mostShown = 16 * 1024 * 1024;
+const maxShown = 16 * 1024 * 1024;
 
 const lineFeed = 10;
 
@@ -151,7 +151,7 @@ function bodyPrinter({ context, results }: Invocation) {
     print: async (chunk: Uint8Array): Promise<void> => {
       last = chunk.at(-1) ?? last;
       if (!isTerminal) return results.write(chunk);
-      if (held.length + chunk.length > mostShown) {
+      if (held.length + chunk.length > maxShown) {
         throw new FailureError('The answer is longer than 16 MiB, which is not shown on a terminal: send it to a file');
       }
       held.add(chunk);

@@ -62,7 +62,7 @@ export function payloadView(value: unknown): View | undefined {
       present += 1;
     }
   }
-  if (fields.size * objects.length > mostBlank + blankShare * present) return undefined;
+  if (fields.size * objects.length > maxBlank + blankShare * present) return undefined;
   const columns = [...fields].map(
     ([field, isNumber]): Column => ({ field, title: field, align: isNumber ? 'right' : 'left' }),
   );
@@ -77,7 +77,7 @@ export function payloadView(value: unknown): View | undefined {
 
 /** Columns for objects that have hardly a field in common would be nearly all blank, and as many as the fields by the objects. */
 const blankShare = 100;
-const mostBlank = 100_000;
+const maxBlank = 100_000;
 
 /** Without a prototype: a field may be called `constructor`, and an object may lack it. */
 function rowOf(object: Readonly<Record<string, unknown>>): Row {

@@ -111,7 +111,7 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /** Of so many files it is known that petstock wrote them; of older ones it is asked. */
-const mostKept = 200;
+const maxKept = 200;
 
 /** SHA-256 of what was written, by path; the newest last. */
 type Digests = Readonly<Record<string, string>>;
@@ -134,7 +134,7 @@ export async function rememberWritten({ context }: Invocation, file: string): Pr
   try {
     const path = await realpath(file);
     const { [path]: _before, ...others } = await readDigests(folder);
-    const kept = [...Object.entries(others), [path, await digestOf(file)]].slice(-mostKept);
+    const kept = [...Object.entries(others), [path, await digestOf(file)]].slice(-maxKept);
     makePrivateFolder(folder);
     const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
     await writeFileAtomically(join(folder, writtenFiles), [text], { isPrivate: true });

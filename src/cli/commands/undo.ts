@@ -60,7 +60,7 @@ interface UndoOptions extends PlanOptions, UndoNote {
 }
 
 /** So many runs that were passed over are named, and so many pets in a hint. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Undoes the latest run that can be undone, once it has been shown. @throws UsageError if there is none */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
@@ -97,7 +97,7 @@ async function findLast(invocation: Invocation, state: State | undefined) {
     if (run.undoes !== undefined) continue;
     const why = await whyPassed(state, run, service);
     if (why === undefined) return { run, passed: more === 0 ? passed : [...passed, `And ${more} more.`] };
-    if (passed.length === mostNamed) more += 1;
+    if (passed.length === maxNamed) more += 1;
     else passed.push(`Passed over: run ${run.run} (${run.command}) ${why}.`);
   }
   return { run: undefined, passed };
@@ -158,7 +158,7 @@ function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): u
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];
   });
   const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
-  if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > mostNamed) return error;
+  if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > maxNamed) return error;
   const words = left.length === 1 ? left.flat() : left.map((pair) => pair.join('='));
   return error.with({ hint: petstock`inventory adjust ${words} ${targetWords(target)}` });
 }

@@ -21,7 +21,7 @@ export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>
 const harmlessWord = /^[\w.,=+/-]+$/;
 
 /** Of a meaning, in code units. */
-const longestAbout = 72;
+const maxAbout = 72;
 
 export async function complete(
   table: TableCommand,
@@ -44,7 +44,7 @@ export async function complete(
 
 function answer(words: readonly Word[]): Answer {
   const safe = words.filter(([word]) => harmlessWord.test(word));
-  const shortened = (text: string) => (text.length > longestAbout ? `${text.slice(0, longestAbout - 1)}…` : text);
+  const shortened = (text: string) => (text.length > maxAbout ? `${text.slice(0, maxAbout - 1)}…` : text);
   return { candidates: safe.map(([word, about]) => [word, shortened(singleLine(about).trim())]) };
 }
 

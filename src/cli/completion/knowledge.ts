@@ -18,8 +18,8 @@ export interface KnowledgeSources {
   readonly now: number;
 }
 
-const mostRuns = 50;
-const mostPets = 50;
+const maxRuns = 50;
+const maxPets = 50;
 
 /** The words of `PETSTOCK_STATE_URL` that are no URL; `settings` is not loaded for a word or two. */
 const noStateUrl = 'none';
@@ -74,7 +74,7 @@ function petWords(runs: readonly RecentRun[], now: number): readonly Word[] {
   for (const { pets, command, at } of runs) {
     for (const pet of pets) if (!words.has(pet)) words.set(pet, `${command}, ${ago(now - at)}`);
   }
-  return [...words].slice(0, mostPets);
+  return [...words].slice(0, maxPets);
 }
 
 /** In one unit, rounded down: `3 min ago`. */
@@ -146,7 +146,7 @@ async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> 
     if (!isOurs(file)) return [];
     const database = new (await loadEngine()).DatabaseSync(file, { readOnly: true, timeout });
     try {
-      return database.prepare(sql).all(mostRuns);
+      return database.prepare(sql).all(maxRuns);
     } finally {
       database.close();
     }

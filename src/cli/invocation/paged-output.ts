@@ -18,7 +18,7 @@ interface PagedOutput {
 type Pieces = AsyncIterable<string | Uint8Array>;
 
 /** A program that can't be run has read nothing by the time that so many characters are on their way to it. */
-const mostRepeated = 1024 * 1024;
+const maxRepeated = 1024 * 1024;
 
 /**
  * Shows a table on a terminal: held back as long as it may fit the screen, then through a pager, if that can be run.
@@ -64,7 +64,7 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
       const { done, value } = await Promise.race([next, over]);
       if (done) break;
       sent += value.length;
-      kept = sent > mostRepeated ? '' : kept + value;
+      kept = sent > maxRepeated ? '' : kept + value;
       await Promise.race([pager.write(value), over]);
     }
   } catch (error) {

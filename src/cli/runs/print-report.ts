@@ -15,7 +15,7 @@ const usualRows = 24;
 const narrow = 60;
 const linesOfRecord = 7;
 /** So many rows are named in an error; the history has all of them. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 interface ReportOptions {
   readonly changedOnly: boolean;
@@ -111,8 +111,8 @@ export async function errorAfterKeeping(
       return new FailureError(message, { cause: reason });
     }
     const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;
-    const lines = rows.slice(0, mostNamed).map(lineOf);
-    if (rows.length > mostNamed) lines.push(`… and ${grouped(rows.length - mostNamed)} more`);
+    const lines = rows.slice(0, maxNamed).map(lineOf);
+    if (rows.length > maxNamed) lines.push(`… and ${grouped(rows.length - maxNamed)} more`);
     return error.with({ message, lines, serviceError: error.serviceError && { ...error.serviceError, message } });
   }
 }

@@ -13,7 +13,7 @@ export interface ScanLine {
 
 /** The fewest and most units. A bar code that is scanned where a number is to be typed is none: the shortest has 8 digits. */
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
-const longestCode = 200;
+const maxCode = 200;
 const nothing = { code: '', units: 0 };
 /** Lines with a meaning of their own: no code can be one of them. */
 const commands = /^(?:-|done|=.*|code \S+)?$/is;
@@ -27,9 +27,9 @@ export function parseScanLine(line: string, isCode: (text: string) => boolean): 
   if (text === '') return { kind: 'sum', ...nothing };
   if (text === '-') return { kind: 'back', ...nothing };
   if (/^done$/i.test(text)) return { kind: 'done', ...nothing };
-  if (text.length > longestCode) {
-    const message = `a code has at most ${longestCode} characters, and this line has more`;
-    return faulty(`${text.slice(0, longestCode - 1)}…`, message);
+  if (text.length > maxCode) {
+    const message = `a code has at most ${maxCode} characters, and this line has more`;
+    return faulty(`${text.slice(0, maxCode - 1)}…`, message);
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
@@ -75,7 +75,7 @@ export function withoutCodeKind(code: string): string | undefined {
 export function codeFault(text: string): string | undefined {
   if (text === '') return 'the code is missing';
   if (commands.test(text)) return `${quoted(text)} can't be a code: it has a meaning in a count`;
-  if (text.length > longestCode) return `a code has at most ${longestCode} characters, and this one has ${text.length}`;
+  if (text.length > maxCode) return `a code has at most ${maxCode} characters, and this one has ${text.length}`;
   if (/[\u2400-\u2421\ufffd]|\p{Cf}/u.test(text))
     return `${quoted(text)} can't be scanned: there are characters in it that no code has`;
   if (/^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/.test(text) || /^[1-9]\d{14}0{4,}$/.test(text)) {

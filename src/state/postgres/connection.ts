@@ -15,7 +15,7 @@ const shortPatience = 5000;
 /** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
 const giveUpFor = 10_000;
 /** For all of the tables, or a migration: milliseconds. */
-const longestAnswer = 3_600_000;
+const maxAnswer = 3_600_000;
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
@@ -156,7 +156,7 @@ export class PostgresConnection {
       const { clock } = this.#options;
       const sentAt = clock.monotonic();
       try {
-        const answers = await wire.query(asked, noStatementTimeout ? longestAnswer : timeouts.answer);
+        const answers = await wire.query(asked, noStatementTimeout ? maxAnswer : timeouts.answer);
         this.#heardAt = sentAt;
         if (!goesOn) {
           const [[session] = [], [time] = []] = answers.slice(opening.length - 2);

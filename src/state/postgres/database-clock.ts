@@ -6,7 +6,7 @@ const drift = 0.001;
 /** A wall clock that has moved by more against the monotonic one: stepped, or the machine slept. */
 const step = 100;
 /** A reading that is older is not relied on, in milliseconds. */
-const longestAge = 60_000;
+const maxAge = 60_000;
 
 /** How far the clock of the database is ahead of our monotonic one: somewhere from `least` to `most`. */
 interface Offset {
@@ -45,7 +45,7 @@ export class DatabaseClock implements StateTime {
 
   /** Whether it has to be read again before a time goes over: it is unknown or old, or this machine slept. */
   get isDoubtful(): boolean {
-    return this.#hasStepped || this.#clock.monotonic() - this.#known.at > longestAge;
+    return this.#hasStepped || this.#clock.monotonic() - this.#known.at > maxAge;
   }
 
   earliest(at: number): number {

@@ -1,4 +1,4 @@
-import { type Gate, type InFlight, type KeyState, longestGate } from '../../rate-limit/key-state.ts';
+import { type Gate, type InFlight, type KeyState, maxGateMs } from '../../rate-limit/key-state.ts';
 import type { LimitRecord } from '../../rate-limit/records.ts';
 import type { Window } from '../../rate-limit/window.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -54,8 +54,8 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
 
 /** Whoever can write to the database may have put any time there: none is believed that is farther away than a gate can be. */
 function localGate(gate: Gate, time: DatabaseClock, clock: Clock): Gate {
-  const at = Math.min(time.localLatest(gate.at), clock.monotonic() + longestGate);
-  return { ...gate, at, wall: Math.min(time.localWall(gate.wall), clock.now() + longestGate) };
+  const at = Math.min(time.localLatest(gate.at), clock.monotonic() + maxGateMs);
+  return { ...gate, at, wall: Math.min(time.localWall(gate.wall), clock.now() + maxGateMs) };
 }
 
 function localWindow(window: Window, time: DatabaseClock): Window {

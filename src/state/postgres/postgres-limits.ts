@@ -9,7 +9,7 @@ import { isLost, isSilence } from './postgres-errors.ts';
 import type { PostgresStateDatabase } from './postgres-state-database.ts';
 
 /** News from others is relied on for so long after the database was last heard of, in milliseconds. */
-const longestSilence = 2000;
+const maxSilence = 2000;
 /** How often it is asked while requests of ours may leave, so that it is heard of. */
 const refreshEvery = 500;
 /** After so many writes of others in between, the row is locked. */
@@ -137,7 +137,7 @@ export class PostgresLimits extends StoredLimits {
     const asked = this.#asked.get(scope);
     const { heardAt, generation } = this.#connection;
     const isHeard = asked?.generation === generation && asked.notices === this.#notices;
-    return isHeard && this.#clock.monotonic() - heardAt <= longestSilence;
+    return isHeard && this.#clock.monotonic() - heardAt <= maxSilence;
   }
 
   /** Keys with requests of ours that may leave. */

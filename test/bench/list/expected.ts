@@ -3,7 +3,7 @@ import { foreignStock, type Pet, stock } from './stock.ts';
 /** The rows that an output should have, in their order, each as its values with a space between. */
 export type Expected = (pets: number) => Iterable<string>;
 
-export const leastQuantity = 100;
+export const minQuantity = 100;
 
 export const everything: Expected = (pets) => rows(stock(pets));
 
@@ -15,7 +15,7 @@ export function* first(pets: number): Generator<string> {
 export const everythingForeign: Expected = (pets) => rows(foreignStock(pets));
 
 export const filtered: Expected = (pets) =>
-  rows(stock(pets), ({ status, quantity }) => status === 'available' && quantity >= leastQuantity);
+  rows(stock(pets), ({ status, quantity }) => status === 'available' && quantity >= minQuantity);
 
 export function* fields(pets: number): Generator<string> {
   for (const { petId, quantity } of stock(pets)) yield `${quantity} ${petId}`;

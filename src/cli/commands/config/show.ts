@@ -63,7 +63,7 @@ export function settingsTarget({ context, globals, store }: Invocation): ConfigT
 }
 
 /** In bytes: far more than any key, far less than a file that was piped by mistake. */
-const mostBytes = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 
 /** Returns what was typed at a hidden question, else all of stdin. @throws InterruptedError, UsageError if that is no key */
 export async function readSecret({ stdin, stderr, prompts }: Context, question: string): Promise<string> {
@@ -73,7 +73,7 @@ export async function readSecret({ stdin, stderr, prompts }: Context, question: 
   let bytes = 0;
   for await (const chunk of stdin.chunks) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new UsageError('What stdin holds is too long to be a key. Nothing was stored.');
+    if (bytes > maxBodyBytes) throw new UsageError('What stdin holds is too long to be a key. Nothing was stored.');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

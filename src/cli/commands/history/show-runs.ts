@@ -14,10 +14,10 @@ import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../de
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
 import { chosenTarget, chosenTargetText, parseDate } from './selection.ts';
 
-const mostShown = 20;
+const maxShown = 20;
 
 const listOptions = optionRows(
-  ['--limit <n>', `at most this many (default: ${mostShown} on a terminal, else all)`],
+  ['--limit <n>', `at most this many (default: ${maxShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
@@ -50,7 +50,7 @@ export const defineHistoryList = define({
     const filter = filterOf(invocation, options);
     const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
     const chosen = wholeNumberOf('--limit', options.limit);
-    const limit = chosen ?? (context.stdout.isTerminal ? mostShown : undefined);
+    const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
     await withExistingState(invocation, async (state) => {
       const history = state?.history;
       const { runs, seen } = upTo(history, filter, limit);
@@ -75,7 +75,7 @@ export const defineHistoryList = define({
         await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${targetWords(open)}`}`);
       }
       if (chosen === undefined && seen.more) {
-        await messages.note(`These are the latest ${mostShown} runs. To see more: petstock history list --limit 100`);
+        await messages.note(`These are the latest ${maxShown} runs. To see more: petstock history list --limit 100`);
       }
       if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets) {
         await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');

@@ -73,7 +73,7 @@ export const defineList = define({
 });
 
 /** In a heading: all of a hundred ids would fill the page. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** Returns what is left of the stock for the heading of a page: `: low; name with "rabbit"`. */
 function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, limit }: ListOptions): string {
@@ -82,7 +82,7 @@ function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, 
     ...(low ? ['low'] : []),
     ...(status.length > 0 ? [`status ${status.join(', ')}`] : []),
     ...(name === undefined ? [] : [`name with "${name}"`]),
-    ...(pets.length > mostNamed ? [`${pets.length} chosen pets`] : pets.length > 0 ? [`pets ${pets.join(', ')}`] : []),
+    ...(pets.length > maxNamed ? [`${pets.length} chosen pets`] : pets.length > 0 ? [`pets ${pets.join(', ')}`] : []),
     ...(minQuantity === undefined ? [] : [`${minQuantity} or more`]),
     ...(maxQuantity === undefined ? [] : [`${maxQuantity} or less`]),
     ...(limit === undefined ? [] : [`at most ${limit} pets`]),

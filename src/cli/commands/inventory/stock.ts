@@ -48,8 +48,8 @@ export async function findItems(
 }
 
 export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): NotFoundError {
-  const shown = petIds.slice(0, mostNamed);
-  const last = petIds.length > mostNamed ? `${petIds.length - mostNamed} more` : shown.pop();
+  const shown = petIds.slice(0, maxNamed);
+  const last = petIds.length > maxNamed ? `${petIds.length - maxNamed} more` : shown.pop();
   const are = shown.length === 0 ? `is no pet ${last}` : `are no pets ${shown.join(', ')} and ${last}`;
   const code = petIds.find(mayBeBarCode);
   const look = code === undefined ? ['list'] : ['get', '--code', `${code}`];
@@ -78,7 +78,7 @@ export function requireWhole(
   if (error) throw error;
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 export async function stockViewOptions(invocation: Invocation) {
   return { lowStock: lowStockOf(invocation), names: await invocation.petNames() };
@@ -123,8 +123,8 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     // It shows the answer as it came.
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
     if (faults.length === 1) return new FailureError(first.sentence, { hint });
-    const lines = faults.slice(0, mostNamed).map(({ line }) => line);
-    if (faults.length > mostNamed) lines.push(`and ${faults.length - mostNamed} more`);
+    const lines = faults.slice(0, maxNamed).map(({ line }) => line);
+    if (faults.length > maxNamed) lines.push(`and ${faults.length - maxNamed} more`);
     const { length } = unreadable;
     const message =
       length === faults.length

@@ -32,9 +32,9 @@ function secondsText(ms: number): string {
 }
 
 /** In milliseconds: one that takes longer was delayed by the limit or a retry. */
-const longestLook = 1000;
+const maxPollMs = 1000;
 /** In milliseconds: the longest sleep at once, so that a machine that was suspended is noticed. */
-const longestSleep = 5000;
+const maxSleep = 5000;
 
 /**
  * Looks at the stock again and again, and yields what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the
@@ -104,7 +104,7 @@ class Watch {
     const found = await this.#answered();
     const now = clock.monotonic();
     // A look that waited for the rate limit left late: the next one counts from there.
-    if (now - this.#lookedAt > longestLook && now < this.#end) this.#lookedAt = now;
+    if (now - this.#lookedAt > maxPollMs && now < this.#end) this.#lookedAt = now;
     if (found === undefined) return [];
     this.#looks += 1;
     if (this.#looks > 1) return this.#known.changes(found);
@@ -235,9 +235,9 @@ class Watch {
     let suspended = 0;
     for (;;) {
       const left = until - monotonic;
-      const isDue = monotonic >= soonest && suspended >= left && suspended > longestSleep;
+      const isDue = monotonic >= soonest && suspended >= left && suspended > maxSleep;
       if (left <= 0 || isDue) return;
-      await clock.sleep(Math.min(left, longestSleep), interrupted);
+      await clock.sleep(Math.min(left, maxSleep), interrupted);
       const [nowMonotonic, nowWall] = [clock.monotonic(), clock.now()];
       suspended += Math.max(0, nowWall - wall - (nowMonotonic - monotonic));
       [monotonic, wall] = [nowMonotonic, nowWall];

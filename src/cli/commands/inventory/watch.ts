@@ -35,7 +35,7 @@ export const defineWatch = define({
   ],
   action: async (invocation, flags) => {
     const interval = secondsOf('--interval', flags.interval) ?? defaultInterval;
-    if (interval < leastInterval) throw new UsageError(`--interval takes ${leastInterval} seconds or more`);
+    if (interval < minInterval) throw new UsageError(`--interval takes ${minInterval} seconds or more`);
     const duration = secondsOf('--for', flags.for);
     const { low = false, first = false, now = false } = flags;
     await runWatch(invocation, formatOf(invocation), {
@@ -47,7 +47,7 @@ export const defineWatch = define({
 });
 
 /** Seconds: no stock is looked at more often, whatever the limit. */
-const leastInterval = 0.1;
+const minInterval = 0.1;
 
 /** Returns undefined if the option is absent. */
 function secondsOf(option: string, text: string | undefined): number | undefined {

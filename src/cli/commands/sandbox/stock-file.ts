@@ -18,7 +18,7 @@ import type { Context } from '../../context.ts';
 import { readNamedFile } from '../../input-file.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
-const mostFaults = 20;
+const maxFaults = 20;
 const limit = 2n ** 63n;
 /** A file of somebody's own may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
@@ -61,7 +61,7 @@ class StockCollector {
 
   fault(where: string, message: string): void {
     this.#count++;
-    if (this.#faults.length < mostFaults) this.#faults.push(`${where}: ${message}`);
+    if (this.#faults.length < maxFaults) this.#faults.push(`${where}: ${message}`);
   }
 
   add(where: string, id: string, quantity: string, status: string): void {
@@ -87,7 +87,7 @@ class StockCollector {
 
   requireFaultless(file: string): void {
     if (this.#count === 0) return;
-    const more = this.#count > mostFaults ? [`and ${this.#count - mostFaults} more`] : [];
+    const more = this.#count > maxFaults ? [`and ${this.#count - maxFaults} more`] : [];
     const faults = this.#count === 1 ? '1 fault' : `${this.#count} faults`;
     throw new UsageError(`${file} has ${faults}; nothing was imported`, { lines: [...this.#faults, ...more] });
   }

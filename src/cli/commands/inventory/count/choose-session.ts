@@ -63,8 +63,8 @@ async function newestUnfinished(
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
-    const more = others.length > mostNamed ? ', …' : '';
-    const names = `${others.slice(0, mostNamed).map(nameText).join(', ')}${more}`;
+    const more = others.length > maxNamed ? ', …' : '';
+    const names = `${others.slice(0, maxNamed).map(nameText).join(', ')}${more}`;
     await messages.note(`${which} not finished: ${names}. To see all: petstock inventory count --list`);
   }
   if (newest === undefined) return [];
@@ -73,7 +73,7 @@ async function newestUnfinished(
   return goesOn ? [newest] : [];
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** `k3x9 "aisle 3" (a count of what came in (--add))` */
 function nameText(session: CountSession): string {

@@ -1,5 +1,5 @@
 /** Characters: longer than any code. Of a longer line the beginning is taken, and `…` at its end, which is then no code. */
-const longestLine = 1000;
+const maxLine = 1000;
 
 /** Keys that send a sequence, such as the arrows, and what a terminal puts around pasted text. */
 const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
@@ -51,8 +51,8 @@ export class LineCutter {
     // Backspace; Ctrl-U and Ctrl-W take all of it back. Ctrl-C and Ctrl-D within a line are no text.
     if (key === '\x7f' || key === '\b') this.#rest = Array.from(this.#rest).slice(0, -1).join('');
     else if (key === '\x15' || key === '\x17') this.#rest = '';
-    else if (key !== '\x03' && key !== '\x04' && this.#rest.length < longestLine) {
-      this.#rest += this.#rest.length < longestLine - 1 ? character : '…';
+    else if (key !== '\x03' && key !== '\x04' && this.#rest.length < maxLine) {
+      this.#rest += this.#rest.length < maxLine - 1 ? character : '…';
     }
   }
 }

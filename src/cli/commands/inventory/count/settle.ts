@@ -136,10 +136,10 @@ export function settleSessionOf(access: RunAccess, { run, contentHash }: RunReco
   });
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 function petsText(pets: readonly bigint[]): string {
-  const rest = pets.length - mostNamed;
+  const rest = pets.length - maxNamed;
   const more = rest > 0 ? ` and ${grouped(rest)} more` : '';
-  return `${pets.length === 1 ? 'pet' : 'pets'} ${pets.slice(0, mostNamed).join(', ')}${more}`;
+  return `${pets.length === 1 ? 'pet' : 'pets'} ${pets.slice(0, maxNamed).join(', ')}${more}`;
 }
