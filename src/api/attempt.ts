@@ -10,7 +10,7 @@ import {
 import { isOfGateway } from '../shared/http-status.ts';
 import { isBelow, shownUrl } from './base-url.ts';
 import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchange.ts';
-import { errorOf, NetworkFault } from './failures.ts';
+import { errorOf, NetworkFailure } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 /** The end of one request. */
@@ -66,7 +66,7 @@ export async function attempt<T>(
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof PermitExpiredError) return { kind: 'superseded', error };
     const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft };
-    const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFault && error.isForeign);
+    const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFailure && error.isForeign);
     const asked = isGarbled ? garbledAnswer : askedByProxy(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
@@ -78,7 +78,7 @@ export async function attempt<T>(
 
 /** A proxy that is asked too often, or can't reach the service, is not asked again before its time. The rest of its answer is not about the key. */
 function askedByProxy(error: unknown): ResponseHead | undefined {
-  const refusal = error instanceof NetworkFault ? error.refusal : undefined;
+  const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
   if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
   return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
 }
@@ -97,7 +97,7 @@ function afterFault(
   url: string,
   { isGarbled, retryAfter, withFacts }: FailedAttempt,
 ): AttemptResult<never> {
-  if (!(error instanceof NetworkFault)) throw error instanceof PetstockError ? withFacts(error) : error;
+  if (!(error instanceof NetworkFailure)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.untrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error, isGarbled));
   if (error.hopeless) throw failure;
@@ -113,7 +113,7 @@ function afterFault(
 
 /** The request did not get to where it would have been carried out. */
 function certainlyUnsent(error: unknown): boolean {
-  if (error instanceof NetworkFault) return error.unconnected;
+  if (error instanceof NetworkFailure) return error.unconnected;
   return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
 }
 
@@ -131,7 +131,7 @@ async function judge<T>(
   return { kind: 'failed', error, retryAfter };
 }
 
-function networkFailure(url: string, fault: NetworkFault, isGarbled: boolean): UnavailableError {
+function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean): UnavailableError {
   const Failure = fault.hopeless ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
   const what = fault.answered
@@ -150,7 +150,7 @@ const noAuthorityHelps: ReadonlySet<string> = new Set([
   'HOSTNAME_MISMATCH',
 ]);
 
-function certificateFailure(url: string, fault: NetworkFault): CertificateError {
+function certificateFailure(url: string, fault: NetworkFailure): CertificateError {
   const { host, origin } = new URL(url);
   const hint = noAuthorityHelps.has(fault.code)
     ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`

@@ -9,7 +9,7 @@ import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
 import { Controllers, type ReceivedResponse } from './exchange.ts';
-import { errorOf, errorOfAnswer, NetworkFault, redactError } from './failures.ts';
+import { errorOf, errorOfAnswer, NetworkFailure, redactError } from './failures.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -196,7 +196,7 @@ async function streamedAnswer(
       await answer.pauseTimeout(() => give(chunk, answer));
     }
   } catch (error) {
-    if (length === 0 || !(error instanceof NetworkFault)) throw error;
+    if (length === 0 || !(error instanceof NetworkFailure)) throw error;
     const where = `The answer broke off after ${length} bytes`;
     throw new UnavailableError(`${where}, so it is not whole: ${error.message}`, { cause: error });
   }

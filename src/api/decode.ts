@@ -55,7 +55,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       const text = decodeUtf8(bytes, true);
       try {
         const item = readItem(parseJson(text), operation, `item ${index + 1} of `);
-        if (!('fault' in item)) return item;
+        if (!('problem' in item)) return item;
         unreadable += 1;
         if (onUnreadable === undefined || unreadable > maxUnreadable)
           throw unreadableQuantity(item, operation, `item ${index + 1} of `);
@@ -103,7 +103,7 @@ export function decodeItemOf(bytes: Uint8Array, operation: Operation): Inventory
 /** @throws FailureError that names the field that is missing, of the wrong type, or out of range */
 function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
   const item = readItem(value, operation, where);
-  if ('fault' in item) throw unreadableQuantity(item, operation, where);
+  if ('problem' in item) throw unreadableQuantity(item, operation, where);
   return item;
 }
 
@@ -124,7 +124,7 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   }
   const shown = number.length > maxNumber ? `${number.slice(0, maxNumber)}…` : number;
   const nearest = Number(number);
-  return { petId, status, number: shown, nearest, fault: isFraction(nearest) ? 'not an integer' : 'out of range' };
+  return { petId, status, number: shown, nearest, problem: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }
 
 /** Whether a number that is no safe integer has a fraction; one that is too large for that to matter has none. */
@@ -132,14 +132,14 @@ function isFraction(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-function unreadableQuantity({ petId, number, fault }: UnreadableItem, operation: Operation, where: string) {
-  const what = `"quantity" in ${where}the answer is ${number} for pet ${petId}, which is ${fault}`;
+function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {
+  const what = `"quantity" in ${where}the answer is ${number} for pet ${petId}, which is ${problem}`;
   return nonsense(operation, `makes no sense: ${what}`);
 }
 
 function wrongField(field: string, type: string, value: Json | undefined, operation: Operation, where: string) {
-  const fault = value === undefined ? 'is missing' : `is not ${type}`;
-  return nonsense(operation, `makes no sense: "${field}" in ${where}the answer ${fault}`);
+  const problem = value === undefined ? 'is missing' : `is not ${type}`;
+  return nonsense(operation, `makes no sense: "${field}" in ${where}the answer ${problem}`);
 }
 
 function nonsense(operation: Operation, what: string, cause?: unknown): FailureError {

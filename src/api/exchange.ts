@@ -11,14 +11,14 @@ import {
   tooLong,
   wholeBody,
 } from './body.ts';
-import { describe, NetworkFault } from './failures.ts';
+import { describe, NetworkFailure } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** An answer whose body has been decoded from its content encoding. */
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
-  /** The body as it comes. Once only. @throws NetworkFault, and the reason of `interrupted` */
+  /** The body as it comes. Once only. @throws NetworkFailure, and the reason of `interrupted` */
   chunks(): AsyncIterable<Uint8Array>;
   /** Waits for something that is not the service: meanwhile the time-out stands still. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
@@ -53,7 +53,7 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 /**
  * Sends one request and lets `use` read the answer, all of it within the time-out.
  *
- * @throws NetworkFault if the network or the time-out ended it
+ * @throws NetworkFailure if the network or the time-out ended it
  * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
@@ -165,7 +165,7 @@ class Exchange implements ReceivedResponse {
     const answered = this.#response !== undefined;
     if (interrupted?.aborted) return interrupted.reason;
     if (this.#timeLimit.hasPassed) {
-      return new NetworkFault(`no answer within ${timeout / 1000} s`, { cause: error, answered });
+      return new NetworkFailure(`no answer within ${timeout / 1000} s`, { cause: error, answered });
     }
     // Whatever the network, undici and zlib fail with bears a code, except for an answer that is no HTTP; anything else is
     // a mistake in the program.
@@ -173,7 +173,7 @@ class Exchange implements ReceivedResponse {
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
-    return new NetworkFault(describe(error), { cause: error, answered });
+    return new NetworkFailure(describe(error), { cause: error, answered });
   }
 }
 

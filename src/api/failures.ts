@@ -17,7 +17,7 @@ import type { HttpResponse } from './transport.ts';
 export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 
 /** No answer, or half of one: the connection failed, broke, or took too long. */
-export class NetworkFault extends Error {
+export class NetworkFailure extends Error {
   override readonly name = 'NetworkFault';
   /** The head of an answer had come. */
   readonly answered: boolean;

@@ -3,7 +3,7 @@ import { grouped, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
-import { NetworkFault } from './failures.ts';
+import { NetworkFailure } from './failures.ts';
 import { InventoryScanner } from './scanner/scanner.ts';
 
 const operation = { name: 'GET /inventory' };
@@ -17,7 +17,7 @@ export interface ReadInventoryOptions {
 
 /**
  * Reads the body of `GET /inventory` and gives its items away batch by batch, until `give` resolves with false.
- * As long as nothing was given away, a NetworkFault is one that may be tried again; later that would start the list again.
+ * As long as nothing was given away, a NetworkFailure is one that may be tried again; later that would start the list again.
  *
  * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
  */
@@ -50,7 +50,7 @@ export async function readInventory(
 }
 
 function notWhole(cause: unknown, received: number): unknown {
-  if (cause instanceof NetworkFault) {
+  if (cause instanceof NetworkFailure) {
     const where = `The answer to ${operation.name} broke off after ${grouped(received)} bytes`;
     return new UnavailableError(`${where}, so the list is not whole: ${cause.message}`, { cause });
   }

@@ -1,5 +1,5 @@
 import { isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
-import { fault, type Parsed, quoted } from '../shared/parsed.ts';
+import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 /** Spreadsheets keep 15 digits and fill up with zeros. */
@@ -25,7 +25,7 @@ export function readPetId(text: string): Parsed<bigint> {
   if (id.ok) return id;
   if (exponent.test(text) || fifteenDigitsThenZeros.test(text)) {
     const shown = text.length > 40 ? quoted(text) : text;
-    return fault(`${shown} looks like an id that a spreadsheet rounded; format the column as text and export again`);
+    return problem(`${shown} looks like an id that a spreadsheet rounded; format the column as text and export again`);
   }
   return id;
 }
@@ -33,7 +33,7 @@ export function readPetId(text: string): Parsed<bigint> {
 /** Reads a stock, the new one or the one expected. Not for a blank text. */
 export function readQuantity(text: string): Parsed<number> {
   if (isAddition(text)) {
-    return fault(
+    return problem(
       `${quoted(text)} is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
     );
   }

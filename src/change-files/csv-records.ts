@@ -1,4 +1,4 @@
-import { broken } from './fault.ts';
+import { broken } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
 /** One record of delimited text that is not blank. */

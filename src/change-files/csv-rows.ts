@@ -1,8 +1,8 @@
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { quoted } from '../shared/parsed.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
-import type { FaultList } from './fault.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
+import type { ProblemList } from './problems.ts';
 
 /** Text that our export has put an apostrophe before, in full width, too; see `change-file-text.ts`. */
 const guarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
@@ -29,7 +29,7 @@ export class CsvRows {
 
   /** @param isStockList it is a list of stock, not a change file: it may have no header line */
   constructor(
-    private readonly faults: FaultList,
+    private readonly faults: ProblemList,
     private readonly names: FieldNames,
     private readonly isStockList: boolean,
   ) {
@@ -55,9 +55,9 @@ export class CsvRows {
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
-    const fault = isInOneCell ? `${inOneColumn}, from this line on` : shapeFault(record, columns);
-    if (fault === undefined) return { line, names: columns.names, cells: cellTexts(cells, columns) };
-    if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: fault });
+    const problem = isInOneCell ? `${inOneColumn}, from this line on` : shapeProblem(record, columns);
+    if (problem === undefined) return { line, names: columns.names, cells: cellTexts(cells, columns) };
+    if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: problem });
     this.#isInOneColumn ||= isInOneCell;
     return undefined;
   }
@@ -68,28 +68,28 @@ export class CsvRows {
    * @returns undefined, with faults, if rows make no sense without the columns that are missing
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {
-    const { faults, names: naming } = this;
+    const { faults: problems, names: naming } = this;
     const names = cells.map((cell) => cell.trim());
-    const fault = (message: string) => void faults.add({ line, message });
-    if (isOneColumn(names, naming)) return fault(`${inOneColumn}, here ${quoted(names[0] ?? '')}`);
+    const problem = (message: string) => void problems.add({ line, message });
+    if (isOneColumn(names, naming)) return problem(`${inOneColumn}, here ${quoted(names[0] ?? '')}`);
     if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
-      fault(this.isStockList ? noStockList : noChangeFile);
+      problem(this.isStockList ? noStockList : noChangeFile);
       // Whatever it is, such as a file of keys: only what looks like names of columns is repeated.
       if (names.length > 1 && names.every(looksLikeName)) {
         for (const name of names) naming.faultOf(name);
-        faults.remedy = naming.remedy();
+        problems.remedy = naming.remedy();
       }
       return undefined;
     }
-    const { total } = faults;
+    const { total } = problems;
     const columns = this.#findColumns(names, line);
     const found = new Set(columns.fields.map(({ field }) => field));
-    naming.finish(faults, line, found);
+    naming.finish(problems, line, found);
     const hasStock = found.has('quantity') || found.has('delta');
     if (found.has('petId') && hasStock) return columns;
     // A column that is misspelt, or was named and is missing, is reported already.
-    if (faults.total > total) return undefined;
-    return fault(
+    if (problems.total > total) return undefined;
+    return problem(
       found.has('petId')
         ? 'there is neither a column quantity nor a column delta'
         : 'there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
@@ -99,16 +99,16 @@ export class CsvRows {
   #findColumns(names: readonly string[], line: number): Columns {
     const fields: { readonly field: Field; readonly index: number }[] = [];
     const unnamed: number[] = [];
-    const fault = (column: string, message: string) => this.faults.add({ line, column, message });
+    const problem = (column: string, message: string) => this.faults.add({ line, column, message });
     for (const [index, name] of names.entries()) {
       const field = this.names.fieldOf(name);
       const other = fields.find((one) => one.field === field);
       if (name === '') unnamed.push(index);
       else if (field === undefined) {
         const unknown = this.names.faultOf(name);
-        if (unknown !== undefined) fault(name, unknown);
+        if (unknown !== undefined) problem(name, unknown);
       } else if (other === undefined) fields.push({ field, index });
-      else fault(name, twice(names[other.index] ?? '', name));
+      else problem(name, twice(names[other.index] ?? '', name));
     }
     const spelled = Object.fromEntries(fields.map(({ field, index }) => [field, names[index] ?? '']));
     return { count: names.length, fields, names: spelled, unnamed };
@@ -130,7 +130,7 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
  * if a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
  * that was cut off; nor may the only stock of such a line be a blank at its end. Blank cells past the header's are harmless.
  */
-function shapeFault(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
+function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
     return `cell ${misquoted} goes on after its closing quote: inside a text, write a quote twice`;

@@ -1,7 +1,7 @@
 import { editDistance } from '../shared/did-you-mean.ts';
 import { shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
-import type { FaultList, Remedy } from './fault.ts';
+import type { ProblemList, Remedy } from './problems.ts';
 
 /** The fields that a row can have. The status is there for people: no change is read from it. */
 export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status'] as const;
@@ -12,7 +12,7 @@ export const rowFields = fields.filter((field): field is RowField => field !== '
 
 /** A row as text: a blank field is empty or absent. */
 export interface RawRow {
-  /** The line on which it begins, or its number: as `FileFaults.unit` says. */
+  /** The line on which it begins, or its number: as `FileProblems.unit` says. */
   readonly line: number;
   readonly cells: FieldTexts;
   /** The names of fields if the file spells them in another way. */
@@ -134,12 +134,12 @@ export class FieldNames {
    * Adds a fault for each column that was named and has not been found in the file; without any, says how it can be read.
    * @param found fields that the file has beside unknown names
    */
-  finish(faults: FaultList, line: number, found: ReadonlySet<Field>): void {
+  finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
     for (const [field, name] of missing) {
-      faults.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which was named for ${field}` });
+      problems.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which was named for ${field}` });
     }
-    if (missing.length === 0) faults.remedy = this.remedy(found);
+    if (missing.length === 0) problems.remedy = this.remedy(found);
   }
 
   /** Returns undefined if there is no way to read the file, such as for two columns that may both be a precondition. */

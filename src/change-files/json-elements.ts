@@ -1,4 +1,4 @@
-import { broken, type FaultList } from './fault.ts';
+import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
 /** One JSON value, as it is written, with its place: the line on which it begins, or its number. */
@@ -27,7 +27,7 @@ export class ArrayElements {
 
   /** @param bare the elements have no brackets around them */
   constructor(
-    private readonly faults: FaultList,
+    private readonly faults: ProblemList,
     private readonly bare: boolean,
   ) {
     this.#state = bare ? 'first' : 'before';

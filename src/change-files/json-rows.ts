@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, JsonSyntaxError, numberText, parseJson, TooManyValues } from '../shared/json.ts';
 import { quoted } from '../shared/parsed.ts';
-import type { FaultList } from './fault.ts';
 import type { Field, FieldNames, RawRow } from './field-names.ts';
 import { ArrayElements, type JsonElement, JsonLines } from './json-elements.ts';
+import type { ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
 
 /** An array of objects, an object on each line, or one object on several. */
@@ -20,7 +20,7 @@ export class JsonRows {
   readonly #foundBesideUnknown = new Set<Field>();
 
   constructor(
-    private readonly faults: FaultList,
+    private readonly faults: ProblemList,
     private readonly names: FieldNames,
     kind: JsonKind,
   ) {
@@ -65,12 +65,12 @@ export class JsonRows {
         this.#reportUnknown(name, line);
         continue;
       }
-      const fault = (message: string) => this.faults.add({ line, column: name, message });
-      if (cells[field] !== undefined) fault(`${quoted(field)} is there twice`);
+      const problem = (message: string) => this.faults.add({ line, column: name, message });
+      if (cells[field] !== undefined) problem(`${quoted(field)} is there twice`);
       if (name !== field) names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
-      if (text === undefined && field !== 'status') fault(unfit(value));
+      if (text === undefined && field !== 'status') problem(unfit(value));
     }
     if (this.#unknownNames.size > 0)
       for (const field of Object.keys(cells)) this.#foundBesideUnknown.add(field as Field);

@@ -5,8 +5,8 @@ import { PetIdSet } from '../inventory/pet-id-set.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
-import { FaultList, type FileFaults, type PlaceUnit } from './fault.ts';
 import type { RawRow, RowField } from './field-names.ts';
+import { type FileProblems, type PlaceUnit, ProblemList } from './problems.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 
 /**
@@ -17,20 +17,20 @@ import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
-  const { faults, changes } = collector;
-  return faults.or({ changes, unit: faults.unit });
+  const { problems, changes } = collector;
+  return problems.or({ changes, unit: problems.unit });
 }
 
 export type ChangeFile =
   | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
-  | ({ readonly ok: false } & FileFaults);
+  | ({ readonly ok: false } & FileProblems);
 
 export class SeenPetLines {
   readonly #petIds = new PetIdSet();
   /** The line of each, by its place in the set. */
   readonly #lines: number[] = [];
 
-  constructor(private readonly faults: FaultList) {}
+  constructor(private readonly problems: ProblemList) {}
 
   /** Adds a fault if an earlier row has the pet. */
   add(petId: bigint, line: number): void {
@@ -38,8 +38,8 @@ export class SeenPetLines {
     const first = this.#lines[place];
     if (first === undefined) this.#lines.push(line);
     else {
-      const where = this.faults.unit === 'line' ? 'on line' : 'item';
-      this.faults.add({ line, message: `pet ${petId} is ${where} ${first} already` });
+      const where = this.problems.unit === 'line' ? 'on line' : 'item';
+      this.problems.add({ line, message: `pet ${petId} is ${where} ${first} already` });
     }
   }
 }
@@ -55,9 +55,9 @@ function isTotal(cell: string): boolean {
 }
 
 class ChangeCollector implements RowSink {
-  readonly faults = new FaultList();
+  readonly problems = new ProblemList();
   readonly changes: Change[] = [];
-  readonly #seen = new SeenPetLines(this.faults);
+  readonly #seen = new SeenPetLines(this.problems);
   // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
   #lastReason: string | undefined;
   #lastRef: string | undefined;
@@ -66,7 +66,7 @@ class ChangeCollector implements RowSink {
     const { cells, line } = row;
     const { petId: id = '', reason = '', ref = '' } = cells;
     if (isTotal(id) || (id === '' && isTotal(reason))) {
-      this.faults.add({ line, message: 'this row is a total, and no pet: remove it' });
+      this.problems.add({ line, message: 'this row is a total, and no pet: remove it' });
       return;
     }
     const petId = this.#petId(row);
@@ -74,13 +74,13 @@ class ChangeCollector implements RowSink {
     const delta = this.#integer(row, 'delta', parseDelta);
     const expected = this.#integer(row, 'expected', readQuantity);
     if (quantity !== undefined && delta !== undefined) {
-      this.faults.add({ line, message: 'there is both a quantity and a delta: leave one out' });
+      this.problems.add({ line, message: 'there is both a quantity and a delta: leave one out' });
     }
     if (reason !== (this.#lastReason ?? '')) this.#lastReason = this.#text(row, 'reason', reason);
     if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);
     if (petId === undefined) return;
     this.#seen.add(petId, line);
-    if (this.faults.total > 0) return;
+    if (this.problems.total > 0) return;
     this.changes.push({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
   }
 
@@ -88,7 +88,7 @@ class ChangeCollector implements RowSink {
     const text = bareNumber(row.cells.petId ?? '');
     if (text !== '') return this.#value(row, 'petId', readPetId(text));
     const message = 'the pet id is missing: if this row is a total, remove it';
-    return this.#value(row, 'petId', { ok: false, fault: message });
+    return this.#value(row, 'petId', { ok: false, problem: message });
   }
 
   #integer(row: RawRow, field: RowField, read: (text: string) => Parsed<number>): number | undefined {
@@ -98,18 +98,18 @@ class ChangeCollector implements RowSink {
 
   #value<T>(row: RawRow, field: RowField, value: Parsed<T>): T | undefined {
     if (value.ok) return value.value;
-    this.faults.add({ line: row.line, column: row.names[field] ?? field, message: value.fault });
+    this.problems.add({ line: row.line, column: row.names[field] ?? field, message: value.problem });
     return undefined;
   }
 
   #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
     // SQLite hands out what is before it, PostgreSQL refuses it. Other formats can't have it.
     if (text.includes('\0')) {
-      return this.#value(row, field, { ok: false, fault: 'there is a NUL character in the text' });
+      return this.#value(row, field, { ok: false, problem: 'there is a NUL character in the text' });
     }
     if (text.length <= maxText) return text === '' ? undefined : ownCopy(text);
     const message = `the text has ${text.length} characters: at most ${maxText} are allowed`;
-    return this.#value(row, field, { ok: false, fault: message });
+    return this.#value(row, field, { ok: false, problem: message });
   }
 }
 
@@ -121,7 +121,7 @@ function ownCopy(text: string): string {
   return copy === text ? copy : text;
 }
 
-export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileFaults);
+export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileProblems);
 
 /**
  * Reads a list of stock as `list` and `export` write it: a pet and its quantity in each row; its status if there is one,
@@ -139,19 +139,19 @@ export async function readStockList(
 }
 
 class StockCollector implements RowSink {
-  readonly faults = new FaultList();
+  readonly problems = new ProblemList();
   readonly #lines: number[] = [];
   readonly #items = new ItemColumns();
 
   add({ line, cells, names }: RawRow): void {
     const petId = readPetId(bareNumber(cells.petId ?? ''));
     const text = bareNumber(cells.quantity ?? '');
-    const quantity = text === '' ? { ok: false as const, fault: 'the quantity is missing' } : readQuantity(text);
-    const fault = (field: 'petId' | 'quantity' | 'delta', message: string) =>
-      this.faults.add({ line, column: names[field] ?? field, message });
-    if (!petId.ok) fault('petId', petId.fault);
-    if (!quantity.ok) fault('quantity', quantity.fault);
-    if (cells.delta) fault('delta', 'a list of stock has no changes in it, only quantities');
+    const quantity = text === '' ? { ok: false as const, problem: 'the quantity is missing' } : readQuantity(text);
+    const problem = (field: 'petId' | 'quantity' | 'delta', message: string) =>
+      this.problems.add({ line, column: names[field] ?? field, message });
+    if (!petId.ok) problem('petId', petId.problem);
+    if (!quantity.ok) problem('quantity', quantity.problem);
+    if (cells.delta) problem('delta', 'a list of stock has no changes in it, only quantities');
     if (!petId.ok || !quantity.ok) return;
     this.#lines.push(line);
     this.#items.append({ petId: petId.value, quantity: quantity.value, status: (cells.status ?? '').trim() });
@@ -161,11 +161,11 @@ class StockCollector implements RowSink {
     const list = new StockList(this.#items);
     // Only if there are any: a set of all takes a quarter of the time that a file takes.
     if (list.repeated() !== undefined) this.#reportRepeated();
-    return this.faults.or({ list });
+    return this.problems.or({ list });
   }
 
   #reportRepeated(): void {
-    const seen = new SeenPetLines(this.faults);
+    const seen = new SeenPetLines(this.problems);
     for (const [index, line] of this.#lines.entries()) seen.add(this.#items.petIdAt(index), line);
   }
 }

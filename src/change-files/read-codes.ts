@@ -1,16 +1,16 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
-import { codeFault, codeText } from '../inventory/count/scan-line.ts';
+import { codeProblem, codeText } from '../inventory/count/scan-line.ts';
 import { parseQuantity } from '../inventory/items.ts';
-import { fault, type Parsed, quoted } from '../shared/parsed.ts';
+import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
 import { type CsvRecord, CsvRecords } from './csv-records.ts';
-import { FaultList, type FileFaults } from './fault.ts';
 import { fieldOf } from './field-names.ts';
+import { type FileProblems, ProblemList } from './problems.ts';
 import { readPieces } from './text.ts';
 
 export type CodesFile =
   | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout }
-  | ({ readonly ok: false } & FileFaults);
+  | ({ readonly ok: false } & FileProblems);
 
 /** The indexes of columns; -1 for one that the file does not have. */
 interface CodeColumns {
@@ -43,25 +43,25 @@ export interface NewCode {
  * @throws what `source` throws
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
-  const faults = new FaultList();
+  const problems = new ProblemList();
   const codes: CodeLines = { pets: new Map(), names: new Map(), lows: new Map(), lines: new Map() };
   const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
   let [width, delimiter, isEnded] = [0, ',', true];
-  await readPieces(source, faults, (piece, isLast) => {
+  await readPieces(source, problems, (piece, isLast) => {
     for (const record of records.read(piece, isLast)) {
       isEnded = record.ended;
       if (record.cells.every((cell) => cell.trim() === '')) continue;
       if (columns === 'awaited') {
-        columns = readHeader(record, faults) ?? 'useless';
+        columns = readHeader(record, problems) ?? 'useless';
         [width, delimiter] = [record.cells.length, record.delimiter];
-      } else if (columns !== 'useless') readCode(record, columns, codes, faults);
+      } else if (columns !== 'useless') readCode(record, columns, codes, problems);
     }
   });
-  if (columns === 'awaited' && faults.total === 0) faults.add({ line: 1, message: 'the file is empty' });
+  if (columns === 'awaited' && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
   const { lines: _, ...found } = codes;
   const layout = { columns: typeof columns === 'string' ? noColumns : columns, width, delimiter, isEnded };
-  return faults.or({ codes: found, layout });
+  return problems.or({ codes: found, layout });
 }
 
 const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1 };
@@ -95,16 +95,16 @@ function readCode(
   { cells, line }: CsvRecord,
   columns: CodeColumns,
   { pets, names, lows, lines }: CodeLines,
-  faults: FaultList,
+  problems: ProblemList,
 ) {
   const code = codeText(bareNumber(cells[columns.code] ?? ''));
   const name = (cells[columns.name] ?? '').trim();
   const petId = readPetId(bareNumber(cells[columns.petId] ?? ''));
   const low = readLow(bareNumber(cells[columns.low] ?? ''));
-  const unusable = code === '' && (name !== '' || low.ok) ? undefined : codeFault(code);
-  if (!petId.ok) faults.add({ line, column: 'petId', message: petId.fault });
-  if (unusable !== undefined) faults.add({ line, column: 'code', message: unusable });
-  if (!low.ok && low.fault !== '') faults.add({ line, column: 'low', message: low.fault });
+  const unusable = code === '' && (name !== '' || low.ok) ? undefined : codeProblem(code);
+  if (!petId.ok) problems.add({ line, column: 'petId', message: petId.problem });
+  if (unusable !== undefined) problems.add({ line, column: 'code', message: unusable });
+  if (!low.ok && low.problem !== '') problems.add({ line, column: 'low', message: low.problem });
   if (!petId.ok || unusable !== undefined) return;
   if (low.ok && !lows.has(petId.value)) lows.set(petId.value, low.value);
   if (name !== '' && !names.has(petId.value)) names.set(petId.value, name);
@@ -112,7 +112,7 @@ function readCode(
   const other = pets.get(code) ?? petId.value;
   if (other !== petId.value) {
     const message = `the code ${quoted(code)} is on line ${lines.get(code)} already, for pet ${other}`;
-    faults.add({ line, column: 'code', message });
+    problems.add({ line, column: 'code', message });
   }
   pets.set(code, petId.value);
   lines.set(code, line);
@@ -120,18 +120,18 @@ function readCode(
 
 /** Reads the stock at or below which a pet is low. Blank: the fault is empty. */
 function readLow(text: string): Parsed<number> {
-  if (text === '') return fault('');
+  if (text === '') return problem('');
   const low = parseQuantity(text);
-  return low.ok && low.value < 0 ? fault(`${quoted(text)} is below zero`) : low;
+  return low.ok && low.value < 0 ? problem(`${quoted(text)} is below zero`) : low;
 }
 
-function readHeader({ cells, line }: CsvRecord, faults: FaultList): CodeColumns | undefined {
+function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   if (code !== -1 && petId !== -1) return { code, petId, name, low };
-  faults.add({
+  problems.add({
     line,
     message:
       'this is not a file of codes: the first line has to name the columns code,petId and, if you like, name and low',

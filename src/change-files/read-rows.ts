@@ -1,7 +1,7 @@
 import { CsvRows } from './csv-rows.ts';
-import { broken, type FaultList } from './fault.ts';
 import { FieldNames, type NamingOptions, type RawRow } from './field-names.ts';
 import { type JsonKind, JsonRows } from './json-rows.ts';
+import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds, maxRow, readPieces } from './text.ts';
 
 export const changeFormats = ['csv', 'tsv', 'json', 'ndjson'] as const;
@@ -34,7 +34,7 @@ export interface ReadOptions extends NamingOptions {
 
 /** Takes the rows of a file, and its faults. */
 export interface RowSink {
-  readonly faults: FaultList;
+  readonly problems: ProblemList;
   add(row: RawRow): void;
 }
 
@@ -56,12 +56,12 @@ export async function readRows(
 ): Promise<void> {
   let head = '';
   let reader: RowReader | undefined;
-  await readPieces(source, sink.faults, (piece, isLast) => {
+  await readPieces(source, sink.problems, (piece, isLast) => {
     let text = piece;
     if (reader === undefined) {
       head += piece;
       if (!isLast && !showsKind(head)) return;
-      reader = createReader(head, options, sink.faults);
+      reader = createReader(head, options, sink.problems);
       text = head;
     }
     for (const row of reader.read(text, isLast)) sink.add(row);
@@ -78,11 +78,11 @@ function showsKind(head: string): boolean {
 function createReader(
   head: string,
   { name, format, isStockList = false, ...naming }: ReadOptions & { readonly isStockList?: boolean },
-  faults: FaultList,
+  problems: ProblemList,
 ): RowReader {
   const kind = kindOf(head, format ?? (name === undefined ? undefined : formatOfName(name)));
-  if (kind === 'table') return new CsvRows(faults, new FieldNames('column', naming), isStockList);
-  return new JsonRows(faults, new FieldNames('field', naming), kind);
+  if (kind === 'table') return new CsvRows(problems, new FieldNames('column', naming), isStockList);
+  return new JsonRows(problems, new FieldNames('field', naming), kind);
 }
 
 /**

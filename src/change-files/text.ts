@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BrokenFileError, broken, type FaultList } from './fault.ts';
+import { BrokenFileError, broken, type ProblemList } from './problems.ts';
 
 const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
 const lf = 0x0a;
@@ -25,7 +25,7 @@ export const maxRow = 1024 * 1024;
  */
 export async function readPieces(
   source: AsyncIterable<Uint8Array>,
-  faults: FaultList,
+  problems: ProblemList,
   read: (piece: string, isLast: boolean) => void,
 ): Promise<void> {
   try {
@@ -33,7 +33,7 @@ export async function readPieces(
     read('', true);
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
-    faults.add(error.fault);
+    problems.add(error.fault);
   }
 }
 

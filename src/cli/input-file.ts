@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { FileFault, PlaceUnit } from '../change-files/fault.ts';
+import type { FileProblem, PlaceUnit } from '../change-files/problems.ts';
 import { grouped } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
@@ -54,13 +54,19 @@ function unreadableText(file: string, code: string, cause: unknown): string {
 /** Everything that is wrong with a file. @param nothing what has not been done for it: `nothing was sent` */
 export function faultyFile(
   file: string,
-  { faults, total, unit }: { readonly faults: readonly FileFault[]; readonly total: number; readonly unit: PlaceUnit },
+  {
+    problems,
+    total,
+    unit,
+  }: { readonly problems: readonly FileProblem[]; readonly total: number; readonly unit: PlaceUnit },
   { nothing, hint }: { readonly nothing?: string; readonly hint?: string | undefined },
 ): UsageError {
   const name = file === '-' ? 'stdin' : file;
   const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
-  const lines = faults.map(({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`);
-  const named = total > faults.length ? `, of which the first ${grouped(faults.length)} are named` : '';
+  const lines = problems.map(
+    ({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`,
+  );
+  const named = total > problems.length ? `, of which the first ${grouped(problems.length)} are named` : '';
   const end = nothing === undefined ? '' : `; ${nothing}`;
-  return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults, faultCount: total, hint });
+  return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults: problems, faultCount: total, hint });
 }

@@ -1,4 +1,4 @@
-import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 
 /** The statuses that the service specifies, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -12,7 +12,7 @@ export function isPetStatus(text: string): text is PetStatus {
 export function parsePetStatus(text: string): Parsed<PetStatus> {
   const status = petStatuses.find((known) => known === text.toLowerCase());
   return status === undefined
-    ? fault(`${quoted(text)} is not a status; valid are ${petStatuses.join(', ')}`)
+    ? problem(`${quoted(text)} is not a status; valid are ${petStatuses.join(', ')}`)
     : parsed(status);
 }
 
@@ -38,12 +38,12 @@ export interface UnreadableItem {
   /** The nearest number to it; beyond all of them an infinity. */
   readonly nearest: number;
   /** `out of range`, `not an integer` */
-  readonly fault: string;
+  readonly problem: string;
 }
 
 /** A clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
-export function unreadableText({ petId, number, fault }: UnreadableItem): string {
-  return `the stock of pet ${petId} is ${number}, which is ${fault}`;
+export function unreadableText({ petId, number, problem }: UnreadableItem): string {
+  return `the stock of pet ${petId} is ${number}, which is ${problem}`;
 }
 
 /** Reports whether a pet has to be ordered soon: it can be sold, and its stock is at or below the setting `low-stock`. */
@@ -70,11 +70,13 @@ const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
  */
 export function parsePetId(text: string): Parsed<bigint> {
   const wrong = notWhole(text, 'pet id');
-  if (wrong !== undefined) return fault(wrong);
+  if (wrong !== undefined) return problem(wrong);
   const value = tooManyDigits.test(text) ? undefined : BigInt(text);
   if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
   const rounded = fifteenDigitsThenZeros.test(text) ? '; a spreadsheet has probably rounded it' : '';
-  return fault(`${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`);
+  return problem(
+    `${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`,
+  );
 }
 
 /**
@@ -84,7 +86,7 @@ export function parsePetId(text: string): Parsed<bigint> {
 export function parseQuantity(text: string): Parsed<number> {
   if (isAddition(text)) {
     const sum = quoted(text);
-    return fault(
+    return problem(
       `${sum} is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
     );
   }
@@ -106,7 +108,7 @@ export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
   const change = delta < 0 ? `${delta}` : `+${delta}`;
-  return fault(`the stock is ${quantity}, and ${quantity} ${change} is out of range: ${integerRange('quantity')}`);
+  return problem(`the stock is ${quantity}, and ${quantity} ${change} is out of range: ${integerRange('quantity')}`);
 }
 
 type Noun = 'pet id' | 'quantity' | 'change';
@@ -119,9 +121,11 @@ const examples: Readonly<Record<Noun, string>> = {
 
 function parseInteger(text: string, noun: 'quantity' | 'change'): Parsed<number> {
   const wrong = notWhole(text, noun);
-  if (wrong !== undefined) return fault(wrong);
+  if (wrong !== undefined) return problem(wrong);
   const value = Number(text);
-  return Number.isSafeInteger(value) ? parsed(value) : fault(`${quoted(text)} is out of range: ${integerRange(noun)}`);
+  return Number.isSafeInteger(value)
+    ? parsed(value)
+    : problem(`${quoted(text)} is out of range: ${integerRange(noun)}`);
 }
 
 function integerRange(noun: 'quantity' | 'change'): string {

@@ -2,7 +2,7 @@ import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { addDelta, counted, grouped, outdatedText, type Quantities, unreadableText } from './items.ts';
 
 /** A row for which the whole file is refused. */
-export interface PlanFault {
+export interface PlanProblem {
   readonly line: number;
   /** A clause for a shop assistant, without the line and without a trailing period. */
   readonly message: string;
@@ -15,7 +15,7 @@ export const unreadableStock = 'unreadable_stock';
 export interface Plan {
   /** In the order of the changes. */
   readonly rows: BulkRow[];
-  readonly faults: readonly PlanFault[];
+  readonly problems: readonly PlanProblem[];
 }
 
 export interface PlanOptions {
@@ -40,13 +40,13 @@ type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
  */
 export function planChanges(changes: Iterable<Change>, stock: Stock, options: PlanOptions): Plan {
   const rows: BulkRow[] = [];
-  const faults: PlanFault[] = [];
+  const problems: PlanProblem[] = [];
   for (const change of changes) {
     const planned = planChange(change, stock, options);
-    if (typeof planned === 'string') faults.push({ line: change.line, message: planned });
+    if (typeof planned === 'string') problems.push({ line: change.line, message: planned });
     else rows.push(planned);
   }
-  return { rows, faults };
+  return { rows, problems };
 }
 
 /** Returns the row, or why the file is refused. */
@@ -77,7 +77,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
     return rowOf(change, stock, wanted, 'conflict', { code: 'conflict', message });
   }
   const target = delta === undefined ? { ok: true as const, value: quantity ?? stock } : addDelta(stock, delta);
-  if (!target.ok) return target.fault;
+  if (!target.ok) return target.problem;
   return rowOf(change, stock, target.value, target.value === stock ? 'unchanged' : 'planned');
 }
 
@@ -101,21 +101,21 @@ export interface Guards {
 }
 
 /** Why the plan as a whole is refused: clauses for a person, without a trailing period; none if it may go on. */
-export function guardFaults(
+export function guardProblems(
   { rows }: { readonly rows: Iterable<BulkRow> },
   { maxChanges, maxZero }: Guards,
 ): readonly string[] {
   const { changes, toZero, belowZero } = planTotals(rows);
-  const faults: string[] = [];
+  const problems: string[] = [];
   if (maxChanges !== undefined && changes > maxChanges) {
-    faults.push(`${counted(changes, 'row')} would be changed, and max-changes allows ${grouped(maxChanges)}`);
+    problems.push(`${counted(changes, 'row')} would be changed, and max-changes allows ${grouped(maxChanges)}`);
   }
   const emptied = toZero + belowZero;
   if (maxZero !== undefined && emptied > maxZero) {
     const where = belowZero === 0 ? 'to 0' : `to 0 or below (${grouped(belowZero)} below)`;
-    faults.push(`${counted(emptied, 'pet')} would go ${where}, and max-zero allows ${grouped(maxZero)}`);
+    problems.push(`${counted(emptied, 'pet')} would go ${where}, and max-zero allows ${grouped(maxZero)}`);
   }
-  return faults;
+  return problems;
 }
 
 export interface PlanTotals {

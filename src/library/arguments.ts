@@ -62,7 +62,7 @@ function integer<T>(value: unknown, name: string, parse: (text: string) => Parse
   // -0 is 0, as in every other comparison.
   const parsed = parse(String(value));
   if (parsed.ok) return parsed.value;
-  throw new UsageError(`${name}: ${parsed.fault}`);
+  throw new UsageError(`${name}: ${parsed.problem}`);
 }
 
 /** Returns the kind of a value, without its content: it may be long, or a key. */

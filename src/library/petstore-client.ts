@@ -269,5 +269,5 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
 
 function usable<T>(name: string, parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
-  throw new UsageError(`${name}: ${parsed.fault}`);
+  throw new UsageError(`${name}: ${parsed.problem}`);
 }

@@ -60,9 +60,9 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
   const changes = readChanges(inputs);
   return async (context, options) => {
     const stock = await new StockReader(context).readAfterInFlight(new Set(changes.map(({ petId }) => petId)));
-    const { rows, faults } = planChanges(changes, stock.quantities, { env: context.target.env });
-    if (faults.length > 0) {
-      const lines = faults.map(({ line, message }) => `change ${line}: ${message}`);
+    const { rows, problems } = planChanges(changes, stock.quantities, { env: context.target.env });
+    if (problems.length > 0) {
+      const lines = problems.map(({ line, message }) => `change ${line}: ${message}`);
       throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });
     }
     const hasDeltas = changes.some(({ delta }) => delta !== undefined);

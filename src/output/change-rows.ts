@@ -55,7 +55,7 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
 }
 
 /** Returns what a person has to know of a row beside its numbers; undefined if there is nothing. */
-export function faultText({ result, quantity, error }: RowFault): string | undefined {
+export function problemText({ result, quantity, error }: RowProblem): string | undefined {
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');
   if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${grouped(quantity)}`);
@@ -63,7 +63,7 @@ export function faultText({ result, quantity, error }: RowFault): string | undef
   return parts.length === 0 ? undefined : parts.join(': ');
 }
 
-interface RowFault {
+interface RowProblem {
   readonly result: string;
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;

@@ -4,7 +4,7 @@ import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-record
 import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { targetName } from '../shared/target.ts';
-import { faultText, resultCell } from './change-rows.ts';
+import { problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
@@ -124,7 +124,7 @@ function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
     after: isWritten ? (quantity ?? after) : null,
     wanted: isWritten && (quantity ?? after) === after ? null : after,
     quantity: isWritten || quantity === after ? null : quantity,
-    error: faultText({ ...facts, quantity: undefined }) ?? null,
+    error: problemText({ ...facts, quantity: undefined }) ?? null,
     undoneBy: facts.undoneBy?.slice(-4) ?? null,
     ...{ reason, ref },
   };

@@ -4,7 +4,7 @@ import { counted, grouped } from '../inventory/items.ts';
 import { type PlanTotals, planTotals } from '../inventory/plan.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { type Target, targetName } from '../shared/target.ts';
-import { countsSentence, faultText, resultCell } from './change-rows.ts';
+import { countsSentence, problemText, resultCell } from './change-rows.ts';
 import { differenceOf, nameColumn } from './columns.ts';
 import { tableLines } from './table.ts';
 import type { Paint } from './terminal.ts';
@@ -100,7 +100,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
         const facts = { petId: row.petId, stock, name: names?.get(row.petId) ?? null };
         return row.result === 'planned'
           ? { ...facts, change: differenceOf(row.before, row.after), goesTo: row.after ?? null }
-          : { ...facts, change: row.result, fault: faultText(row) ?? null };
+          : { ...facts, change: row.result, fault: problemText(row) ?? null };
       }),
     ],
   };

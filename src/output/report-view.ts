@@ -1,6 +1,6 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../inventory/change.ts';
-import { faultText, resultCell } from './change-rows.ts';
+import { problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
@@ -58,13 +58,13 @@ function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
   const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
-  const faults = shown.some((row) => faultText(row) !== undefined) ? [error] : [];
+  const faults = shown.some((row) => problemText(row) !== undefined) ? [error] : [];
   const named = shown.some(({ petId }) => names?.get(petId) !== undefined) ? [nameColumn] : [];
   const toTableRow = (row: BulkRow): Row => {
     const { after: target = null, quantity = null } = row;
     const wrong = isWrong(row);
     const stock = { after: wrong ? quantity : target, wanted: wrong ? target : null };
-    return { ...toRow(row), ...stock, name: names?.get(row.petId) ?? null, error: faultText(row) ?? null };
+    return { ...toRow(row), ...stock, name: names?.get(row.petId) ?? null, error: problemText(row) ?? null };
   };
   return {
     columns: [

@@ -1,5 +1,5 @@
 import type { ColumnBatches } from '../inventory/item-columns.ts';
-import { fault, type Parsed, parsed, quoted } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 import type { Paint } from './terminal.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
@@ -193,8 +193,8 @@ export function parseFields<Field extends string>(
     for (const name of value.split(',').map((part) => part.trim())) {
       const field = known.find((each) => each === name);
       if (field === undefined)
-        return fault(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
-      if (own.has(field)) return fault(`${quoted(name)} is named twice: ${list}`);
+        return problem(name === '' ? `a field is empty: ${list}` : `${quoted(name)} is not a field: ${list}`);
+      if (own.has(field)) return problem(`${quoted(name)} is named twice: ${list}`);
       own.add(field);
       chosen.add(field);
     }

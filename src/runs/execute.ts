@@ -1,6 +1,6 @@
 import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
-import { type Guards, guardFaults, planTotals } from '../inventory/plan.ts';
+import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
 import type { Outcome } from '../state/history.ts';
@@ -126,9 +126,11 @@ function endLog(log: RunLog | undefined): Promise<unknown> {
 
 /** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */
 export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, isResumed = false): void {
-  const faults = guardFaults({ rows }, guards);
-  if (faults.length === 0) return;
-  throw new UsageError(`The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${faults.join('; ')}`);
+  const problems = guardProblems({ rows }, guards);
+  if (problems.length === 0) return;
+  throw new UsageError(
+    `The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${problems.join('; ')}`,
+  );
 }
 
 function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {

@@ -93,7 +93,7 @@ function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot
   }
   const sum = delta === undefined ? undefined : addDelta(found, delta);
   if (sum?.ok === false) {
-    throw new UsageError(`${sum.fault.charAt(0).toUpperCase()}${sum.fault.slice(1)}; nothing was written`);
+    throw new UsageError(`${sum.problem.charAt(0).toUpperCase()}${sum.problem.slice(1)}; nothing was written`);
   }
   return rowOf(write, found, sum?.value ?? quantity ?? found);
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { shellWord } from '../shared/hint.ts';
-import { fault, type Parsed, parsed } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
 /**
  * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
@@ -20,12 +20,12 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
       rest = rest.slice(part[0].length);
       word += unquoted(part[0]);
     }
-    if (/^["']/.test(rest)) return fault(`a quote is not closed: ${rest.slice(0, 1)}`);
+    if (/^["']/.test(rest)) return problem(`a quote is not closed: ${rest.slice(0, 1)}`);
     if (/^\S/.test(rest)) return forShell(rest);
     words.push(word);
     rest = rest.trimStart();
   }
-  return words[0] ? parsed(words) : fault('it names no program');
+  return words[0] ? parsed(words) : problem('it names no program');
 }
 
 /**
@@ -53,7 +53,7 @@ export function hasFolder(program: string): boolean {
 }
 
 function forShell(rest: string): Parsed<never> {
-  return fault(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
+  return problem(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
 }
 
 /** In single quotes; in double quotes; a backslash and what it protects; anything that no shell interprets. */

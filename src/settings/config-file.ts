@@ -2,7 +2,7 @@ import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
-import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { type PrivateFile, readPrivateFile, requirePrivateFolder } from '../shared/private-files.ts';
 import { plainName } from '../shared/sanitize.ts';
 import { parseCommandLine } from './command-line.ts';
@@ -141,7 +141,7 @@ export function decodeConfig(value: unknown, file: string, unknown: string[] = [
   requireKnownVersion(content.version, file);
   const stores = Object.entries(object(content.stores ?? {}, '"stores"', file)).map(([name, stored]) => {
     const read = parseStoreName(name);
-    if (!read.ok) throw faulty(file, `"stores" has a name that cannot be used: ${read.fault}.`);
+    if (!read.ok) throw faulty(file, `"stores" has a name that cannot be used: ${read.problem}.`);
     return [name, decodeStore(object(stored, `"stores"."${name}"`, file), file, unknown)] as const;
   });
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
@@ -158,7 +158,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
     for (const environment of remoteEnvironmentNames) {
       if (stored[environment] === undefined) continue;
       const read = decode(stored[environment]);
-      if (!read.ok) throw faulty(file, `"${name}"."${environment}" cannot be used: ${read.fault}.`);
+      if (!read.ok) throw faulty(file, `"${name}"."${environment}" cannot be used: ${read.problem}.`);
       decoded[environment] = read.value;
     }
     return decoded;
@@ -201,12 +201,12 @@ function decodeSettings(stored: JsonObject, file: string, unknown: string[]): St
 }
 
 function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
-  return (value) => (typeof value === 'string' ? parse(value) : fault('it must be a text'));
+  return (value) => (typeof value === 'string' ? parse(value) : problem('it must be a text'));
 }
 
 function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
   const { command, shell } = (value ?? {}) as Partial<Record<keyof KeyCommand, unknown>>;
-  if (typeof command !== 'string') return fault('it must be an object with a "command"');
+  if (typeof command !== 'string') return problem('it must be an object with a "command"');
   if (shell === true) return parsed({ command, shell });
   const words = parseCommandLine(command);
   return words.ok ? parsed({ command, shell: false }) : words;
@@ -214,7 +214,7 @@ function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
 
 function parseOrigin(text: string): Parsed<string> {
   const isOrigin = URL.canParse(text) && new URL(text).origin === text;
-  return isOrigin ? parsed(text) : fault('it must be an origin, such as https://host');
+  return isOrigin ? parsed(text) : problem('it must be an origin, such as https://host');
 }
 
 function object(value: unknown, what: string, file: string): JsonObject {

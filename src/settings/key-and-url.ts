@@ -1,4 +1,4 @@
-import { fault, type Parsed, parsed } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
 /** No header takes more, and no service makes longer ones. */
 const maxKey = 4096;
@@ -9,14 +9,14 @@ const maxKey = 4096;
  */
 export function parseKey(text: string): Parsed<string> {
   const key = text.trim();
-  if (key === '') return fault('the key is empty');
+  if (key === '') return problem('the key is empty');
   if (/^(authorization\s*:|bearer(\s|$))/i.test(key)) {
-    return fault('the key begins with the word "Bearer" or "Authorization": give only what comes after it');
+    return problem('the key begins with the word "Bearer" or "Authorization": give only what comes after it');
   }
-  if (/^["'`]|["'`]$/.test(key)) return fault('the key is in quotation marks: leave them out');
-  if (/\s/.test(key)) return fault('the key contains white space or more than one line: give the key alone');
-  if (!/^[\x21-\x7e]+$/.test(key)) return fault('the key contains characters that no key has: copy it again');
-  return key.length > maxKey ? fault(`the key is longer than ${maxKey} characters: this is not a key`) : parsed(key);
+  if (/^["'`]|["'`]$/.test(key)) return problem('the key is in quotation marks: leave them out');
+  if (/\s/.test(key)) return problem('the key contains white space or more than one line: give the key alone');
+  if (!/^[\x21-\x7e]+$/.test(key)) return problem('the key contains characters that no key has: copy it again');
+  return key.length > maxKey ? problem(`the key is longer than ${maxKey} characters: this is not a key`) : parsed(key);
 }
 
 /** Returns the part of a key that may be shown: `…` and its last 4 characters; of one shorter than 8 characters, nothing. */
@@ -34,24 +34,26 @@ export function parseBaseUrl(text: string): Parsed<string> {
   // The WHATWG parser forgives much: it drops tabs and newlines, turns \ into /, and `https:a` into `https://a`.
   // A text that it would have to repair is refused here, so that the typed URL is the one in use.
   if (/[\s\\\x00-\x1f\x7f-\x9f]/.test(text))
-    return fault('it contains white space or a backslash: give it as https://host/v1');
+    return problem('it contains white space or a backslash: give it as https://host/v1');
   const [scheme, authority = ''] = /^https?:\/\/([^/?#]*)/i.exec(text) ?? [];
   if (scheme === undefined || /^https?:\/\/(\/|$)/i.test(text))
-    return fault('it must begin with https:// and a host: give it as https://host/v1');
+    return problem('it must begin with https:// and a host: give it as https://host/v1');
   const url = urlOf(text);
-  if (url === undefined) return fault('it is not a URL: give it as https://host/v1');
+  if (url === undefined) return problem('it is not a URL: give it as https://host/v1');
   if (authority.includes('@'))
-    return fault('it contains a user name or password: leave that out, the key is stored with petstock config set-key');
-  if (/[?#]/.test(text)) return fault('it contains a query or fragment: leave out everything from the ? or # on');
+    return problem(
+      'it contains a user name or password: leave that out, the key is stored with petstock config set-key',
+    );
+  if (/[?#]/.test(text)) return problem('it contains a query or fragment: leave out everything from the ? or # on');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return fault(
+    return problem(
       'http: would show the key to the network: use https: (http: is only for 127.0.0.1, [::1] and localhost)',
     );
   }
   const pathname = url.pathname.replace(/\/$/, '');
-  if (!pathname.endsWith('/v1')) return fault('it must end in /v1');
+  if (!pathname.endsWith('/v1')) return problem('it must end in /v1');
   return pathname.includes('//')
-    ? fault('its path contains // : give it as https://host/v1')
+    ? problem('its path contains // : give it as https://host/v1')
     : parsed(url.origin + pathname);
 }
 

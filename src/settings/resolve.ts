@@ -73,7 +73,7 @@ export function resolveStore(
   if (chosen === undefined || chosen.value === unnamedStore) return undefined;
   const read = parseStoreName(chosen.value);
   if (read.ok) return chosen;
-  throw new UsageError(`Invalid store name in ${chosen.source}: ${read.fault}.`, { hint: 'petstock config list' });
+  throw new UsageError(`Invalid store name in ${chosen.source}: ${read.problem}.`, { hint: 'petstock config list' });
 }
 
 /** Reports whether something is stored for a store, or a variable is set for it. */
@@ -135,7 +135,7 @@ function resolved(
   if (source === undefined) return stored === undefined ? undefined : { value: stored, source: fromFile };
   const read = parse(env[source] ?? '');
   if (read.ok) return { value: read.value, source };
-  throw new UsageError(`${source} cannot be used: ${read.fault}.`);
+  throw new UsageError(`${source} cannot be used: ${read.problem}.`);
 }
 
 /** Returns the variable that gives the key of an environment, usable or not; undefined if no variable is set. */

@@ -44,7 +44,7 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
     throw interrupted.aborted ? interrupted.reason : error;
   });
   const parsed = parseKey(output);
-  if (!parsed.ok) throw fail(`printed something that is not a key (${parsed.fault})`);
+  if (!parsed.ok) throw fail(`printed something that is not a key (${parsed.problem})`);
   return parsed.value;
 }
 
@@ -61,7 +61,7 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   // What it names by a relative path must not be another file in each folder, which somebody else may have put there.
   if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
-  if (!words.ok) throw fail(`cannot be run (${words.fault})`);
+  if (!words.ok) throw fail(`cannot be run (${words.problem})`);
   const [program = '', ...args] = words.value;
   if (hasFolder(program) && !path.isAbsolute(program)) {
     throw fail('names its program by a relative path, which is another one in each folder');
@@ -100,9 +100,9 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
   let bytes = 0;
-  let fault: string | undefined;
+  let problem: string | undefined;
   const stop = (words: string) => {
-    fault ??= words;
+    problem ??= words;
     child.kill('SIGKILL');
     // A process that it has started may hold them open.
     child.stdout?.destroy();
@@ -122,7 +122,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
       throw fail(cause.code === 'ENOENT' ? missing : 'could not be started', cause);
     });
     const exit = code === 0 ? undefined : signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
-    const words = fault ?? exit;
+    const words = problem ?? exit;
     if (words !== undefined) throw fail(words);
     return Buffer.concat(pieces).toString('utf8');
   } finally {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
-import { fault, type Parsed, parsed, sentence } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
@@ -92,7 +92,7 @@ export const settingDefinitions = {
       const { parseDatabaseUrl, withAbsoluteFiles } = await import('../shared/database-url.ts');
       const url = parseDatabaseUrl(value);
       if (url.ok) return withAbsoluteFiles(value);
-      throw new UsageError(`state-url was not changed: ${sentence(url.fault)}`);
+      throw new UsageError(`state-url was not changed: ${sentence(url.problem)}`);
     },
   },
   'state-patience': wholeNumber(60, 'seconds that a run waits for the shared database to come back'),
@@ -156,7 +156,7 @@ export function resolveSetting<Name extends SettingName>(
   if (text !== undefined) {
     if (text === none) return undefined;
     const read = parse(text);
-    if (!read.ok) throw new UsageError(`${source} cannot be used: ${sentence(read.fault)}`);
+    if (!read.ok) throw new UsageError(`${source} cannot be used: ${sentence(read.problem)}`);
     return found(read.value, source);
   }
   if (stored[name] !== undefined) return found(stored[name], fromFile);
@@ -192,17 +192,17 @@ export function quoted(text: string): string {
 
 /** Parses the name of a store: letters, digits and `-`, since variables are made of it and `store/environment` names a place. */
 export function parseStoreName(text: string): Parsed<string> {
-  if (environmentNames.some((name) => name === text)) return fault(`"${text}" is an environment: --env ${text}`);
+  if (environmentNames.some((name) => name === text)) return problem(`"${text}" is an environment: --env ${text}`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
     ? parsed(text)
-    : fault('a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
+    : problem('a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
 }
 
 /** Reading a URL completely takes time that most commands do not need: those that use it find other faults. */
 function parseStateUrl(text: string): Parsed<string> {
   const value = text.trim();
   const isUrl = /^postgres(ql)?:\/\/\S+$/i.test(value);
-  return isUrl ? parsed(value) : fault('it must be a URL that begins with postgresql://');
+  return isUrl ? parsed(value) : problem('it must be a URL that begins with postgresql://');
 }
 
 function oneOf<const Value extends string>(
@@ -213,7 +213,7 @@ function oneOf<const Value extends string>(
   const rule = `one of ${values.join(', ')}`;
   const parse = (text: string): Parsed<Value> => {
     const value = values.find((known) => known === text);
-    return value === undefined ? fault(`it must be ${rule}.${didYouMean(text, values)}`) : parsed(value);
+    return value === undefined ? problem(`it must be ${rule}.${didYouMean(text, values)}`) : parsed(value);
   };
   return { meaning, values: values.join('|'), rule, defaultValue, parse };
 }
@@ -227,7 +227,7 @@ function wholeNumber(
 ) {
   const parse = (text: string): Parsed<number> => {
     const value = Number(pattern.exec(text)?.[1] ?? Number.NaN);
-    return Number.isSafeInteger(value) ? parsed(value) : fault(`it must be ${rule}`);
+    return Number.isSafeInteger(value) ? parsed(value) : problem(`it must be ${rule}`);
   };
   return { meaning, values: '<n>', rule, defaultValue, parse };
 }
@@ -235,7 +235,7 @@ function wholeNumber(
 /** @param check throws UsageError for a file that can't be used */
 function file(meaning: string, check: (value: string) => Promise<void> | void) {
   const rule = 'the path of a file';
-  const parse = (text: string): Parsed<string> => (text === '' ? fault(`it must be ${rule}`) : parsed(text));
+  const parse = (text: string): Parsed<string> => (text === '' ? problem(`it must be ${rule}`) : parsed(text));
   const toStore = async (value: string): Promise<string> => {
     const absolute = path.resolve(value);
     await check(absolute);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { fault, type Parsed, parsed } from './parsed.ts';
+import { type Parsed, parsed, problem } from './parsed.ts';
 
 /** Stands in the place of a password, and of what is in place of one. */
 const mask = '***';
@@ -82,28 +82,28 @@ function faultOf(search: URLSearchParams): string | undefined {
 /** Reads a URL as libpq does, so that one that works for psql works here. A fault repeats nothing of the URL. */
 export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
-  if (/[\0-\x20\x7f]/.test(given)) return fault('it is not a URL: there is a blank in it, which is written as %20');
-  if (!/^postgres(ql)?:\/\//i.test(given)) return fault('it must begin with postgresql:// or postgres://');
+  if (/[\0-\x20\x7f]/.test(given)) return problem('it is not a URL: there is a blank in it, which is written as %20');
+  if (!/^postgres(ql)?:\/\//i.test(given)) return problem('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
   if (url === undefined)
-    return fault('it is not a URL; special characters in a password are written as %40, %2F and so on');
+    return problem('it is not a URL; special characters in a password are written as %40, %2F and so on');
   // No plus is a blank: this is no form.
   const search = new URLSearchParams(url.search.replaceAll('+', '%2B'));
   const unsupported = faultOf(search);
-  if (unsupported !== undefined) return fault(unsupported);
+  if (unsupported !== undefined) return problem(unsupported);
   const parameter = (name: string) => search.get(name) || undefined;
   const connectTimeout = parameter('connect_timeout');
   if (connectTimeout !== undefined && !/^[1-9]\d{0,3}$/.test(connectTimeout)) {
-    return fault('connect_timeout must be a number of seconds from 1 to 9999');
+    return problem('connect_timeout must be a number of seconds from 1 to 9999');
   }
   const wanted = parameter('target_session_attrs');
   if (wanted !== undefined && !writable.includes(wanted)) {
-    return fault('target_session_attrs must be read-write, primary or any, since the state is written');
+    return problem('target_session_attrs must be read-write, primary or any, since the state is written');
   }
   const hosts = readHosts(given, parameter);
-  if (typeof hosts === 'string') return fault(hosts);
+  if (typeof hosts === 'string') return problem(hosts);
   const tls = readTls(parameter, hosts);
-  if (typeof tls === 'string') return fault(tls);
+  if (typeof tls === 'string') return problem(tls);
   return parsed({
     user: parameter('user') ?? decoded(url.username),
     password: parameter('password') ?? decoded(url.password),

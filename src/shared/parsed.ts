@@ -1,12 +1,12 @@
 /** The value that was read from a text, or a fault in words for a shop assistant, without a trailing period. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 export function parsed<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }
 
-export function fault(sentence: string): { readonly ok: false; readonly fault: string } {
-  return { ok: false, fault: sentence };
+export function problem(sentence: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem: sentence };
 }
 
 /** Control characters, line separators and bidi marks: what could forge or hide a part of a message. */

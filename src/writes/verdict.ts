@@ -117,7 +117,7 @@ export interface ZeroAllowance {
 export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): RowWrite | string {
   const { delta = 0, after } = write;
   const sum = addDelta(found, delta);
-  if (!sum.ok) return sum.fault;
+  if (!sum.ok) return sum.problem;
   const change = delta < 0 ? `${delta}` : `+${delta}`;
   if (sum.value < 0 && after >= 0) {
     return `the stock is ${found} now, and ${found} ${change} would go below zero, to ${sum.value}`;

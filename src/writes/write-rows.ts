@@ -73,18 +73,18 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
 /** Waits after faults, longer each time. @throws the last fault, after as many tries as are worth it */
 async function pause(fruitless: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const { retries = maxRetries } = options;
-  const fault = outcomes.lastFailure;
+  const problem = outcomes.lastFailure;
   if (fruitless > retries) {
     await settleOnce(options, outcomes);
-    throw fault;
+    throw problem;
   }
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
   const others = outcomes.failures > 1 ? ` and ${outcomes.failures - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
   const what = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
-  const isConnected = !(fault instanceof UnavailableError && fault.notCarriedOut && fault.status === undefined);
-  const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(fault)}; ${what}`;
+  const isConnected = !(problem instanceof UnavailableError && problem.notCarriedOut && problem.status === undefined);
+  const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(problem)}; ${what}`;
   void options.onDelay(isConnected ? why : `No connection to the service, ${what}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }

@@ -17,5 +17,5 @@ test('pets may have names and no codes, and the first name of each counts', asyn
 });
 
 test('behind a header line that names no codes nothing is read', async () => {
-  expect(await read('petId,name\n7,Rex\ncode,petId\n')).toMatchObject({ ok: false, total: 1, faults: [{ line: 1 }] });
+  expect(await read('petId,name\n7,Rex\ncode,petId\n')).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
 });

@@ -214,7 +214,7 @@ describe('a broken file', () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
     const file = await read(`id,qty\n${rows.join('\n')}\n`);
     expect(file).toMatchObject({ ok: false, total: 1500 + 1499 });
-    const lines = file.ok ? [] : file.faults.map(({ line }) => line);
+    const lines = file.ok ? [] : file.problems.map(({ line }) => line);
     expect(lines).toEqual([2, ...Array.from({ length: 999 }, (_, index) => index + 4)]);
   });
 });

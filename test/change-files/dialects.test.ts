@@ -184,12 +184,12 @@ property(
     const pieces = await readChunks(cut(content, lengths), { format: wanted });
     expect(pieces).toEqual(whole);
     if (whole.ok) return;
-    expect(whole.total).toBe(whole.faults.length);
+    expect(whole.total).toBe(whole.problems.length);
     expect(whole.total).toBeGreaterThan(0);
     const lines = Buffer.from(content)
       .toString('latin1')
       .split(/\r\n?|\n/).length;
-    for (const { line, column = '', message } of whole.faults) {
+    for (const { line, column = '', message } of whole.problems) {
       expect(line).toBeGreaterThanOrEqual(1);
       if (whole.unit === 'line') expect(line).toBeLessThanOrEqual(lines);
       expect(`${column}${message}`).not.toMatch(/[\x00-\x1f]|\.$/);

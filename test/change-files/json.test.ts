@@ -111,7 +111,7 @@ describe('JSON', () => {
     for (const chunk of [1, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);
-      expect(file.ok ? [] : file.faults.map(({ line }) => line)).toEqual(places);
+      expect(file.ok ? [] : file.problems.map(({ line }) => line)).toEqual(places);
     }
   });
 

@@ -16,7 +16,7 @@ export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOp
 /** The faults as lines of text: `7 quantity: …`. */
 export function faultLines(file: ChangeFile): readonly string[] {
   if (file.ok) return [];
-  return file.faults.map(
+  return file.problems.map(
     ({ line, column, message }) => `${line}${column === undefined ? '' : ` ${column}`}: ${message}`,
   );
 }

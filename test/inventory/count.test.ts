@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { codeFault, codeText, parseScanLine, petIdOfCode, type ScanLine } from '../../src/inventory/count/scan-line.ts';
+import {
+  codeProblem,
+  codeText,
+  parseScanLine,
+  petIdOfCode,
+  type ScanLine,
+} from '../../src/inventory/count/scan-line.ts';
 import { type Counted, Tally } from '../../src/inventory/count/tally.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -40,7 +46,7 @@ test.each([
   '9'.repeat(201),
 ])('%j is a fault, and says what to write', (line) => {
   const parsed = parseScanLine(line, noCodes);
-  expect(parsed).toMatchObject({ kind: 'add', units: 1, fault: expect.stringMatching(/write |at most 200/) });
+  expect(parsed).toMatchObject({ kind: 'add', units: 1, problem: expect.stringMatching(/write |at most 200/) });
 });
 
 test('a text that is a code as a whole is that code', () => {
@@ -64,7 +70,9 @@ test('whatever is typed means one thing, and a code with its units comes back as
       expect(parseScanLine(line, noCodes).kind).toMatch(/^(add|set|back|sum|done)$/);
     }),
   );
-  const code = fc.string({ maxLength: 30 }).filter((text) => codeFault(text) === undefined && codeText(text) === text);
+  const code = fc
+    .string({ maxLength: 30 })
+    .filter((text) => codeProblem(text) === undefined && codeText(text) === text);
   fc.assert(
     fc.property(code, fc.integer({ min: 1, max: 99_999 }), (text, units) => {
       const isCode = (other: string) => other === text;

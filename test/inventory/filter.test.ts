@@ -54,7 +54,7 @@ property(
   'a filter takes an unreadable stock for one that may meet a limit exactly where it may',
   [unreadable, limits, limits],
   (stock, minQuantity, maxQuantity) => {
-    const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), fault: 'out of range' };
+    const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), problem: 'out of range' };
     const meets = (minQuantity ?? stock) <= stock && stock <= (maxQuantity ?? stock);
     expect(mayMeet({ minQuantity, maxQuantity }, given)).toBe(meets);
   },

@@ -6,8 +6,8 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-function faultOf(result: { readonly ok: boolean; readonly fault?: string }): string | undefined {
-  return result.ok ? undefined : result.fault;
+function faultOf(result: { readonly ok: boolean; readonly problem?: string }): string | undefined {
+  return result.ok ? undefined : result.problem;
 }
 
 const parsers = { parsePetId, parseQuantity, parseDelta };
@@ -65,7 +65,7 @@ test.each<readonly [Parser, string, string | RegExp]>([
   ['parseDelta', '+1,200', '"+1,200" is not a change: if +1200 is meant, write it without a separator'],
 ])('%s refuses %.60j', (name, text, fault) => {
   const told = typeof fault === 'string' ? fault : expect.stringMatching(fault);
-  expect(parsers[name](text)).toEqual({ ok: false, fault: told });
+  expect(parsers[name](text)).toEqual({ ok: false, problem: told });
 });
 
 property('parsePetId reads back every int64', [int64], (id) => {
@@ -125,8 +125,8 @@ test.each([
   ['12.0', 'write 12, without decimals'],
   ['12,00', 'write 12, without decimals'],
 ])('a quantity and a change as people write them, %s', (text, advice) => {
-  expect(parseQuantity(text)).toEqual({ ok: false, fault: `"${text}" is not a quantity: ${advice}` });
-  expect(parseDelta(text)).toEqual({ ok: false, fault: `"${text}" is not a change: ${advice}` });
+  expect(parseQuantity(text)).toEqual({ ok: false, problem: `"${text}" is not a quantity: ${advice}` });
+  expect(parseDelta(text)).toEqual({ ok: false, problem: `"${text}" is not a change: ${advice}` });
 });
 
 const separators = [',', '.', ' ', "'", '\u202f'].flatMap((mark) => [`0${mark}000`, `12${mark}120${mark}999`]);

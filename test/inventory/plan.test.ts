@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BulkRow, Change } from '../../src/inventory/change.ts';
 import { grouped } from '../../src/inventory/items.ts';
-import { guardFaults, planChanges, planTotals } from '../../src/inventory/plan.ts';
+import { guardProblems, planChanges, planTotals } from '../../src/inventory/plan.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const stock = new Map([
@@ -26,8 +26,8 @@ test.each<[string, Partial<Change>, Partial<BulkRow>]>([
   ['0 expected', { quantity: 7, expected: 0 }, { before: 7, after: 7, result: 'conflict', error: differs(0) }],
   ['a delta to the largest quantity', { petId: 5n, delta: 1 }, { after: 9007199254740991, result: 'planned' }],
 ])('one change: %s', (_what, change, row) => {
-  const { rows, faults } = plan(change);
-  expect(faults).toEqual([]);
+  const { rows, problems } = plan(change);
+  expect(problems).toEqual([]);
   expect(rows).toMatchObject([{ line: 7, petId: change.petId ?? 42n, ...row }]);
   expect(rows[0]?.error !== undefined).toBe('error' in row);
 });
@@ -41,12 +41,12 @@ test.each<[string, Partial<Change>, unknown]>([
   ['a pet that is not there, with another stock expected', { petId: 8n, quantity: 3, expected: 1 }, unknown],
   ['a delta that no quantity can hold', { petId: 5n, delta: 2 }, tooMuch],
 ])('at fault: %s', (_what, change, message) => {
-  expect(plan(change)).toEqual({ rows: [], faults: [{ line: 7, message }] });
+  expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message }] });
 });
 
 test('a pet that is not there is skipped if that is asked for', () => {
   const skipped = { ...none, line: 7, petId: 8n, before: undefined, after: 3, result: 'skipped', error: undefined };
-  expect(plan({ petId: 8n, quantity: 3 }, true)).toEqual({ rows: [skipped], faults: [] });
+  expect(plan({ petId: 8n, quantity: 3 }, true)).toEqual({ rows: [skipped], problems: [] });
 });
 
 const small = fc.integer({ min: -3, max: 3 });
@@ -78,9 +78,9 @@ const stocked = (all: readonly Change[], levels: Record<string, number>, skipUnk
   planChanges(all, { get: (petId) => levels[`${petId}`] }, { skipUnknown, env: 'staging' });
 
 property('each change is a row or a fault, in their order', [changes, stocks, fc.boolean()], (all, levels, skips) => {
-  const { rows, faults } = stocked(all, levels, skips);
+  const { rows, problems } = stocked(all, levels, skips);
   const lines = rows.map(({ line }) => line);
-  const faulty = faults.map(({ line }) => line);
+  const faulty = problems.map(({ line }) => line);
   expect(lines).toEqual(lines.toSorted((a, b) => a - b));
   expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
   expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
@@ -88,7 +88,7 @@ property('each change is a row or a fault, in their order', [changes, stocks, fc
 });
 
 property('changes are written only where the stock differs, as wanted', [changes, stocks], (all, levels) => {
-  const { rows, faults } = stocked(all, levels, true);
+  const { rows, problems } = stocked(all, levels, true);
   for (const { line, petId, before, after, result, error } of rows) {
     const level = levels[`${petId}`];
     const wish = wished(all[line - 2] ?? blank, level);
@@ -96,7 +96,7 @@ property('changes are written only where the stock differs, as wanted', [changes
     expect(error !== undefined).toBe(result === 'conflict');
     if (typeof wish === 'bigint') expect(BigInt(after ?? Number.NaN)).toBe(wish);
   }
-  for (const { line } of faults) {
+  for (const { line } of problems) {
     const change = all[line - 2] ?? blank;
     expect(Number.isSafeInteger(Number(wished(change, levels[`${change.petId}`])))).toBe(false);
   }
@@ -148,7 +148,7 @@ test.each([
     ['1 row would be changed, and max-changes allows 0', '1 pet would go to 0, and max-zero allows 0'],
   ],
 ])('the guards: at most %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
-  expect(guardFaults({ rows }, { maxChanges, maxZero })).toEqual(faults);
+  expect(guardProblems({ rows }, { maxChanges, maxZero })).toEqual(faults);
 });
 
 test.each([

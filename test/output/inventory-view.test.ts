@@ -26,7 +26,7 @@ test.each([
   ['\x1b[2J', '"\ufffd[2J" is not a field'],
 ])('--fields %j is refused', (text, fault) => {
   const all = `${fault}: the fields are petId, quantity, status`;
-  expect(parseFields([text], inventoryFields)).toEqual({ ok: false, fault: all });
+  expect(parseFields([text], inventoryFields)).toEqual({ ok: false, problem: all });
 });
 
 test.each(['table', 'csv', 'tsv'] as const)('a view without columns prints nothing as %s', async (format) => {

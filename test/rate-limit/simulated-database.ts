@@ -51,7 +51,7 @@ export class SimulatedDatabase {
 
   static async open(): Promise<SimulatedDatabase> {
     const address = parseDatabaseUrl(await newDatabase());
-    if (!address.ok) throw new Error(address.fault);
+    if (!address.ok) throw new Error(address.problem);
     const [server] = address.value.hosts;
     if (server === undefined) throw new Error('the database has no host');
     const own = await openWire({ ...address.value, ...server }, () => {});

@@ -36,7 +36,7 @@ test.each([
   ...refused(/begin with https/, 'ftp://example.com/v1', 'example.com/v1', ''),
   ...refused(/not a URL/, 'https://[::1/v1'),
 ])('%j is refused: %s', (text, reason) => {
-  expect(parseBaseUrl(text)).toEqual({ ok: false, fault: expect.stringMatching(reason) });
+  expect(parseBaseUrl(text)).toEqual({ ok: false, problem: expect.stringMatching(reason) });
 });
 
 const evil = ['127.0.0.1.evil.com', 'localhost.evil.com', '127.0.0.1@evil.com'];

@@ -28,7 +28,7 @@ test.each([
   ['a'.repeat(5000), /longer than/],
 ])('%j is refused', (text, reason) => {
   const parsed = parseKey(text);
-  expect(parsed).toEqual({ ok: false, fault: expect.stringMatching(reason) });
+  expect(parsed).toEqual({ ok: false, problem: expect.stringMatching(reason) });
   expect(JSON.stringify(parsed)).not.toContain('psk_');
 });
 

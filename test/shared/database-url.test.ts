@@ -4,7 +4,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const read = (text: string) => {
   const parsed = parseDatabaseUrl(text);
-  if (!parsed.ok) throw new Error(parsed.fault);
+  if (!parsed.ok) throw new Error(parsed.problem);
   return parsed.value;
 };
 
@@ -69,7 +69,7 @@ describe('the URL of a database', () => {
     ['postgresql://a,b:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
   ])('%s is refused', (text, fault) => {
-    expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, fault: expect.stringContaining(fault) });
+    expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining(fault) });
     expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);
   });
 
@@ -111,13 +111,13 @@ describe('the URL of a database', () => {
     ['constructor=1', 'constructor'],
   ])('%s is refused by its name', (parameters, name) => {
     const parsed = parseDatabaseUrl(`postgresql://db.example/pets?${parameters}`);
-    expect(parsed).toMatchObject({ ok: false, fault: expect.stringContaining(name) });
+    expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining(name) });
     expect(JSON.stringify(parsed)).not.toContain('Geheim');
   });
 
   it('has no white space, which two readers take for different things', () => {
     const text = 'postgresql://db.example/pets?ssl\tmode=disable';
-    expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, fault: expect.stringContaining('blank') });
+    expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining('blank') });
   });
 
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);

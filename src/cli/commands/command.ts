@@ -90,18 +90,18 @@ export class PetstockCommand extends Command {
   override error(message: string): never {
     // The value of an option that is unknown may be a key: only the option is named. Commander's quotes are single ones.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
-    const fault = safe.replaceAll("'", '"');
-    const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(fault) ?? [];
+    const problem = safe.replaceAll("'", '"');
+    const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(problem) ?? [];
     if (kind === 'option' && optionsOf(this).includes(word)) {
       throw new UsageError(`Option "${word}" takes no value`, { hint: `${commandPath(this)} --help` });
     }
-    const [, missing] = /^missing required argument "([^"]*)"$/.exec(fault) ?? [];
+    const [, missing] = /^missing required argument "([^"]*)"$/.exec(problem) ?? [];
     const operand = this.registeredArguments.find((argument) => argument.name() === missing);
     if (operand !== undefined) {
       const message = `The ${operand.name()} is missing: ${operand.description}`;
       throw new UsageError(message, { hint: `${commandPath(this)} --help` });
     }
-    const sentence = fault.charAt(0).toUpperCase() + fault.slice(1);
+    const sentence = problem.charAt(0).toUpperCase() + problem.slice(1);
     const meant =
       kind === 'command' ? meantCommand(this, word) : kind === 'option' ? meantOption(this, word) : undefined;
     const help = kind === 'command' && meant !== undefined ? meant : commandPath(this);

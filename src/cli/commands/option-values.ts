@@ -7,8 +7,8 @@ import { type OptionsOf, optionRows } from './define.ts';
 /** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
-  const { fault } = parsed;
-  const message = what === undefined ? fault.charAt(0).toUpperCase() + fault.slice(1) : `${what}: ${fault}`;
+  const { problem } = parsed;
+  const message = what === undefined ? problem.charAt(0).toUpperCase() + problem.slice(1) : `${what}: ${problem}`;
   throw new UsageError(`${message}.`);
 }
 

@@ -74,8 +74,8 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
   const how = await pager.ended;
   await released;
   if (how === 'missing') {
-    const fault = `the pager ${JSON.stringify(command.command)} can't be run; PETSTOCK_PAGER names another`;
-    if (isChosen) await messages.warn(fault);
+    const problem = `the pager ${JSON.stringify(command.command)} can't be run; PETSTOCK_PAGER names another`;
+    if (isChosen) await messages.warn(problem);
     await showPlain(kept, output);
     if (failure instanceof ClosedPipeError) {
       for await (const text of texts) await context.stdout.write(text);

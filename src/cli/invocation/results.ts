@@ -142,7 +142,7 @@ async function withFields(view: View, values: readonly string[]): Promise<View> 
   const { chosenFields } = await import('../../output/view.ts');
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;
-  throw new UsageError(`--fields: ${chosen.fault}.`);
+  throw new UsageError(`--fields: ${chosen.problem}.`);
 }
 
 export async function loadRenderer(format: Format): Promise<Renderer> {

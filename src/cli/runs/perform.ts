@@ -72,10 +72,10 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   // A table says the same of one row.
   const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
-  const fault = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
-  await printReportBefore(fault, invocation, report, { ...options, names });
+  const problem = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
+  await printReportBefore(problem, invocation, report, { ...options, names });
   await noteUndo(invocation, report);
-  if (fault) throw fault;
+  if (problem) throw problem;
   return report.run ?? undefined;
 }
 

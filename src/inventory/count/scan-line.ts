@@ -8,7 +8,7 @@ export interface ScanLine {
   readonly code: string;
   readonly units: number;
   /** Why the line makes no sense. It is kept apart as it stands, as one of an unknown code: it may have been a pet all the same. */
-  readonly fault?: string;
+  readonly problem?: string;
 }
 
 /** The fewest and most units. A bar code that is scanned where a number is to be typed is none: the shortest has 8 digits. */
@@ -72,7 +72,7 @@ export function withoutCodeKind(code: string): string | undefined {
 }
 
 /** Returns why a text of a file of codes can't be a bar code, a clause; undefined if it can. */
-export function codeFault(text: string): string | undefined {
+export function codeProblem(text: string): string | undefined {
   if (text === '') return 'the code is missing';
   if (commands.test(text)) return `${quoted(text)} can't be a code: it has a meaning in a count`;
   if (text.length > maxCode) return `a code has at most ${maxCode} characters, and this one has ${text.length}`;
@@ -109,6 +109,6 @@ function lineOf(text: string, kind: 'add' | 'set', code: string, number: string)
   return faulty(text, `write ${grouped(least)} to ${grouped(most)} units`);
 }
 
-function faulty(code: string, fault: string): ScanLine {
-  return { kind: 'add', code, units: 1, fault };
+function faulty(code: string, problem: string): ScanLine {
+  return { kind: 'add', code, units: 1, problem };
 }

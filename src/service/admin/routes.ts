@@ -4,7 +4,17 @@ import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
-import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
+import {
+  notAPet,
+  petIdOf,
+  readAdvance,
+  readBan,
+  readPet,
+  readProblems,
+  readSeed,
+  readUsage,
+  refused,
+} from './bodies.ts';
 
 /** An answer: a body as JSON, or a text of another type. A string is a message. */
 export interface Reply {
@@ -84,7 +94,7 @@ const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
   'POST /faults': async ({ service, request }) => {
-    service.faults.add(await readFaults(request));
+    service.faults.add(await readProblems(request));
     return faultsOf(service);
   },
   'DELETE /faults': async ({ service }) => {

@@ -134,7 +134,7 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
   const absolute = shell ? { ok: true as const, value: absoluteShellCommand(command) } : absoluteCommand(command);
   if (absolute.ok && command.trim() !== '') return { command: absolute.value, shell };
   throw new UsageError(
-    `This command cannot be stored: ${absolute.ok ? 'it is empty' : absolute.fault}. Nothing was stored`,
+    `This command cannot be stored: ${absolute.ok ? 'it is empty' : absolute.problem}. Nothing was stored`,
     { hint: 'petstock config set-key --help' },
   );
 }
@@ -142,7 +142,7 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
 async function typedKey(context: Invocation['context'], target: RemoteTarget, options: SetKeyOptions): Promise<string> {
   const key = parseKey(await readSecret(context, `API key for ${targetName(target)}`));
   if (key.ok) return key.value;
-  throw new UsageError(`Nothing was stored: ${key.fault}.`, { hint: commandAgain(target, options) });
+  throw new UsageError(`Nothing was stored: ${key.problem}.`, { hint: commandAgain(target, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {

@@ -57,7 +57,7 @@ export const defineSet = define({
     }
     const parsed = parse(typed);
     // It would make every later command fail.
-    if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.fault)}`);
+    if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.problem)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     if (name === 'codes') await requireCodes(invocation, String(value));
     await setSetting(place, name, value);
@@ -155,5 +155,5 @@ export const defineSetUrl = define({
 export function requireBaseUrl(text: string, hint: string): string {
   const url = parseBaseUrl(text);
   if (url.ok) return url.value;
-  throw new UsageError(`This URL cannot be used: ${url.fault}.`, { hint });
+  throw new UsageError(`This URL cannot be used: ${url.problem}.`, { hint });
 }

@@ -160,15 +160,15 @@ async function planFile(
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
-  const { rows, faults } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
-  if (faults.length > 0) {
+  const { rows, problems } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
+  if (problems.length > 0) {
     const absent = skipUnknown ? [] : absentPets(changes, quantities);
     const code = absent.find(mayBeBarCode);
     const codes = invocation.config.settings.codes === undefined ? ['--codes', '<codes.csv>'] : [];
     const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
-    throw faultyFile(file, { faults, total: faults.length, unit }, { nothing: `nothing was written${why}`, hint });
+    throw faultyFile(file, { problems, total: problems.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier };

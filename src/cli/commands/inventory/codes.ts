@@ -1,4 +1,4 @@
-import { codeFault, codeText } from '../../../inventory/count/scan-line.ts';
+import { codeProblem, codeText } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
@@ -17,8 +17,8 @@ export const defineCodesAdd = define({
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
     const [code, petId] = [codeText(text), petIdOf(pet)];
-    const fault = codeFault(code);
-    if (fault !== undefined) throw new UsageError(sentence(fault));
+    const problem = codeProblem(code);
+    if (problem !== undefined) throw new UsageError(sentence(problem));
     await requireShopCodes(invocation, 'codes add');
     const file = invocation.config.settings.codes ?? '';
     const added = await addCodes(file, [{ code, petId, name }], invocation.context);

@@ -108,28 +108,28 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     matters: (item: UnreadableItem) => boolean = () => true,
   ): PetstockError | undefined {
     const unreadable = [...this.values()].filter(matters);
-    const faults = [
-      ...unreadable.map(({ petId, number, fault }) => ({
-        sentence: `Pet ${petId} is left out: "quantity" in the answer is ${number}, which is ${fault}`,
-        line: `pet ${petId}: ${number} is ${fault}`,
+    const problems = [
+      ...unreadable.map(({ petId, number, problem }) => ({
+        sentence: `Pet ${petId} is left out: "quantity" in the answer is ${number}, which is ${problem}`,
+        line: `pet ${petId}: ${number} is ${problem}`,
       })),
       ...Array.from(this.#repeated, (petId) => ({
         sentence: `Pet ${petId} is in the answer more than once: only the first counts here`,
         line: `pet ${petId} is there more than once: only the first counts here`,
       })),
     ];
-    const [first] = faults;
+    const [first] = problems;
     if (first === undefined) return undefined;
     // It shows the answer as it came.
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
-    if (faults.length === 1) return new FailureError(first.sentence, { hint });
-    const lines = faults.slice(0, maxNamed).map(({ line }) => line);
-    if (faults.length > maxNamed) lines.push(`and ${faults.length - maxNamed} more`);
+    if (problems.length === 1) return new FailureError(first.sentence, { hint });
+    const lines = problems.slice(0, maxNamed).map(({ line }) => line);
+    if (problems.length > maxNamed) lines.push(`and ${problems.length - maxNamed} more`);
     const { length } = unreadable;
     const message =
-      length === faults.length
+      length === problems.length
         ? `${length} pets are left out, since "quantity" in the answer can't be read`
-        : `The answer makes no sense for ${faults.length} pets`;
+        : `The answer makes no sense for ${problems.length} pets`;
     return new FailureError(message, { hint, lines });
   }
 }

@@ -40,8 +40,8 @@ export async function writeSeveral(
       const error = noSuchPets(invocation, absent);
       throw error.with({ message: `${error.message}; nothing was written` });
     }
-    const { rows, faults } = planChanges(changes, quantities, { env: targetName(invocation.target) });
-    if (faults[0] !== undefined) throw new UsageError(`${faults[0].message}; nothing was written`);
+    const { rows, problems } = planChanges(changes, quantities, { env: targetName(invocation.target) });
+    if (problems[0] !== undefined) throw new UsageError(`${problems[0].message}; nothing was written`);
     const intention = { verb: 'Write' as const };
     await performPlan(
       access,

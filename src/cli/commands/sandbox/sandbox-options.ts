@@ -159,7 +159,7 @@ function readDatabase(given: string): string {
     throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
   }
   const parsed = parseDatabaseUrl(given);
-  if (!parsed.ok) throw new UsageError(`--database cannot be used: ${parsed.fault}`);
+  if (!parsed.ok) throw new UsageError(`--database cannot be used: ${parsed.problem}`);
   return given;
 }
 

@@ -1,7 +1,7 @@
 import { readPetId } from '../../../change-files/cell-values.ts';
 import { CsvRecords } from '../../../change-files/csv-records.ts';
-import { BrokenFileError } from '../../../change-files/fault.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
+import { BrokenFileError } from '../../../change-files/problems.ts';
 import { decodeText } from '../../../change-files/text.ts';
 import { exactJson } from '../../../output/exact-json.ts';
 import type { PetStatus, SeedStock, StockItem } from '../../../service/index.ts';
@@ -44,7 +44,7 @@ export async function readStockFile(file: string, context: Context): Promise<See
     else readDelimited(text, collector);
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
-    collector.fault(`line ${error.fault.line}`, error.fault.message);
+    collector.problem(`line ${error.fault.line}`, error.fault.message);
   }
   collector.requireFaultless(file);
   return { items: collector.items, orders };
@@ -59,7 +59,7 @@ class StockCollector {
     return [...this.#items.values()];
   }
 
-  fault(where: string, message: string): void {
+  problem(where: string, message: string): void {
     this.#count++;
     if (this.#faults.length < maxFaults) this.#faults.push(`${where}: ${message}`);
   }
@@ -68,20 +68,20 @@ class StockCollector {
     const petId = readPetId(id);
     const known = statuses.find((one) => one === (status === '' ? 'available' : status));
     const count = /^-?\d{1,19}$/.test(quantity.trim()) ? BigInt(quantity.trim()) : undefined;
-    if (!petId.ok) this.fault(where, petId.fault);
-    else if (this.#items.has(petId.value)) this.fault(where, `the pet ${petId.value} is there already`);
+    if (!petId.ok) this.problem(where, petId.problem);
+    else if (this.#items.has(petId.value)) this.problem(where, `the pet ${petId.value} is there already`);
     else if (count === undefined || count >= limit || count < -limit) {
-      this.fault(where, `the quantity must be a whole number of 64 bits; not "${quantity.slice(0, 40)}"`);
+      this.problem(where, `the quantity must be a whole number of 64 bits; not "${quantity.slice(0, 40)}"`);
     } else if (known === undefined) {
-      this.fault(where, `the status must be ${statuses.join(', ')}; not "${status.slice(0, 40)}"`);
+      this.problem(where, `the status must be ${statuses.join(', ')}; not "${status.slice(0, 40)}"`);
     } else this.#items.set(petId.value, { petId: petId.value, quantity: count, status: known });
   }
 
   addRecord(where: string, id: string, record: string): void {
     const petId = readPetId(id);
     const item = petId.ok ? this.#items.get(petId.value) : undefined;
-    if (!petId.ok) this.fault(where, petId.fault);
-    else if (item === undefined) this.fault(where, `the pet ${petId.value} is not in the inventory`);
+    if (!petId.ok) this.problem(where, petId.problem);
+    else if (item === undefined) this.problem(where, `the pet ${petId.value} is not in the inventory`);
     else this.#items.set(petId.value, { ...item, record });
   }
 
@@ -107,7 +107,7 @@ function readDelimited(text: string, collector: StockCollector): void {
     const cell = (field: Field) => cells[header?.indexOf(field) ?? -1]?.trim() ?? '';
     collector.add(where, cell('petId'), cell('quantity') || cell('expected'), cell('status').toLowerCase());
   }
-  if (header === undefined) collector.fault('line 1', 'the file is empty');
+  if (header === undefined) collector.problem('line 1', 'the file is empty');
 }
 
 /** @returns nothing at all, with a fault, if a column is missing that a stock needs */
@@ -117,12 +117,12 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   const hasQuantity = header.includes('quantity') || header.includes('expected');
   if (!(hasId && hasQuantity)) {
     // Whatever it is, such as a file of keys: none of it is repeated.
-    collector.fault(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
+    collector.problem(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
     return [];
   }
   for (const [at, field] of header.entries()) {
     if (field !== undefined && field !== 'delta') continue;
-    collector.fault(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
+    collector.problem(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
   }
   return header;
 }
@@ -134,13 +134,13 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
     if (!Object.hasOwn(content, name)) return [];
     const list = content[name];
     if (Array.isArray(list)) return list;
-    collector.fault(name, 'must be an array');
+    collector.problem(name, 'must be an array');
     return [];
   };
   const content = parsed(file, text);
   if (!Object.hasOwn(content, 'inventory')) {
     // Whatever it is, none of it is repeated.
-    collector.fault('line 1', noStockJson);
+    collector.problem('line 1', noStockJson);
     return [];
   }
   for (const [at, item] of listOf(content, 'inventory').entries()) {

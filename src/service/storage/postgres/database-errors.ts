@@ -126,7 +126,7 @@ const TRANSACTION_POOLER =
 export function serversAt(urls: readonly string[]): readonly DatabaseServer[] {
   return urls.flatMap((url) => {
     const read = parseDatabaseUrl(url);
-    if (!read.ok) throw new StorageError(`The URL of the database cannot be used: ${read.fault}`, 'unusable');
+    if (!read.ok) throw new StorageError(`The URL of the database cannot be used: ${read.problem}`, 'unusable');
     return serversOf(read.value);
   });
 }

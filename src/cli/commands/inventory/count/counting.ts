@@ -134,7 +134,7 @@ export class Counting {
         taught === undefined ? 'scan an unknown code first' : pet === undefined ? 'write code 22' : noPet(pet);
       return isTyped
         ? { kind: 'notTaught', why }
-        : this.#count({ kind: 'add', code: codeText(text), units: 1, fault: why }, records);
+        : this.#count({ kind: 'add', code: codeText(text), units: 1, problem: why }, records);
     }
     const before = this.account.tally.unitsOf(pet);
     records.push(record('code', { code: taught, pet }));
@@ -144,8 +144,8 @@ export class Counting {
     return { kind: 'counted', code: taught, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
   }
 
-  #count({ kind, code, units, fault }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {
-    const pet = fault === undefined ? this.#petOf(code) : undefined;
+  #count({ kind, code, units, problem }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {
+    const pet = problem === undefined ? this.#petOf(code) : undefined;
     const scan = { kind, code, units, pet };
     records.push(...this.#seenNow(scan), scan);
     const step = this.#account.apply(scan);
@@ -153,7 +153,7 @@ export class Counting {
     if (kind === 'back') return { kind: 'takenBack', step };
     this.#unknown = typeof step.what === 'string' ? step.what : undefined;
     if (typeof step.what === 'bigint') return { kind: 'counted', code, step };
-    return { kind: 'unknown', code, why: fault ?? this.#whyUnknown(code), units: step.after };
+    return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
   /** Returns the stock that a pet has when its count begins, to be kept with it. */
