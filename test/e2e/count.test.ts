@@ -101,7 +101,7 @@ test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
   program.type('\x03');
   const { code, stdout } = await program.result;
   expect(code).toBe(130);
-  const [, command = ''] = /Hint: petstock (inventory count \w{4} --env staging)\r/.exec(stdout) ?? [];
+  const [, command = ''] = /Hint: petstock (inventory count \w{4} --color never --env staging)\r/.exec(stdout) ?? [];
   expect(await petstock.run(`${command} --yes -o tsv`)).toMatchObject({
     code: 0,
     stdout: '1\t4\t39\t3\tapplied\t\t\n',

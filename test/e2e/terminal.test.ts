@@ -8,7 +8,8 @@ import { openShop } from '../support/shop.ts';
 test('help has the width of the terminal', async () => {
   const { code, stdout } = await runProgram('inventory apply --help', { terminal: 61 });
   const fromSources = await (await openShop()).run('inventory apply --help', { terminal: 61 });
-  expect([code, stripVTControlCharacters(stdout).replaceAll('\r\n', '\n')]).toEqual([0, fromSources.stdout]);
+  const plain = (text: string) => stripVTControlCharacters(text).replaceAll('\r\n', '\n');
+  expect([code, plain(stdout)]).toEqual([0, plain(fromSources.stdout)]);
 });
 
 // What decides is in test/cli/commands/terminal.test.ts; here is that the program sees its streams and variables.
