@@ -7,6 +7,7 @@ import { petstock } from '../../shared/hint.ts';
 import type { GlobalOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
+import { meantLine, otherName } from './meant-line.ts';
 import { swallowedOption } from './swallowed-option.ts';
 
 export interface VerbOutline {
@@ -102,11 +103,10 @@ export class PetstockCommand extends Command {
       throw new UsageError(message, { hint: `${commandPath(this)} --help` });
     }
     const sentence = problem.charAt(0).toUpperCase() + problem.slice(1);
-    const meant =
-      kind === 'command' ? meantCommand(this, word) : kind === 'option' ? meantOption(this, word) : undefined;
-    const help = kind === 'command' && meant !== undefined ? meant : commandPath(this);
+    if (kind === 'command') throw unknownCommand(this, sentence, word);
+    const meant = kind === 'option' ? meantOption(this, word) : undefined;
     const suggestion = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
-    throw new UsageError(`${sentence}${suggestion}`, { hint: `${help} --help` });
+    throw new UsageError(`${sentence}${suggestion}`, { hint: `${commandPath(this)} --help` });
   }
 }
 
@@ -124,28 +124,37 @@ function meantOption(command: Command, flag: string): string | undefined {
   return environment && `--env ${environment}`;
 }
 
-/** Returns the command that was probably meant: nothing rather than a wrong guess. */
-function meantCommand(parent: Command, word: string): string | undefined {
+/** The hint is the line that was typed, with the command that was probably meant. */
+function unknownCommand(parent: Command, sentence: string, word: string): UsageError {
+  const rest = parent.args.slice(1);
+  const other = otherName(word, rest);
+  if (other !== undefined) return new UsageError(sentence, { hint: petstock`${other}` });
+  const meant = meantCommand(parent, word);
+  const suggestion = meant === undefined ? '' : ` (Did you mean ${meant.join(' ')}?)`;
+  const line = meant && meantLine(meant.slice(1), rest);
+  const hint = line === undefined ? `${meant?.join(' ') ?? commandPath(parent)} --help` : petstock`${line}`;
+  return new UsageError(`${sentence}${suggestion}`, { hint });
+}
+
+/** Returns the words of the command that was probably meant: nothing rather than a wrong guess. */
+function meantCommand(parent: Command, word: string): readonly string[] | undefined {
   const program = parent.parent ?? parent;
-  if (Object.hasOwn(otherNames, word)) return `petstock ${otherNames[word]}`;
   const outlines = program instanceof PetstockCommand ? program.outlines : [];
   const isNamed = outlines.some((outline) => outlineName(outline) === word);
-  if (parent !== program && isNamed) return petstock`${word}`;
+  if (parent !== program && isNamed) return ['petstock', word];
   const path = parent === program ? withVerb(outlines, word) : undefined;
   if (path !== undefined) return path;
   const names = parent.commands.map((command) => command.name());
   const near = nearest(word, names);
-  return near && `${commandPath(parent)} ${near}`;
+  return near === undefined ? undefined : [...commandPath(parent).split(' '), near];
 }
 
-const otherNames: Readonly<Record<string, string>> = { ls: 'inventory list', low: 'inventory list --low' };
-
 /** Returns the first command that has this verb under a noun: `petstock inventory list` for `list`. */
-function withVerb(outlines: readonly Outline[], verb: string): string | undefined {
+function withVerb(outlines: readonly Outline[], verb: string): readonly string[] | undefined {
   const noun = outlines.find(
     (outline) => 'commands' in outline && outline.commands.some((child) => outlineName(child) === verb),
   );
-  return noun && petstock`${outlineName(noun)} ${verb}`;
+  return noun && ['petstock', outlineName(noun), verb];
 }
 
 /** `petstock inventory set` */

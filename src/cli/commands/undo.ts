@@ -5,7 +5,7 @@ import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from 
 import { serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
-import { ConflictError, PetstockError, UsageError } from '../../shared/errors.ts';
+import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
@@ -50,7 +50,9 @@ export const defineUndo = define({
     }
     const words = [...flagWords({ ...flags, reason, ref }), ...sharedWords(invocation)];
     const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref, words };
-    await (runId === undefined ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
+    if (runId === 'last') throw new UsageError('The latest run is --last', { hint: petstock`undo --last ${words}` });
+    const isLatest = runId === undefined || runId === 'latest';
+    await (isLatest ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
   },
 });
 
@@ -67,7 +69,7 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
   const { target, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
-    throw new UsageError(`There is nothing to take back in ${targetName(target)}`, {
+    throw new NotFoundError(`There is nothing to take back in ${targetName(target)}`, {
       lines: passed,
       hint: 'petstock history list',
     });

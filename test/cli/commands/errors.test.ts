@@ -99,7 +99,6 @@ test('at a terminal all attempts without a connection change one line, which is 
 /** What is refused before anything is sent, and what is said of it; a command with an empty word in it as its words. */
 const refusals: readonly (readonly [command: string | readonly string[], said: string])[] = [
   ['list', '(Did you mean petstock inventory list?)'],
-  ['low', '(Did you mean petstock inventory list --low?)'],
   ['set 4 1', '(Did you mean petstock inventory set?)'],
   ['inventory undo', '(Did you mean petstock undo?)'],
   ['inventroy list', '(Did you mean petstock inventory?)'],
@@ -134,6 +133,24 @@ test.for(refusals)('%j is refused: %s One kind of quotes, and no other guess', a
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
   expect(stderr).not.toMatch(/'[^' ]+'/);
+});
+
+test.for<readonly [command: string, meant: string]>([
+  ['set 4 12', 'inventory set 4 12'],
+  ['list low', 'inventory list --low'],
+  ['low', 'inventory list --low'],
+  ['ls', 'inventory list'],
+  ['find rabbit', 'inventory list --name rabbit'],
+  ['sell 4 2', 'inventory adjust 4 -2'],
+  ['receive 4 5', 'inventory adjust 4 +5'],
+  ['add 4 5', 'inventory adjust 4 +5'],
+  ['apply stock.csv', 'inventory apply stock.csv'],
+  ['undo last', 'undo --last'],
+  ['inventory adjust +5 4', 'inventory adjust 4 +5'],
+  // It may be a key.
+  ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
+])('%j hints at the command that was meant, with the words that were typed', async ([command, meant], { shop }) => {
+  expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
 });
 
 test.for([

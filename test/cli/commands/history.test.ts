@@ -159,7 +159,7 @@ describe('history show', () => {
           expect(stderr).toMatch(/\nHint: petstock history list\n$/);
         }
       }
-      await shop.exits('undo --last --yes', 2);
+      await shop.exits('undo --last --yes', 9);
       for (const command of ['list --json', 'export']) await shop.exits(`history ${command}`, 0);
       expect(files()).toEqual(before);
       await shop.exits('history prune --keep 0 --incomplete --yes', 0);

@@ -83,7 +83,7 @@ test('undo --last shows its run, and passes over undos and runs that were taken 
   const stock = await stockOf(shop);
   expect(['4', '5', '6'].map((petId) => stock.get(petId))).toEqual([12, 1, 14]);
   await shop.exits('undo --last --yes', 0, `Run ${first.report.run}`);
-  expect(await shop.refused('undo --last --yes')).toContain('There is nothing to take back in staging');
+  await shop.exits('undo latest --yes', 9, 'There is nothing to take back in staging');
 });
 
 test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
@@ -101,7 +101,7 @@ test('undo --last passes over a run of another address of the environment, and s
   const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
   const passed = `Passed over: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
-  expect(await shop.refused('undo --last --yes')).toContain(`was made at ${elsewhere.service.url}`);
+  await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
   // By its name it is refused as before.
   expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('nothing was sent');
 });

@@ -141,6 +141,12 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
   return { runs, seen };
 }
 
+/** @throws NotFoundError */
+async function latestRun({ target }: Invocation, { history }: State): Promise<RunRecord> {
+  for await (const run of history.runs({ env: target.env, store: target.store ?? null, limit: 1 })) return run;
+  throw new NotFoundError(`There is no run in ${targetName(target)}`, { hint: 'petstock history list' });
+}
+
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export const defineHistoryShow = define({
@@ -152,7 +158,7 @@ export const defineHistoryShow = define({
   examples: [
     ['petstock history show <run>'],
     ['petstock history show <run> --state failed,unknown', 'the last four characters of its id are enough'],
-    ['petstock history show <run> -o csv'],
+    ['petstock history show latest -o csv'],
     ['petstock history show <run> -o html > run.html', 'a page to print'],
   ],
   action: async (invocation, options, text) => {
@@ -164,7 +170,8 @@ export const defineHistoryShow = define({
         throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
       }
       const { history } = state;
-      const record = await history.run(await history.find(text));
+      const record =
+        text === 'latest' ? await latestRun(invocation, state) : await history.run(await history.find(text));
       const { messages, results, context } = invocation;
       const isPage = results.format === 'html';
       if (!isPage) {

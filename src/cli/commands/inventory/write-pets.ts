@@ -141,6 +141,11 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
       };
       throw new UsageError(missing[verb], { hint });
     }
+    if (verb === 'adjust' && third === undefined && /^[+-]\d+$/.test(first) && /^\d+$/.test(second)) {
+      throw new UsageError('The pet comes first, and then the change', {
+        hint: petstock`inventory adjust ${second} ${first}`,
+      });
+    }
     if (third === undefined) return [{ petId: petIdOf(first), value: required(parse(second)) }];
     throw new UsageError(`To ${verb} several pets, write a pet and its ${nouns[verb]} as one word: ${several}`, {
       hint,
