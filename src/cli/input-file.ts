@@ -62,11 +62,11 @@ export function faultyFile(
   { nothing, hint }: { readonly nothing?: string; readonly hint?: string | undefined },
 ): UsageError {
   const name = file === '-' ? 'stdin' : file;
-  const count = total === 1 ? 'a fault' : `${grouped(total)} faults`;
+  const count = total === 1 ? 'an error' : `${grouped(total)} errors`;
   const lines = problems.map(
     ({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`,
   );
-  const named = total > problems.length ? `, of which the first ${grouped(problems.length)} are named` : '';
+  const named = total > problems.length ? ` (the first ${grouped(problems.length)} are listed)` : '';
   const end = nothing === undefined ? '' : `; ${nothing}`;
   return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults: problems, faultCount: total, hint });
 }

@@ -48,7 +48,7 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
     .option('--json', 'the same as -o json')
     .option('--raw', 'leave text in csv as it is, even if a spreadsheet would take it for a formula')
     .option('--string-ids', 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)')
-    .option('--header', 'with a header line, in tsv too')
+    .option('--header', 'print a header line (also in tsv)')
     .option('--no-header', 'without a header line, in table and csv too')
     .option('--no-pager', 'show long tables without a pager')
     .option('-y, --yes', 'answer every confirmation with yes')
@@ -61,7 +61,7 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
     .option('--timeout <seconds>', 'for one request (default: 30)')
     .option(
       '--max-wait <seconds>',
-      'longest total wait for a rate limit (default: 90; a bulk run: any number of minutes)',
+      'maximum wait for the rate limit, in total (default: 90); bulk runs: per wait (90), unless this is given',
     );
   addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
   return program;

@@ -108,5 +108,5 @@ export async function eachPicked(
     }
   }
   if (repeated === undefined) return;
-  throw new FailureError(`The list of the service makes no sense: pet ${repeated} is in it twice`);
+  throw new FailureError(`The service returned an invalid list: pet ${repeated} appears twice`);
 }

@@ -204,7 +204,7 @@ export class PetQuantities extends Map<bigint, number> implements Quantities {
 
 /** Returns why such a stock is not relied on: a clause without a trailing period. */
 export function outdatedText({ found, written }: OutdatedStock): string {
-  return `the service answered with an older stock: ${found}, though ${written} was written a moment ago`;
+  return `the service returned an outdated stock, ${found}, although ${written} was just written`;
 }
 
 /** Returns why a pet that had a stock is without one: a clause without a trailing period. */

@@ -232,7 +232,7 @@ function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: str
 function requireState({ state }: LibraryConnection): State {
   if (state !== undefined) return state;
   throw new UsageError(
-    'apply, adjust, undo and history need a stateFolder or a stateUrl that can be used: every write is recorded there first',
+    'apply, adjust, resume, undo and history need a usable stateFolder or stateUrl, because every write is recorded there first',
   );
 }
 

@@ -63,7 +63,7 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
     const { rows, problems } = planChanges(changes, stock.quantities, { env: context.target.env });
     if (problems.length > 0) {
       const lines = problems.map(({ line, message }) => `change ${line}: ${message}`);
-      throw new UsageError(`The changes are refused, and nothing was written: ${lines[0]}`, { lines });
+      throw new UsageError(`Invalid changes: ${lines[0]}. Nothing was written`, { lines });
     }
     const hasDeltas = changes.some(({ delta }) => delta !== undefined);
     return execute(context, { subject: { command: 'inventory apply', hasDeltas }, rows, stock }, options);
@@ -104,7 +104,8 @@ export async function writeSingle(context: RunContext, write: SingleWrite): Prom
   });
   if (error !== undefined) throw error;
   const [row] = report.rows;
-  if (item === undefined || row === undefined) throw new FailureError(`Pet ${petId} was written, but was not answered`);
+  if (item === undefined || row === undefined)
+    throw new FailureError(`Pet ${petId} was written, but the service returned no item`);
   return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
 }
 
@@ -170,7 +171,7 @@ export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
     }
   }
   if (faults.length === 0) return changes;
-  throw new UsageError(`The changes are refused, and nothing was sent: ${faults[0]}`, { lines: faults });
+  throw new UsageError(`Invalid changes: ${faults[0]}. Nothing was sent`, { lines: faults });
 }
 
 function readChange(input: ChangeInput, line: number): Change {

@@ -145,11 +145,11 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   const { counts, changes, undone, state } = facts;
   const { applied, unknown, pending, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing applied', whole: false };
-  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'taken back', whole: false };
+  if (undone > 0 && undone >= applied + differs + unknown) return { result: 'undone', whole: false };
   const some = (count: number, words: string) =>
     count === 0 ? [] : [changes === 1 ? words : `${grouped(count)} ${words}`];
   const faults = [
-    ...some(undone, 'taken back'),
+    ...some(undone, 'undone'),
     ...faultyResults.flatMap((result) => some(counts[result], resultWord(result, counts[result]))),
   ];
   const done =

@@ -18,7 +18,7 @@ export function historyRunFacts(facts: RunRecord) {
     `Run ${run}: ${command}`,
     `${localMinute(at)}, ${targetName({ store, env })}`,
     writtenText(facts),
-    ...(undoes === undefined ? [] : [`Takes back run ${plainName(undoes)}`]),
+    ...(undoes === undefined ? [] : [`Undoes run ${plainName(undoes)}`]),
     ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.map(plainName).join(', ')}`]),
   ];
   const words = [
@@ -38,7 +38,7 @@ function writtenText(facts: RunRecord): string {
 
 function undoneText({ counts, undone }: RunRecord): string {
   const written = counts.applied + counts.differs + counts.unknown;
-  return undone >= written ? 'Taken back' : `${grouped(undone)} of ${grouped(written)} rows taken back`;
+  return undone >= written ? 'Undone' : `${grouped(undone)} of ${grouped(written)} rows undone`;
 }
 
 /**
@@ -52,7 +52,7 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
   const written = counts.applied + counts.differs;
   return [
     ...(open === 0 ? [] : [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`]),
-    ...(isBlind || undone >= written ? [] : [`Take it back: ${petstock`undo ${run} ${where}`}`]),
+    ...(isBlind || undone >= written ? [] : [`Undo: ${petstock`undo ${run} ${where}`}`]),
   ];
 }
 

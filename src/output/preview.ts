@@ -136,7 +136,7 @@ export function planQuestion(
   const { words = [] } = intention;
   const facts = (intention.facts ?? []).map((fact) => `, ${fact}`).join('');
   if (planned.length === 1 && only !== undefined && intention.earlier === undefined) {
-    const ask = intention.verb === 'Write' ? 'Write it?' : 'Take it back?';
+    const ask = intention.verb === 'Write' ? 'Write this change?' : 'Undo this change?';
     const name = names?.get(only.petId) ?? '';
     const isPlain = isPlainName(name);
     const question = `${onePet(only, target, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
@@ -146,7 +146,7 @@ export function planQuestion(
   const changes = counted(planned.length, 'change');
   const what =
     intention.earlier !== undefined
-      ? `Add ${changes} to ${place} a SECOND time? ${intention.earlier}.`
+      ? `Apply ${changes} to ${place} AGAIN? ${intention.earlier}.`
       : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${place}${facts}?`;
   return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words };
 }

@@ -86,7 +86,7 @@ export class AdmissionWaiter {
     const retryAfterSeconds = Math.ceil(wait / 1000);
     const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
     if (isDown && (total > maxWait || wait > maxGateWait)) {
-      const message = `The service is unavailable, and is not called again for ${retryAfterSeconds} s`;
+      const message = `The service is unavailable. petstock calls it again in ${retryAfterSeconds} s at the earliest`;
       throw new UnavailableError(message, { retryAfterSeconds });
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
@@ -145,7 +145,7 @@ const completed = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
   if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;
-  return `of today's ${limit.toLocaleString('en-US')} requests only ${left.toLocaleString('en-US')} ${left === 1 ? 'is' : 'are'} left, for other commands`;
+  return `only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
 }
 
 /** How long a record may wait for others, in milliseconds, or ten times as long as it takes to write one. */

@@ -129,7 +129,7 @@ export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, is
   const problems = guardProblems({ rows }, guards);
   if (problems.length === 0) return;
   throw new UsageError(
-    `The plan is refused, and nothing ${isResumed ? 'more ' : ''}was written: ${problems.join('; ')}`,
+    `The plan exceeds its limits: ${problems.join('; ')}. Nothing ${isResumed ? 'more ' : ''}was written`,
   );
 }
 

@@ -59,7 +59,7 @@ async function readStock(context: RunContext, run: string): Promise<StockSnapsho
     }
     if (wait <= 0) return stock;
     const seconds = Math.ceil(wait / 1000);
-    await onDelay(`A request of this run may still arrive at the service; looking again in ${seconds} s`);
+    await onDelay(`A request of this run may still reach the service; checking again in ${seconds} s`);
     await clock.sleep(Math.ceil(wait), interrupted);
   }
 }

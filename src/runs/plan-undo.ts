@@ -47,15 +47,15 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
 export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoable): string {
   if (petIds.size > 0) return 'has changed nothing';
   if (isBlind)
-    return 'set a stock without reading it, so it is not known what it was (inventory set --read-first reads it first)';
-  return undoneBy.length > 0 ? `was taken back already, by ${undoneBy.join(' and ')}` : 'has written nothing';
+    return 'set a stock without reading it first, so the previous value is unknown (use inventory set --read-first)';
+  return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'has written nothing';
 }
 
 /** The same. @throws UsageError if there is nothing to take back */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
   const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;
-  throw new UsageError(`There is nothing to take back: run ${run.run} ${notUndoable(run, found)}`, {
+  throw new UsageError(`Run ${run.run} can't be undone: it ${notUndoable(run, found)}`, {
     hint: petstock`history show ${run.run}`,
   });
 }

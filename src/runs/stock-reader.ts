@@ -59,9 +59,7 @@ export class StockReader {
     for (const pause of pauses) {
       const [pet] = older.keys();
       if (pet === undefined) return stock;
-      await onDelay(
-        `The service may have answered with an older stock of pet ${pet} than the last write; looking again`,
-      );
+      await onDelay(`The service may have returned an outdated stock of pet ${pet}; reading it again`);
       await read.beforeRetry?.();
       await clock.sleep(pause, interrupted);
       ({ older, ...stock } = await this.#readOnce(petIds, {}));
@@ -86,9 +84,7 @@ export class StockReader {
       if (until === undefined || until <= now)
         return exceptRun === undefined ? this.read(petIds).catch(rethrowAsNothingWritten) : this.read(petIds);
       const seconds = Math.ceil((until - now) / 1000);
-      await onDelay(
-        `A request of a command that was stopped may still arrive at the service; reading the stock in ${seconds} s`,
-      );
+      await onDelay(`A request of a stopped command may still reach the service; reading the stock in ${seconds} s`);
       await clock.sleep(Math.ceil(until - now), interrupted);
     }
   }

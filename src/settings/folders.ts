@@ -44,7 +44,7 @@ export function resolveFolders(sources: FolderSources): Folders {
 function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isAbsolute' | 'resolve'>) {
   const folder = variable(env, name);
   if (folder === undefined || paths.isAbsolute(folder)) return folder && paths.resolve(folder);
-  throw new UsageError(`${name} must be an absolute path: a relative one is another folder wherever you are`, {
+  throw new UsageError(`${name} must be an absolute path, because a relative one depends on the current folder`, {
     hint: `export ${name}=${shellWord(paths.resolve(folder))}`,
   });
 }

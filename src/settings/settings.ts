@@ -68,7 +68,7 @@ export const settingDefinitions = {
   'read-first': oneOf(
     ['terminal', 'always', 'never'],
     'terminal',
-    'when inventory set reads first, shows before and after, and can be taken back',
+    'when inventory set reads first, shows before and after, and can be undone',
   ),
   codes: file('bar codes of this shop: a CSV with code, petId and perhaps name', requireRegularFile),
   'ca-file': file(

@@ -75,7 +75,7 @@ function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found:
   return { kind: 'conflict', message: `${message}; ${notKnown}` };
 }
 
-const notKnown = 'whether it was written before that is not known';
+const notKnown = 'it is not known whether this row was written before that';
 
 /** Returns why a row can't be written: a clause without a trailing period. */
 export function stockMovedMessage(

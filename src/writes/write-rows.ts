@@ -106,7 +106,7 @@ async function readBack(
     if (inFlightUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = inFlightUntil - clock.monotonic();
     const seconds = Math.ceil(wait / 1000);
-    void options.onDelay(`A request without an answer may still arrive; looking again in ${seconds} s`);
+    void options.onDelay(`An unanswered request may still reach the service; checking again in ${seconds} s`);
     await clock.sleep(Math.max(1, Math.ceil(wait)), interrupted);
   }
 }

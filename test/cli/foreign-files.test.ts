@@ -162,7 +162,7 @@ test.for([
   const file = join(shop.folders.state, '..', name);
   const words = [group, 'export', file];
   fs.writeFileSync(file, 'hours of work\n');
-  expect((await shop.refused(words)).replaceAll(/\s+/g, ' ')).toContain('what is in it may be nowhere else');
+  expect((await shop.refused(words)).replaceAll(/\s+/g, ' ')).toContain('may hold the only copy of its content');
   expect(fs.readFileSync(file, 'utf8')).toBe('hours of work\n');
 
   await shop.exits([...words, '--force'], 0);

@@ -188,13 +188,13 @@ describe('through a proxy', () => {
   test.for([
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
     ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. It works again in 1 min'],
-    ['503 Down\r\nRetry-After: 200', 5, 'is not called again for 202 s. Nothing was written'],
+    ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
   ] as const)('that answers %s is asked once, by whichever command', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
     await shop.exits('inventory set 1 5 --max-wait 10', code, words);
-    await shop.exits('inventory get 1 --max-wait 10', code, ['again', /5\d s|for 2\d\d s|1 min|3 min/]);
+    await shop.exits('inventory get 1 --max-wait 10', code, ['again', /5\d s|in 2\d\d s|1 min|3 min/]);
     expect(proxy.asked).toHaveLength(1);
     // Its answer says nothing of the key.
     expect((await shop.json('limits --json'))[0] ?? { limit: null }).toMatchObject({ limit: null });

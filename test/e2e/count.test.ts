@@ -85,7 +85,7 @@ test('a burst is counted whole, and Ctrl-D leaves the terminal to the question',
   for (let burst = 0; burst < 5; burst += 1) program.type('4\n'.repeat(100));
   await program.until('stdout', '4: 500\r');
   program.type('\x04');
-  await program.until('stdout', 'Write it? (y/N)');
+  await program.until('stdout', 'Write this change? (y/N)');
   program.type('y\r');
   expect((await program.result).code).toBe(0);
   expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);

@@ -93,7 +93,7 @@ test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
   counted.type('4 x3\n');
   await counted.until('stdout', '4: 3');
   counted.type('\x04');
-  await counted.until('stdout', 'Write it? (y/N) ');
+  await counted.until('stdout', 'Write this change? (y/N) ');
   counted.type('y\n');
   const result = await counted.result;
   expect(result.code).toBe(0);

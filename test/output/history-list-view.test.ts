@@ -51,7 +51,7 @@ describe('the list of runs', () => {
     ];
     expect(await list('table', [largeRun, few, runOf()], { width: 160, rows })).toMatchInlineSnapshot(`
       "At            Change          Command  Result                                                                       Run   Env               By      Reason
-      15 Jan 07:00  1,203 pets      apply    1,195 taken back, 2 unknown, 1 differs, 2 failed, 3 conflicts, 1,195 of 1,…  k3x9  north/production  anna    │ stock-take
+      15 Jan 07:00  1,203 pets      apply    1,195 undone, 2 unknown, 1 differs, 2 failed, 3 conflicts, 1,195 of 1,203 …  k3x9  north/production  anna    │ stock-take
       14 Jan 09:00  4 pets: +22 −1  adjust   4 applied                                                                    0001  staging           till-1
       14 Jan 09:00  22: 2 → 3       set      applied                                                                      0001  staging           till-1
       "
@@ -60,7 +60,7 @@ describe('the list of runs', () => {
     const some = [largeRun, ...others];
     expect(await list('table', some, { width: 60, isShared: true, rows })).toMatchInlineSnapshot(`
       "At           Change        Result        Run  Env
-      15 Jan 07:00 1,203 pets    1,195 taken … k3x9 north/produc…
+      15 Jan 07:00 1,203 pets    1,195 undone… k3x9 north/produc…
       14 Jan 09:00 4 pets: +22 … 4 applied     0001 staging
       14 Jan 09:00 22: 2 → 3     applied       0001 north/produc…
       "
@@ -77,8 +77,8 @@ describe('the list of runs', () => {
     ],
     [{ counts: { pending: 1 }, state: 'running' }, '␛[33mrunning, pending␛[39m'],
     [{ counts: { pending: 1 }, state: 'incomplete' }, '␛[33mnothing applied␛[39m'],
-    [{ undoneBy: ['x'], undone: 1 }, '␛[33mtaken back␛[39m'],
-    [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 taken back, 3 of 3 applied␛[39m'],
+    [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone␛[39m'],
+    [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],
   ])('%j: %s', async (changes, result) => {
     const line = await list('table', [runOf(changes)], { color: true, header: false });

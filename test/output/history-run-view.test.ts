@@ -76,20 +76,20 @@ describe('one run', () => {
         'Run 20260115T120020Z-k3x9: inventory apply',
         '2026-01-15 07:00, north/production',
         '1,196 of 1,203 changes written',
-        '1,195 of 1,198 rows taken back by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
+        '1,195 of 1,198 rows undone by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
       ],
       words: ['By anna on till-1, from stock.csv', 'At https://shop.example/v1', 'stock-take'],
     });
     expect(historyRunFacts(runOf({ command: 'undo', undoes: 'r1', host: 'a\x1b[2Jb', reason: 'N-1' }))).toEqual({
-      own: ['Run 20260114T140000Z-0001: undo', '2026-01-14 09:00, staging', '1 change, 1 unit', 'Takes back run r1'],
+      own: ['Run 20260114T140000Z-0001: undo', '2026-01-14 09:00, staging', '1 change, 1 unit', 'Undoes run r1'],
       words: ['By ab', 'At https://shop.example/v1', 'N-1'],
     });
     expect(historyRunFacts(runOf({ file: '-' })).words[0]).toMatch(/, from stdin$/);
-    expect(historyRunFacts(runOf({ undoneBy: ['r2'], undone: 1 })).own).toContain('Taken back by run r2');
+    expect(historyRunFacts(runOf({ undoneBy: ['r2'], undone: 1 })).own).toContain('Undone by run r2');
   });
 
   const resume = 'To resume: petstock inventory apply --resume 20260114T140000Z-0001 --env staging';
-  const undo = 'Take it back: petstock undo 20260114T140000Z-0001 --env staging';
+  const undo = 'Undo: petstock undo 20260114T140000Z-0001 --env staging';
 
   test.each<[Parameters<typeof runOf>[0], string[]]>([
     [{}, [undo]],

@@ -33,7 +33,7 @@ test('an error is one line of JSON without what is absent, in this order, in the
 test.each([
   ['line 5: short', 40, ['line 5: short']],
   ['line 5: there is no pet 777 in sandbox', 20, ['line 5: there is no', '  pet 777 in sandbox']],
-  ['Take it back: petstock undo k3x9 --env sandbox', 20, ['Take it back:', '  petstock undo k3x9 --env sandbox']],
+  ['Undo: petstock undo k3x9 --env sandbox', 20, ['Undo:', '  petstock undo k3x9 --env sandbox']],
 ])('breaks between words, indents what follows, keeps a command whole: %j in %i columns', (message, width, lines) => {
   expect(messageLines(message, width)).toEqual(lines);
 });

@@ -44,7 +44,7 @@ describe('a store of its own', () => {
     // PETSTOCK_API_KEY and PETSTOCK_API_KEY_STAGING are set, and a key of the unnamed store is there.
     const answer = await shop.run('inventory list --store north', { env: { PETSTOCK_API_KEY: shop.service.key } });
     expect(answer).toMatchObject({ code: 4, requests: [] });
-    expect(answer.stderr).toContain('No API key is known for north/staging');
+    expect(answer.stderr).toContain('No API key is set for north/staging');
     expect(answer.stderr).toContain('petstock config set-key --store north --env staging');
     const unknown = await shop.refused('inventory list --store nort', { env: { PETSTOCK_API_KEY: shop.service.key } });
     expect(unknown).toContain('Unknown store "nort"');
@@ -67,7 +67,7 @@ describe('a store of its own', () => {
     const [{ run }] = await north.json('history list --json');
     const elsewhere = await north.refused(`undo ${run} --yes`);
     expect(elsewhere).toContain(`Hint: petstock undo ${run} --yes --store north --env staging`);
-    expect((await north.run('undo --last --yes')).stderr).toContain('There is nothing to take back in staging');
+    expect((await north.run('undo --last --yes')).stderr).toContain('Nothing to undo in staging');
     expect(await north.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
 

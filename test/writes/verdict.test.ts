@@ -31,7 +31,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     wrote({ result: 'unknown', quantity: 5 }),
     'conflict run r (inventory set) may have written it since',
   ],
-  ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as wanted; whether'],
+  ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as wanted; it is not known'],
   ['not there', undefined, {}, 'conflict there is no pet 4 any more'],
   ['of a plain set', 9, { write: plain }, 'open'],
   ['of a plain set that goes on in a resume', 9, { write: plain, ...resumed }, 'conflict the stock is 9, not 7'],
@@ -49,7 +49,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     'anything, and the next run had read nothing',
     7,
     { write: add, ...wrote({ before: undefined, run: undefined }) },
-    'conflict it was written since, by a run that was removed from the history; whether',
+    'conflict it was written since, by a run that was removed from the history; it is not known',
   ],
   [
     'anything, and no run had read it',

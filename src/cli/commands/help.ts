@@ -74,7 +74,7 @@ export const topics = {
     },
     'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +
       'it has no closing bracket.',
-    '"Nothing was written" is said only where that is certain; "no change has reached the stock so far" if a request ' +
+    '"Nothing was written" appears only if that is certain; "no change has reached the stock so far" if a request ' +
       'without an answer may still be carried out. After exit 8, `petstock history show <run>` shows the ' +
       'result of each row, and `petstock inventory apply --resume <run>` checks again those that are unknown.',
   ],

@@ -49,7 +49,7 @@ const limits = define({
       return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
     if (rows.every(({ limit }) => limit === undefined)) {
-      await messages.note('No limits are known: the service states them with its next answer.');
+      await messages.note('No limits are known yet. The service reports them with its next response.');
     }
     for (const key of keys) {
       for (const gate of currentGates([key], context.clock))
@@ -92,19 +92,19 @@ const clear = define({
       }
       if (chosen.length === 0) {
         const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${targetName(target)}`;
-        return messages.note(`There is nothing to forget${where}.`);
+        return messages.note(`There is nothing to clear${where}.`);
       }
       const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
       const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
       await messages.show(() => lines, { always: questions.willAsk() });
       await questions.confirm({
-        question: `Forget ${what}? A service that is called too early may ban the key.`,
+        question: `Clear ${what}? If the service is called too early, it may ban the key.`,
         previewCommand: 'petstock limits',
-        notDone: 'Nothing was forgotten',
+        notDone: 'Nothing was cleared',
       });
       for (const { scope } of chosen) await store.clear(scope);
       const names = chosen.map(({ name }) => name).join(', ');
-      await messages.note(`Forgotten: what the service said of ${names}. The next request asks it again.`);
+      await messages.note(`Cleared the known limits of ${names}. The next request reads them again.`);
     });
   },
 });

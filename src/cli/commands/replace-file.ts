@@ -44,15 +44,15 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   }
   if (isInput) {
     throw new UsageError(
-      `${file} is what this command reads, and what is in it may be nowhere else. Nothing was sent; name another file to write to`,
+      `${file} is what this command reads, and may hold the only copy of its content. Nothing was sent; name another file to write to`,
     );
   }
   if (!(context.stdin.isTerminal && context.stderr.isTerminal)) {
-    throw new UsageError(`${file} is there already, and what is in it may be nowhere else. Nothing was sent`, {
+    throw new UsageError(`${file} already exists and may hold the only copy of its content. Nothing was sent`, {
       hint: petstock`${withOption(context.argv, '--force')}`,
     });
   }
-  if (!questions.willAsk() || (await context.prompts.confirm(`${file} is there already. Replace it?`))) return;
+  if (!questions.willAsk() || (await context.prompts.confirm(`${file} already exists. Replace it?`))) return;
   throw new UsageError(`Not confirmed; ${file} is as it was`);
 }
 

@@ -93,8 +93,7 @@ function sizeText(bytes: number): string {
 }
 
 export const defineStateCheck = define({
-  description:
-    'Reads all of the state and says whether it is sound; exit 1 where it is not. Changes and sends nothing.',
+  description: 'Checks the whole state and exits with code 1 if it is damaged. Changes and sends nothing.',
   examples: [['petstock state check']],
   action: async (invocation) => {
     const { results, messages } = invocation;

@@ -17,7 +17,7 @@ export const defineStatus = define({
     'key. Takes one request.',
   options: [
     ['--offline', 'send nothing'],
-    ['--verbose', 'what a report of a fault needs: program, folders, state, clock, TLS, terminal; no secret'],
+    ['--verbose', 'everything a bug report needs: program, folders, state, clock, TLS, terminal (no secrets)'],
   ],
   examples: [
     ['petstock status'],

@@ -26,13 +26,13 @@ import { bulkOptions, flagWords, parseBulkFlags, sharedWords } from './option-va
 export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
   description:
-    'Takes back what a run has written: sets each stock to what it was before, but only if it is still what the run ' +
-    'wrote and no other run has written the pet since; anything else is a conflict, and stays. It is a run of its own ' +
-    'in the history. What was taken back is not taken back twice. Takes one request, and one for each row.',
+    'Undoes a run: restores each stock to its value before the run, provided that it is still what the run ' +
+    'wrote and no other run has written the pet since. Other rows are conflicts and stay as they are. An undo ' +
+    'is itself a run, and a row is undone only once. Sends one request, plus one per row.',
   options: [
     [
       '--last',
-      'the latest run of this environment that can be taken back; it says which runs it passes over. With a shared state, of yours on this machine',
+      'the latest run of this environment that can be undone; it says which runs it skips. With a shared state, of yours on this machine',
     ],
     ['--reason <text>', 'why, for the history'],
     ['--ref <text>', 'a number or name of your own, for the history'],
@@ -69,7 +69,7 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
   const { target, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
-    throw new NotFoundError(`There is nothing to take back in ${targetName(target)}`, {
+    throw new NotFoundError(`Nothing to undo in ${targetName(target)}`, {
       lines: passed,
       hint: 'petstock history list',
     });
@@ -100,7 +100,7 @@ async function findLast(invocation: Invocation, state: State | undefined) {
     const why = await whyPassed(state, run, service);
     if (why === undefined) return { run, passed: more === 0 ? passed : [...passed, `And ${more} more.`] };
     if (passed.length === maxNamed) more += 1;
-    else passed.push(`Passed over: run ${run.run} (${run.command}) ${why}.`);
+    else passed.push(`Skipped: run ${run.run} (${run.command}) ${why}.`);
   }
   return { run: undefined, passed };
 }
@@ -124,7 +124,7 @@ function serviceNow({ context, environment, config }: Invocation): string | unde
 async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
   const run = await requireRun(invocation, text);
   if (run.state === 'running') {
-    throw new ConflictError(`Run ${run.run} is still running; nothing was sent`, { hint: 'petstock history list' });
+    throw new ConflictError(`Run ${run.run} is still running. Nothing was sent`, { hint: 'petstock history list' });
   }
   const command = ['undo', run.run, ...options.words];
   requireSameTarget(run, invocation.target, command);

@@ -173,13 +173,13 @@ async function remoteEndpoint(
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
     if (store !== undefined) requireKnownStore(store, context.env, configFile);
-    throw new UsageError(`No address is known for ${targetName(target)}`, {
+    throw new UsageError(`No service address is set for ${targetName(target)}`, {
       hint: petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`,
     });
   }
   const hint = petstock`config set-key ${targetWords(target)}`;
   const found = resolveKey(environment, context.env, config);
-  if (found === undefined) throw new AuthError(`No API key is known for ${targetName(target)}`, { hint });
+  if (found === undefined) throw new AuthError(`No API key is set for ${targetName(target)}`, { hint });
   requireKeyOfOrigin(environment, found, url, config);
   const serviceName = serviceNameOf(url.value);
   const network = await networkFor(url.value, { context, settings: config.settings, messages, writes });

@@ -40,7 +40,9 @@ export class Questions {
   }: Omit<Question, 'question'>): void {
     if (this.globals.yes || this.willAsk(stdinIsTaken)) return;
     const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
-    throw new UsageError(`Confirmation required, but ${why}. ${notDone}; pass --yes`, { hint: previewCommand });
+    throw new UsageError(`This needs confirmation, but ${why}. ${notDone}. To confirm in advance, add --yes`, {
+      hint: previewCommand,
+    });
   }
 
   /** Asks for a word, which is no agreement. */
@@ -65,7 +67,7 @@ export class Questions {
     for (const words of question.words ?? []) await this.messages.quote(words, { always: true });
     if (await isAgreed(this.context.prompts, question)) return;
     const { notDone = 'Nothing was written' } = question;
-    throw new UsageError(`Not confirmed; ${notDone.charAt(0).toLowerCase()}${notDone.slice(1)}`);
+    throw new UsageError(`Not confirmed. ${notDone}`);
   }
 }
 
@@ -76,5 +78,5 @@ async function isAgreed(prompts: Context['prompts'], { question, typed }: Questi
   const first = (await prompts.text(`${question} Type ${typed} to go on`)).trim();
   if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
   const shown = JSON.stringify(first.slice(0, 40));
-  return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to go on, or press Enter to stop`));
+  return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to continue, or press Enter to cancel`));
 }

@@ -167,7 +167,9 @@ async function showPreview(
   const options = { estimate: text, isAsked: asks && changes > 0, names };
   await messages.show((paint, width) => previewLines(rows, { paint, width, ...options }), { always: asks });
   if ((taken.day?.waiting ?? 0) > 0 && globals.maxWait === undefined) {
-    await messages.note("It stops when the day's quota is spent, and can be resumed then; --max-wait <seconds> waits.");
+    await messages.note(
+      'The run stops when the daily quota is used up, and can be resumed later. To wait instead, add --max-wait <seconds>.',
+    );
   }
 }
 

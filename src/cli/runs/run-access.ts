@@ -67,5 +67,5 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? [] : ['--store', globals.store];
   const where = environment.source === '--env' ? [...store, '--env', environment.value] : store;
-  await messages.note(`Take it back: ${petstock`undo ${run.slice(-4)} ${where}`}`);
+  await messages.note(`Undo: ${petstock`undo ${run.slice(-4)} ${where}`}`);
 }

@@ -57,7 +57,9 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   if (hasAnswer && row.before !== undefined && row.before === row.after) {
     await invocation.messages.note(`Nothing changed: the stock was ${grouped(row.before)} already.`);
   } else if (isWritten && !isUndoable && row.result !== 'unknown') {
-    await invocation.messages.note("Not known what it was before: this can't be taken back.");
+    await invocation.messages.note(
+      "This can't be undone: the previous stock was not read. Use --read-first next time.",
+    );
   } else if (isWritten && invocation.context.stderr.isTerminal && end.report.run !== null) {
     await noteUndoOf(invocation, end.report.run);
   }
@@ -68,7 +70,8 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
 function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
-  const onInterrupt = () => void messages.note('Stopping after the request in flight. Ctrl-C again ends at once.');
+  const onInterrupt = () =>
+    void messages.note('Stopping after the current request. Press Ctrl-C again to quit at once.');
   const asksAlways = config.settings.confirm === 'always';
   return {
     onBegin: async () => interrupted.addEventListener('abort', onInterrupt, { once: true }),

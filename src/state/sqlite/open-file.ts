@@ -79,7 +79,7 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
     const aside = moveAside(file, inode, options.clock);
     if (aside !== undefined)
       options.warn(
-        `${error.message}: it is now ${aside}, and a new one was begun. The history starts over. ${lostAside}`,
+        `${error.message}. It was moved to ${aside}, and a new, empty one was created: the history starts over. ${lostAside}`,
       );
     if (!existsSync(file)) createFile(file);
     connection = await openFile(file, engine, options);

@@ -24,7 +24,9 @@ plain('a plain set shows the stock that the history knows', async () => {
   await shop.run('inventory set 4 20 --yes');
   const { asked, prompts } = confirming(true);
   const result = await shop.run('inventory set 4 12 --no-read-first', { terminal: 80, prompts });
-  expect(asked).toEqual(['Pet 4 in staging: 20 → 12 (-8), as the history of this machine knows it. Write it?']);
+  expect(asked).toEqual([
+    'Pet 4 in staging: 20 → 12 (-8), as the history of this machine knows it. Write this change?',
+  ]);
   expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
@@ -56,7 +58,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
 test('a mistyped name is asked for once more', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
     'Write 2 changes to production? Units: 11 added, 27 removed. Type production to go on',
-    '"prodution" is not production. Type production to go on, or press Enter to stop',
+    '"prodution" is not production. Type production to continue, or press Enter to cancel',
   ]);
   const { asked } = await applyTyping(shop, 13, 2, 'no!\x9b2J\u202e', 'nope');
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
@@ -77,9 +79,9 @@ test('one pet is a yes or a no in production too, also to take it back', async (
   for (const command of [`inventory apply ${file}`, 'undo --last'])
     await shop.exits(`${command} -e production`, 0, [], { env, terminal: 80, prompts });
   expect(asked).toEqual([
-    'Pet 4 in production: 39 → 12 (-27). Write it?',
+    'Pet 4 in production: 39 → 12 (-27). Write this change?',
     expect.stringMatching(
-      /^Pet 4 in production: 12 → 39 \(\+27\), as before inventory apply, run \w{4}\. Take it back\?$/,
+      /^Pet 4 in production: 12 → 39 \(\+27\), as before inventory apply, run \w{4}\. Undo this change\?$/,
     ),
   ]);
 });

@@ -33,7 +33,7 @@ describe('with --json an error is all that stderr has', () => {
   });
 
   test('a success still says where it wrote and what is left', async ({ shop }) => {
-    const said = /^▸ staging · .*\nNot known what it was before.*\nRate limit: 999 of 1000 left/;
+    const said = /^▸ staging · .*\nThis can't be undone.*\nRate limit: 999 of 1000 left/;
     await shop.exits('inventory set 4 1 --json', 0, said);
   });
 
@@ -184,7 +184,7 @@ test("the sandbox's key is made private again, with a warning", async ({ shop })
 
 test('what was not done is said of the command that did not do it', async ({ shop }) => {
   await shop.run('inventory list');
-  await shop.exits('limits clear', 2, 'Nothing was forgotten; pass --yes');
+  await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
   await shop.run('inventory set 4 1');
   expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
 });

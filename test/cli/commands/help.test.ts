@@ -123,7 +123,7 @@ test('the help of a command has its own options, and says where the global ones 
   expect(stdout).toContain('--status');
   expect(stdout).not.toContain('--max-wait');
   expect(stdout).toContain('\nGlobal options: petstock help options\n');
-  expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +longest/);
+  expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +maximum/);
 });
 
 test('help environment names every variable of the contract', async ({ shop }) => {

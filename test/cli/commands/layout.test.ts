@@ -52,7 +52,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
     '│ line 3, quantity: "1.5" is not a\n│ quantity: a quantity is a whole number\n│ such as 12\n',
   );
   const command = ['inventory', 'apply', changeFile(shop, 'petId,quantity\n4,12\n'), '--yes', '--env', 'staging'];
-  const hint = /Take it back:\n {2}petstock undo \w{4} --env staging\n/;
+  const hint = /Undo: petstock undo \w{4} --env staging\n/;
   const limit = /\nRate limit: [\d,]+ of [\d,]+ left, resets in\n {2}\d+ \w+\n$/;
   await shop.exits(command, 0, [hint, limit], options);
 });

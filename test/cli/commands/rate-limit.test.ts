@@ -200,7 +200,7 @@ describe('limits', () => {
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([expect.objectContaining({ gate })]);
     await rm(shop.folders.state, { recursive: true });
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([row]);
-    await shop.exits('limits clear --yes', 0, 'Forgotten');
+    await shop.exits('limits clear --yes', 0, 'Cleared');
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
   });
 
@@ -211,9 +211,9 @@ describe('limits', () => {
     const rows = JSON.parse((await shop.run('limits --json', { env })).stdout);
     expect(rows).toEqual([expect.objectContaining({ env: null, store: null, gate: expect.any(String) })]);
     await shop.exits('limits', 0, /^another configuration \(#[0-9a-f]{8}\): after a 429/m, { env });
-    await shop.exits('limits clear --yes', 0, [/another configuration: #[0-9a-f]{8}\./, 'nothing to forget'], { env });
+    await shop.exits('limits clear --yes', 0, [/another configuration: #[0-9a-f]{8}\./, 'nothing to clear'], { env });
     expect((await shop.run('inventory get 1 --max-wait 0')).requests).toEqual([]);
-    await shop.exits('limits clear --yes', 0, 'Forgotten');
+    await shop.exits('limits clear --yes', 0, 'Cleared');
     await shop.exits('inventory get 1', 0);
   });
 
@@ -224,7 +224,7 @@ describe('limits', () => {
     const env = { PETSTOCK_API_KEY_STAGING: '' };
     await shop.exits('inventory get 1 --max-wait 0', 6, [], { env });
     expect(JSON.parse((await shop.run('limits --json', { env })).stdout)).toMatchObject([{ env: 'staging' }]);
-    await shop.exits('limits clear --yes', 0, 'Forgotten', { env });
+    await shop.exits('limits clear --yes', 0, 'Cleared', { env });
   });
 
   test('--refresh spends one request', async ({ shop }) => {
@@ -245,7 +245,7 @@ describe('limits', () => {
   });
 
   test('where none is known that is said once', async ({ shop }) => {
-    const stderr = 'No limits are known: the service states them with its next answer.\n';
+    const stderr = 'No limits are known yet. The service reports them with its next response.\n';
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
@@ -277,7 +277,7 @@ describe('limits clear', () => {
     await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days; `petstock limits clear` forgets it.');
     const { stdout, requests } = await shop.exits('limits clear --yes', 0, [
       /^staging: after a 429 nothing is sent before 2026-02-16 07:00:2\d; 999 of 1000 left/m,
-      'Forgotten: what the service said of staging.',
+      'Cleared the known limits of staging.',
     ]);
     expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
     await shop.exits('inventory get 1', 0);
@@ -286,12 +286,12 @@ describe('limits clear', () => {
   test('asks, and a no forgets nothing; of another environment there is nothing to forget', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
-    expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to forget for production.\n' });
+    expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production.\n' });
     const { asked: questions, prompts } = confirming(false, true);
     await shop.exits('limits clear', 2, [], { terminal: 80, prompts });
     expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
     await shop.exits('limits clear --quiet', 0, 'staging: 1 of 2 left until 07:01:00', { terminal: 80, prompts });
-    expect(questions).toEqual(Array(2).fill('Forget this? A service that is called too early may ban the key.'));
+    expect(questions).toEqual(Array(2).fill('Clear this? If the service is called too early, it may ban the key.'));
     expect(await shop.run('limits --json')).toMatchObject({ stdout: '[]\n' });
   });
 });

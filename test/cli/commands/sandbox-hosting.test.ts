@@ -131,7 +131,7 @@ test('backup copies a file that is served; the copy is served as it was', async 
   });
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(['-wal', '-shm', '.unfinished'].filter((end) => existsSync(copy + end))).toEqual([]);
-  expect(await shop.refused(`sandbox backup ${copy}`)).toBe(`Error: ${copy} is there already; name another file.\n`);
+  expect(await shop.refused(`sandbox backup ${copy}`)).toBe(`Error: ${copy} already exists; name another file.\n`);
   await served(shop, `--file ${copy}`, async ({ url, key }) => {
     expect((await get(url, key)).text).toContain('{"petId":1,"quantity":4711,');
   });

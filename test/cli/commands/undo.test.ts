@@ -20,7 +20,7 @@ test('takes back what a run has written, and is a run of its own', async ({ shop
   const [latest, first] = await shop.json('history list --json');
   expect(latest).toMatchObject({ command: 'undo', undoes: report.run });
   expect(first).toMatchObject({ run: report.run, undoneBy: [latest.run] });
-  expect(await shop.refused(`undo ${report.run} --yes`)).toContain(`was taken back already, by ${latest.run}`);
+  expect(await shop.refused(`undo ${report.run} --yes`)).toContain(`was already undone by ${latest.run}`);
   await shop.exits(`undo ${latest.run.slice(-4)} --yes`, 0);
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
@@ -52,7 +52,7 @@ test('never twice; what was a conflict may be taken back once what came between 
   expect(blocked.error.message).toContain(between);
   await shop.exits(`undo ${between} --yes`, 0);
   expect((await undo()).rows).toMatchObject([{ petId: 5, result: 'applied' }]);
-  expect(await shop.refused(`undo ${report.run} --yes`)).toContain('taken back already');
+  expect(await shop.refused(`undo ${report.run} --yes`)).toContain('already undone');
 });
 
 test('asks first, has a dry run, and tells the environment of the run before it asks another', async ({ shop }) => {
@@ -68,10 +68,10 @@ test('asks first, has a dry run, and tells the environment of the run before it 
 });
 
 test('where nothing was written, or for another environment than the default, it says what fits', async ({ shop }) => {
-  expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Take it back');
+  expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Undo:');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
-  expect(stderr).toContain(`Take it back: petstock undo ${report.run.slice(-4)} --env production\n`);
+  expect(stderr).toContain(`Undo: petstock undo ${report.run.slice(-4)} --env production\n`);
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
@@ -83,7 +83,7 @@ test('undo --last shows its run, and passes over undos and runs that were taken 
   const stock = await stockOf(shop);
   expect(['4', '5', '6'].map((petId) => stock.get(petId))).toEqual([12, 1, 14]);
   await shop.exits('undo --last --yes', 0, `Run ${first.report.run}`);
-  await shop.exits('undo latest --yes', 9, 'There is nothing to take back in staging');
+  await shop.exits('undo latest --yes', 9, 'Nothing to undo in staging');
 });
 
 test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
@@ -91,7 +91,7 @@ test('on a terminal the question says which run it is, with --quiet too', async 
   const { asked, prompts } = confirming(true);
   await shop.run('undo --last --quiet', { terminal: 100, prompts });
   expect(asked).toEqual([
-    expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Take it back\?$/),
+    expect.stringMatching(/^Pet 4 in staging: 12 → 39 .*, as before inventory apply, run \w{4}\. Undo this change\?$/),
   ]);
 });
 
@@ -99,7 +99,7 @@ test('undo --last passes over a run of another address of the environment, and s
   const { report } = await apply(shop, csv);
   const elsewhere = await openShop();
   const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
-  const passed = `Passed over: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
+  const passed = `Skipped: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
   await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
   // By its name it is refused as before.
@@ -134,7 +134,7 @@ test('a row that needed no change is counted and not kept, and what get shows is
   await till.run('inventory set 2 3');
   const [set] = await till.history();
   const stderr = await till.refused(`undo ${set?.run} --yes`);
-  expect(stderr).toContain('without reading it, so it is not known what it was');
+  expect(stderr).toContain('without reading it first, so the previous value is unknown');
   expect(stderr).toContain('--read-first');
   expect(till.service.stockOf(2)).toBe(3);
 });

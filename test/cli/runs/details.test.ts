@@ -79,17 +79,17 @@ describe('undo --last', () => {
     await shop.run('inventory set 5 3');
     await shop.run('inventory set 6 -4');
     const { stderr } = await shop.exits('undo --last --yes', 0);
-    for (const why of ['has written nothing.', 'has changed nothing.', 'set a stock without reading it'])
-      expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Passed over: run (inventory set) ${why}`);
+    for (const why of ['has written nothing.', 'has changed nothing.', 'set a stock without reading it first'])
+      expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Skipped: run (inventory set) ${why}`);
     expect((await stockOf(shop)).get('4')).toBe(39);
-    await shop.exits('undo --last --yes', 9, /There is nothing to take back in staging\.(.|\n)*was taken back already/);
+    await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
   });
 
   test('is not held up by a later write of the same stock', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
-    expect(stderr).toMatch(/Passed over: run \S+ \(inventory set\) has changed nothing\./);
+    expect(stderr).toMatch(/Skipped: run \S+ \(inventory set\) has changed nothing\./);
     expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
   });
 
@@ -122,7 +122,7 @@ describe('set', () => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
-    expect(stderr).toMatch(/Take it back: petstock undo \w{4}\n/);
+    expect(stderr).toMatch(/Undo: petstock undo \w{4}\n/);
     await shop.run('config set read-first never');
     expect((await shop.run('inventory set 4 12', { terminal: 100 })).sent).toHaveLength(1);
     await shop.run('config set read-first always');
@@ -130,8 +130,8 @@ describe('set', () => {
   });
 
   test.for([
-    ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write it?'],
-    ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write it?'],
+    ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write this change?'],
+    ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write this change?'],
   ] as const)('%s asks at a terminal', async ([command, question], { shop }) => {
     const { asked, options } = person(false);
     expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
@@ -174,7 +174,7 @@ describe('the question has in it what is at stake', () => {
     expect((await shop.run(`inventory apply ${file}`, options)).code).toBe(0);
     expect(
       asked.map((question) => question.replace(/\S+changes\.csv was applied at [\d:]{8} by run \w{4}/, '…')),
-    ).toEqual(['Add 2 changes to staging a SECOND time? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
+    ).toEqual(['Apply 2 changes to staging AGAIN? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
   });
 
   test('undo of one pet is one sentence', async ({ shop }) => {
@@ -182,7 +182,7 @@ describe('the question has in it what is at stake', () => {
     const { asked, options } = person();
     const { code, stderr } = await shop.run('undo --last', options);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/Run |1 applied|Units/) });
-    const question = 'Pet 4 in staging: 61 → 39 (-22), as before inventory adjust (N-881), run RUN. Take it back?';
+    const question = 'Pet 4 in staging: 61 → 39 (-22), as before inventory adjust (N-881), run RUN. Undo this change?';
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
@@ -190,7 +190,7 @@ describe('the question has in it what is at stake', () => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);
-    expect(asked).toEqual([expect.stringMatching(/, as before inventory adjust, run \w{4}\. Take it back\?$/)]);
+    expect(asked).toEqual([expect.stringMatching(/, as before inventory adjust, run \w{4}\. Undo this change\?$/)]);
     expect(stderr).toContain('\n│ Hint: all is sold\n');
   });
 });
@@ -219,5 +219,5 @@ test('a resume shows what is open, and how much is written', async () => {
   const told = /Run \S+ \(inventory apply\): 2 of 3 written\./;
   const { stderr } = await shop.exits('inventory apply --resume latest', 0, told, options);
   expect(stderr).not.toMatch(/39 →/);
-  expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write it?']);
+  expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write this change?']);
 });

@@ -146,7 +146,7 @@ describe('a service that answers with an older stock than was written last', () 
     till.service.next('GET /inventory', lagging, lagging, lagging);
     const { code, stdout, stderr } = await till.run('inventory adjust 1 +1 --json');
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 11, quantity: 12 });
-    expect(stderr).toContain('The service may have answered with an older stock of pet 1');
+    expect(stderr).toContain('The service may have returned an outdated stock of pet 1');
     expect(till.service.stockOf(1)).toBe(12);
   });
 
@@ -157,7 +157,7 @@ describe('a service that answers with an older stock than was written last', () 
     await till.run('inventory adjust 1 +1');
     till.service.always('GET /inventory', lagging);
     const result = await till.run(`inventory ${command}`);
-    expect(result.stderr).toContain('the service answered with an older stock: 10, though 11 was written');
+    expect(result.stderr).toContain('the service returned an outdated stock, 10, although 11 was just written');
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
@@ -227,7 +227,7 @@ describe('a service that answers with an older stock than was written last', () 
     });
     const result = await till.exits(`inventory apply ${file} --yes --json --concurrency 1`, 8);
     expect([1, 2].map(till.service.stockOf)).toEqual([11, 11]);
-    const message = expect.stringContaining('an older stock: 10, though 11 was written');
+    const message = expect.stringContaining('an outdated stock, 10, although 11 was just written');
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 

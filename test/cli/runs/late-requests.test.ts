@@ -22,15 +22,15 @@ describe('a resume speaks for the process before it, too', () => {
 
   test.for([
     ['Ctrl-C while a request of it may still arrive', ' --yes', 130, 'Interrupted; nothing more was sent'],
-    ['a guard', ' --yes --max-changes 0', 2, 'nothing more was written'],
-    ['a no', '', 2, 'nothing more was written'],
+    ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
+    ['a no', '', 2, 'othing more was written'],
   ] as const)('%s keeps it from going on: it says of itself alone', async ([_by, flags, exit, told], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1 --timeout 90`);
     till.service.sell(1, 3);
     const { code, stderr } = await till.run(`inventory apply --resume ${run}${flags}`, {
       ...{ terminal: 200, prompts: { confirm: async () => false } },
-      ctrlCAt: exit === 130 ? /may still arrive/ : undefined,
+      ctrlCAt: exit === 130 ? /may still reach/ : undefined,
     });
     expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringContaining(told) });
     expect(stderr).not.toMatch(certain);
@@ -126,7 +126,7 @@ test('a stock that shows the write frees its pet at once', async () => {
     till.service.next('PATCH', action);
     await till.run('inventory set 1 50 --expect 10');
     const { code, stderr } = await till.run('inventory set 1 12 --expect 50');
-    expect({ code, stderr: stderr.includes('may still arrive') }).toEqual({ code: 0, stderr: false });
+    expect({ code, stderr: stderr.includes('may still') }).toEqual({ code: 0, stderr: false });
   }
 });
 

@@ -80,11 +80,11 @@ describe('--resume asks the history what was written since', () => {
   test('a plain set of an unknown stock: no undo is named that would be refused', async ({ till }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     const resumed = await till.run(`inventory apply --resume ${run} --yes`);
-    expect(resumed).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Take it back') });
-    expect((await till.run(`history show ${run}`)).stderr).not.toContain('Take it back');
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Undo:') });
+    expect((await till.run(`history show ${run}`)).stderr).not.toContain('Undo:');
     expect(await till.run(`undo ${run} --yes`)).toMatchObject({ code: 2 });
     const [, known] = (await till.run('inventory set 1 21')).stdout.match(/(\S+)\n$/) ?? [];
-    expect((await till.run(`history show ${known}`)).stderr).toContain(`Take it back: petstock undo ${known}`);
+    expect((await till.run(`history show ${known}`)).stderr).toContain(`Undo: petstock undo ${known}`);
     expect(await till.run(`undo ${known} --yes`)).toMatchObject({ code: 0 });
   });
 });

@@ -71,7 +71,7 @@ test('an increment that is still on its way when its run is resumed counts once'
   till.clock.advance(16_000);
   let hasArrived = false;
   const onStderr = (text: string) => {
-    if (hasArrived || !text.includes('may still arrive')) return;
+    if (hasArrived || !text.includes('may still reach')) return;
     hasArrived = true;
     till.service.sell(1, -5);
   };

@@ -66,7 +66,7 @@ describe('the state folder goes away during a run', () => {
     const petstock = petstockAt(service);
     const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
     const program = petstock.start(`inventory apply ${file}`, { terminal: 100 });
-    await program.until('stdout', 'Write it?');
+    await program.until('stdout', 'Write this change?');
     rmSync(petstock.home.state, { recursive: true });
     program.type('y\r');
     expect(await program.result).toMatchObject({ code: 1 });

@@ -12,7 +12,7 @@ import { chosenTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
-    'Removes runs from the history, once you have agreed: they can no longer be shown or taken back. Runs that are not ' +
+    'Removes runs from the history, once you have agreed: they can no longer be shown or undone. Runs that are not ' +
     'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
     'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
   options: [

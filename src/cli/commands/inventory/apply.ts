@@ -53,7 +53,7 @@ export const defineApply = define({
   description:
     'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
     'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
-    'and taken back. Takes one request, and one for each row that changes.\n\n' +
+    'and undone. Takes one request, and one for each row that changes.\n\n' +
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
     'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
     'conflict, and is not written.',

@@ -8,7 +8,7 @@ export const defineCount = define({
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
     'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
-    'a run that can be resumed and taken back. What is sold during a count is not seen: count while the shop is closed, or ' +
+    'a run that can be resumed and undone. What is sold during a count is not seen: count while the shop is closed, or ' +
     'a shelf at a time. With --add or --take the sums are added to the stock or taken from it, which is safe beside other tills. ' +
     'Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
     'A line is one of:\n' +

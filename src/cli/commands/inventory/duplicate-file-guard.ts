@@ -122,9 +122,9 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   }
   const open = runs.find(({ state }) => state !== 'done');
   if (open !== undefined) {
-    throw new ConflictError(
-      `${name} was applied already, and run ${open.run} of it is not finished; nothing was sent`,
-      { hint: petstock`inventory apply --resume ${open.run} ${targetWords(open)}`, run: open.run },
-    );
+    throw new ConflictError(`Run ${open.run} of ${name} is unfinished. Nothing was sent`, {
+      hint: petstock`inventory apply --resume ${open.run} ${targetWords(open)}`,
+      run: open.run,
+    });
   }
 }

@@ -188,7 +188,10 @@ class Watch {
     if (this.#faultSince !== undefined) return;
     this.#faultSince = now;
     const { own, words } = withoutWords(error);
-    await messages.warn(`${sentence(own)} No changes are seen until it answers; petstock keeps looking`, words[0]);
+    await messages.warn(
+      `${sentence(own)} petstock keeps trying; changes are not reported until the service responds`,
+      words[0],
+    );
   }
 
   /** Until the next look. @returns whether there is one */

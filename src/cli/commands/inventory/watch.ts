@@ -12,9 +12,10 @@ const defaultInterval = 15;
 
 export const defineWatch = define({
   description:
-    'Looks at the stock again and again, and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. ' +
-    'Takes one request a look, and never more than a tenth of the rate limit: if that is less, it looks less often and ' +
-    'says so. It goes on whatever the service answers, unless the key is not accepted (401). Ctrl-C ends it with 0.',
+    'Polls the stock and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. Each ' +
+    'check takes one request. Checks use at most a tenth of the rate limit; if that requires a longer ' +
+    "interval, petstock says so. Errors of the service don't end it, except a rejected key (401). Ctrl-C ends " +
+    'it with exit code 0.',
   options: [
     ['--interval <s>', `seconds from one look to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets', collect],

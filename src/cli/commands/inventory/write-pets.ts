@@ -31,7 +31,7 @@ export const defineSet = define({
     '--dry-run or one of the options that follow it.',
   options: [
     ['--expect <n>', 'read first, and write only if the stock is n (else exit 7)'],
-    ['--read-first', 'read first, show before and after, so that it can be taken back (setting read-first)'],
+    ['--read-first', 'read first, show before and after, so that it can be undone (setting read-first)'],
     ['--no-read-first', 'send one request, also at a terminal'],
     ...writeOptions,
   ],

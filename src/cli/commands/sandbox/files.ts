@@ -108,7 +108,7 @@ export const defineBackup = define({
     if ('database' in chosen) {
       throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
     }
-    if (existsSync(target)) throw new UsageError(`${target} is there already; name another file`);
+    if (existsSync(target)) throw new UsageError(`${target} already exists; name another file`);
     const pets = await copy(chosen.file, target);
     await invocation.messages.note(`Written to ${target}. To serve it: ${petstock`sandbox serve --file ${target}`}`);
     await printRecord(invocation, { file: target, pets });

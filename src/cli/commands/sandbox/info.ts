@@ -39,7 +39,7 @@ export const defineReset = define({
     const chosen = chosenStorage(invocation, options);
     const isOwn = 'file' in chosen && chosen.isOwn;
     const name = storageName(chosen);
-    if ('database' in chosen) await invocation.questions.confirm(`Throw the whole stock in ${name} away?`);
+    if ('database' in chosen) await invocation.questions.confirm(`Replace all stock in ${name} with fresh stock?`);
     const fill = async (storage: ServiceStorage) => {
       await storage.replace(stock, { forgetsUsage: true });
       const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;

@@ -42,11 +42,11 @@ test('a file with faults is refused by config set codes, and named later, each t
   const faulty = 'code,petId,low\n007,x,\n,5,\n8,6,-1\n9,7,many\n';
   const bad = changeFile(shop, faulty, 'bad.csv');
   const refused = await shop.refused(['config', 'set', 'codes', bad]);
-  expect(refused).toContain('bad.csv has 4 faults; codes was not changed');
+  expect(refused).toContain('bad.csv has 4 errors; codes was not changed');
   expect(refused.match(/^│ line \d/gm)).toHaveLength(4);
   expect((await shop.run('config get codes')).stdout).toBe('');
   const file = await withCodes(shop, 'code,petId\n007,4\n');
   writeFileSync(file, faulty);
   const later = await shop.refused('inventory get --code 007');
-  expect(later).toMatch(/Error: \S+codes\.csv has 4 faults; nothing was sent\.\n(│ line \d.*\n){4}/);
+  expect(later).toMatch(/Error: \S+codes\.csv has 4 errors; nothing was sent\.\n(│ line \d.*\n){4}/);
 });

@@ -77,7 +77,7 @@ test('a file that has moved is said, and its content still counts; a changed one
   changeFile(shop, 'code,petId\n4.00638E+12,7\n', 'codes.csv');
   const faulty = await shop.run('inventory get --code 55 -o tsv');
   expect(faulty.stdout).toMatch(/^7\t/);
-  expect(faulty.stderr).toContain('has a fault; bar codes and names are those that it had before\n│ line 2, code: ');
+  expect(faulty.stderr).toContain('has an error; bar codes and names are those that it had before\n│ line 2, code: ');
 });
 
 test('names are shown where there is one, in every format, and by set', async () => {
@@ -134,7 +134,7 @@ test('a preview, its question, and the history show names', async () => {
     /4 {3}39 → 38 {2}\(-1\) {3}Rex\n5 {4}1 → {2}9 {2}\(\+8\) {3}Lady, the T-Rex\n8 {3}32 → {2}1 {2}\(-31\)\n/,
   );
   await apply('petId,quantity\n4,5\n');
-  expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write it?');
+  expect(asked[1]).toBe('Pet 4 Rex in staging: 38 → 5 (-33). Write this change?');
   expect((await shop.run('history list', { terminal: 100 })).stdout).toMatch(/4: 38 → 5 .* Rex\n/);
 });
 

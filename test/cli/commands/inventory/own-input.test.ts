@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { changeFile, openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
-const refused = 'is what this command reads, and what is in it may be nowhere else';
+const refused = 'is what this command reads, and may hold the only copy of its content';
 
 const link = (file: string) => join(dirname(file), 'link.csv');
 

@@ -12,7 +12,7 @@ test('sends one PATCH with the quantity alone, and shows what the service answer
   expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, ...item });
   expect(sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
   expect(stderr).toBe(
-    `▸ staging · ${shop.service.url}\nNot known what it was before: this can't be taken back.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
+    `▸ staging · ${shop.service.url}\nThis can't be undone: the previous stock was not read. Use --read-first next time.\nRate limit: 999 of 1000 left, resets in 40 s\n`,
   );
 });
 
@@ -66,7 +66,7 @@ test('at a terminal shows the stock Before and After, and says if nothing change
 test('of unknown outcome says nothing about taking it back', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:status=500', 'GET /inventory:status=500'] });
   const { stderr } = await shop.exits('inventory set 4 12 --retries 0', 8);
-  expect(stderr).not.toContain('Not known what it was before');
+  expect(stderr).not.toContain("This can't be undone");
 });
 
 describe('the history', () => {

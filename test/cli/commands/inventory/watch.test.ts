@@ -134,13 +134,13 @@ describe('nothing but a 401 ends it', () => {
   ])('%s is said once, and when it is over; what changed meanwhile is seen', async (_what, status, body) => {
     const result = await watch('--for 60', fault(2, 3, status, body));
     expect(result).toMatchObject({ code: 0, times: [0, 15, 30, 45, 60], lines: [{ petId: 1, before: 10, after: 9 }] });
-    expect(result.stderr.match(/No changes are seen until it answers/g)).toHaveLength(1);
+    expect(result.stderr.match(/changes are not reported until the service responds/g)).toHaveLength(1);
     expect(result.stderr.match(/The service answers again, after 30 s/g)).toHaveLength(1);
   });
 
   test('warns about a failed check even with --quiet', async () => {
     const result = await watch('--for 30 -q', fault(2, 2, 503));
-    expect(result.stderr).toMatch(/^Warning: .*No changes are seen until it answers/);
+    expect(result.stderr).toMatch(/^Warning: .*changes are not reported until the service responds/);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
   });
 

@@ -55,7 +55,7 @@ async function newestUnfinished(
   if (first === undefined) return [];
   const what = `Session ${nameText(first)} of ${localTime(first.head.at, context.clock.now())}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
-    throw new UsageError(`${what}, and nothing was counted. Go on with it, or begin another with --new`, {
+    throw new UsageError(`${what}. Nothing was counted. Resume it, or start a new session with --new`, {
       hint: commandFor([shortOf(first)], newest === undefined ? {} : options.flags, invocation),
     });
   }
@@ -68,7 +68,7 @@ async function newestUnfinished(
     await messages.note(`${which} not finished: ${names}. To see all: petstock inventory count --list`);
   }
   if (newest === undefined) return [];
-  const question = `${what} (${sumText(accountOf(newest).tally)}). Go on with it? Enter goes on, n begins another`;
+  const question = `${what} (${sumText(accountOf(newest).tally)}). Resume it? (Enter: yes, n: start a new session)`;
   const goesOn = !questions.willAsk() || (await asksToGoOn(questions, question));
   return goesOn ? [newest] : [];
 }

@@ -70,7 +70,7 @@ export async function showUnknown(
 export function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
   if (unknowns.size === 0) return;
   if (rows.length === 0) {
-    throw new NotFoundError('None of what was scanned is the id of a pet; nothing was written', { lines });
+    throw new NotFoundError('No scanned code matches a pet. Nothing was written', { lines });
   }
   if (!all) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;

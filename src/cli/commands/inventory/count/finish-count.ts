@@ -71,7 +71,7 @@ export async function finishCount(
   else if (options.dryRun) {
     const name = shortOf(session);
     const next = petstock`inventory count ${name} ${targetWords(invocation.target)}`;
-    await invocation.messages.note(`Session ${name} keeps what was counted: ${next}`);
+    await invocation.messages.note(`The count is saved in session ${name}. To resume: ${next}`);
   }
   if (unknowns.size === 0) return changed;
   const left = new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines });
@@ -121,7 +121,7 @@ async function writeToFile(
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
   await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
-  await messages.note(`Apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
+  await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }
 
 async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {

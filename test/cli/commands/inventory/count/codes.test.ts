@@ -146,5 +146,5 @@ test('no leaves the file of codes as it was; one that has lost its header is sai
   };
   const lost = await count(shop, 'X-1 x2\ncode 5\ndone\n', `--codes ${codes}`, { ...person, prompts: { confirm } });
   expect(lost).toMatchObject({ code: 0, written: ['5 {"quantity":2}'] });
-  expect(lost.stderr.replace(/\s+/g, ' ')).toContain('has a fault; nothing was added');
+  expect(lost.stderr.replace(/\s+/g, ' ')).toContain('has an error; nothing was added');
 });

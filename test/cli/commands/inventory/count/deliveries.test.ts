@@ -61,7 +61,7 @@ test('a dry run at a terminal says which session has what was scanned', async ({
   const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
   const name = await sessionIn(shop);
   expect(look.stderr).toContain(
-    `Session ${name} keeps what was counted: petstock inventory count ${name} --env staging\n`,
+    `The count is saved in session ${name}. To resume:\n  petstock inventory count ${name} --env staging\n`,
   );
   expect((await count(shop, '', `${name} --yes --json`)).written).toEqual(['4 {"quantity":37}']);
 });

@@ -39,7 +39,7 @@ test('--to keeps to --max-changes and --max-zero', async () => {
   const shop = await openShop({ pets: 5 });
   const file = join(shop.folders.state, '..', 'guarded.csv');
   for (const guard of ['--all --max-zero 1', '--all --max-changes 1']) {
-    const stderr = expect.stringContaining('The plan is refused, and nothing was written');
+    const stderr = expect.stringContaining('The plan exceeds its limits');
     expect(await count(shop, '1\n', `--new --to ${file} ${guard}`)).toMatchObject({ code: 2, stderr });
     expect(existsSync(file)).toBe(false);
   }

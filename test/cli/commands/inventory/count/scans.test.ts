@@ -36,7 +36,7 @@ test('every digit of an id counts, and an int64 is counted', async ({ shop }) =>
 
 test('without a terminal, --yes or --to is needed before anything is read or sent', async ({ shop }) => {
   const stderr = await shop.refused('inventory count', { stdin: '4\n' });
-  expect(stderr).toMatch(/Confirmation required.*\nHint: petstock inventory count --dry-run/);
+  expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ test('a person sees the sum, hears what is unknown, and is asked', async ({ shop
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
   expect(stderr).toMatch(/777777: 0 \(taken back\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
-  expect(asked).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write it?']);
+  expect(asked).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write this change?']);
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
@@ -66,7 +66,7 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   const on = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
   expect(questions).toHaveLength(3);
   expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
-  expect(questions[0]).toMatch(/^Session \w{4} of .* is not finished \(1 unit, 1 pet\)\. Go on with it\?/);
+  expect(questions[0]).toMatch(/^Session \w{4} of .* is not finished \(1 unit, 1 pet\)\. Resume it\?/);
   expect(on.stderr).toContain(`Session ${name} goes on: 1 unit, 1 pet.`);
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
@@ -149,7 +149,7 @@ test('code 5 makes the code before it one of pet 5, in the session as well', asy
 test('the question says how much is left out, and the last hint goes on with it', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
-  expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write it?']);
+  expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);
   const name = await sessionIn(shop);
   expect(stderr.endsWith(`Hint: petstock inventory count ${name} --codes '<codes.csv>' --env staging\n`)).toBe(true);
 });
