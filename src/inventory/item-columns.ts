@@ -1,4 +1,5 @@
-import type { InventoryItem } from './items.ts';
+import { FailureError } from '../shared/errors.ts';
+import { grouped, type InventoryItem } from './items.ts';
 
 /** Items in a batch: enough that what is done for a batch costs nothing, few enough for the cache of the processor. */
 export const batchSize = 4096;
@@ -88,7 +89,8 @@ export class ItemColumns {
 
   #makeRoom(length: number): void {
     if (length <= this.capacity) return;
-    this.capacity = Math.max(length, 2 * this.capacity);
+    requireRoom(length);
+    this.capacity = Math.min(Math.max(length, 2 * this.capacity), maxGathered);
     this.heads = filled(new Float64Array(this.capacity), this.heads);
     this.tails = filled(new Int32Array(this.capacity), this.tails);
     this.quantities = filled(new Float64Array(this.capacity), this.quantities);
@@ -116,6 +118,18 @@ export class ItemColumns {
   truncate(length: number): void {
     this.length = Math.min(this.length, length);
   }
+}
+
+/** So many pets are held at once: 250 MB. The largest chains have some hundred thousand; a list that has more may have no end. */
+const maxGathered = 10_000_000;
+
+/** @throws FailureError for a list that can't be held */
+export function requireRoom(length: number): void {
+  if (length <= maxGathered) return;
+  throw new FailureError(
+    `The list of the service has more than ${grouped(maxGathered)} pets: too many to sort them, or to find any that is named twice. It may have no end`,
+    { hint: 'petstock status --verbose' },
+  );
 }
 
 /** Returns the array with the values of a shorter one. */

@@ -1,4 +1,4 @@
-import { type ColumnBatches, filled, type ItemColumns, splitPetId } from './item-columns.ts';
+import { type ColumnBatches, filled, type ItemColumns, requireRoom, splitPetId } from './item-columns.ts';
 
 /** Some pets. A Set of bigint is one. */
 export type PetIds = Pick<ReadonlySet<bigint>, 'has' | 'size'> & Iterable<bigint>;
@@ -81,6 +81,7 @@ export class PetIdSet implements PetIds {
   }
 
   #grow(): void {
+    requireRoom(this.size + 1);
     this.#heads = filled(new Float64Array(2 * this.size), this.#heads);
     this.#tails = filled(new Int32Array(2 * this.size), this.#tails);
     this.#slots = new Int32Array(2 * this.#slots.length);

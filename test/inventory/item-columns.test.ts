@@ -108,3 +108,13 @@ property('knows of every id whether it was there before, in any order', [anyIds]
     known.add(petId);
   }
 });
+
+test('a list that has no end is refused before it fills the memory', () => {
+  const batch = new ItemColumns(4096);
+  batch.length = batch.capacity;
+  const gathered = new ItemColumns(0);
+  expect(() => {
+    for (;;) gathered.add(batch);
+  }).toThrow('more than 10,000,000 pets');
+  expect(gathered.capacity).toBe(10_000_000);
+});

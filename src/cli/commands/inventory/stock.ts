@@ -1,7 +1,13 @@
 import type { Client } from '../../../api/client.ts';
 import { eachPicked, filtered } from '../../../inventory/filter.ts';
 import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
-import { type InventoryItem, isPetStatus, mayBeBarCode, type UnreadableItem } from '../../../inventory/items.ts';
+import {
+  grouped,
+  type InventoryItem,
+  isPetStatus,
+  mayBeBarCode,
+  type UnreadableItem,
+} from '../../../inventory/items.ts';
 import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
@@ -88,15 +94,32 @@ export function lowStockOf({ config }: Invocation): number {
   return settingOf(config.settings, 'low-stock') ?? 0;
 }
 
+/** A list with more such pets is no stock list. */
+const maxUnreadable = 100_000;
+
+/** @throws FailureError */
+function requireFew(count: number): void {
+  if (count <= maxUnreadable) return;
+  throw new FailureError(
+    `More than ${grouped(maxUnreadable)} pets of the list are unreadable or named twice: this is no list of stock`,
+  );
+}
+
 /** The pets that a list can't show as they are: their stock can't be held exactly, or the answer names them twice. */
 export class UnreadablePets extends Map<bigint, UnreadableItem> {
   readonly #repeated = new Set<bigint>();
 
   /** Takes a pet whose stock can't be read. May be handed on as it is. */
-  readonly add = (item: UnreadableItem): void => void this.set(item.petId, item);
+  readonly add = (item: UnreadableItem): void => {
+    this.set(item.petId, item);
+    requireFew(this.size);
+  };
 
   /** Takes a pet that was there before. May be handed on as it is. */
-  readonly repeat = (petId: bigint): void => void this.#repeated.add(petId);
+  readonly repeat = (petId: bigint): void => {
+    this.#repeated.add(petId);
+    requireFew(this.#repeated.size);
+  };
 
   /**
    * Returns what a command ends with once the rest is shown; undefined if nothing is wrong.
