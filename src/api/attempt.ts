@@ -65,8 +65,10 @@ export async function attempt<T>(
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof PermitExpiredError) return { kind: 'superseded', error };
-    const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft };
-    const isGarbled = hasArrived && noted === undefined && !(error instanceof NetworkFailure && error.isForeign);
+    const isUpgrade = error instanceof NetworkFailure && error.isUpgrade;
+    const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft && !isUpgrade };
+    const isForeign = isUpgrade || (error instanceof NetworkFailure && error.isForeign);
+    const isGarbled = hasArrived && noted === undefined && !isForeign;
     const asked = isGarbled ? garbledAnswer : askedByProxy(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);

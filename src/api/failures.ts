@@ -59,12 +59,20 @@ export class NetworkFailure extends Error {
     return name === 'HTTPParserError' && message.includes('Expected HTTP/');
   }
 
+  /** The service changed to another protocol: that is its whole answer. */
+  get isUpgrade(): boolean {
+    return this.code === upgradeCode;
+  }
+
   /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   get code(): string {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     return code;
   }
 }
+
+/** The code of an answer that changes to another protocol. */
+export const upgradeCode = 'EUPGRADE';
 
 const unconnectedCodes = new Set([
   'ECONNREFUSED',

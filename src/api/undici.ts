@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { maxBodyBytes } from './body.ts';
 import { BodyQueue } from './body-queue.ts';
 import { ConnectingSockets } from './connecting-sockets.ts';
+import { upgradeCode } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
 /** What connects and sends: `undici` itself, or its files. */
@@ -146,9 +147,15 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** undici closes a connection on a `100 Continue`, which nobody asks for here, though RFC 9110 (15.2) has clients pass over it. */
+const unasked: Readonly<Record<string, string>> = {
+  'bad response': 'it began with a "100 Continue" that was not asked for',
+  'bad upgrade': 'it was a "101 Switching Protocols" that was not asked for',
+};
+
+/** undici closes a connection on a `101`, and on a `100 Continue`, which nobody asks for here, though RFC 9110 (15.2) has clients pass over it. */
 function inOurWords(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== 'UND_ERR_SOCKET' || message !== 'bad response') return error;
-  return Object.assign(new Error('it began with a "100 Continue" that was not asked for', { cause: error }), { code });
+  const words = code === 'UND_ERR_SOCKET' ? unasked[message] : undefined;
+  if (words === undefined) return error;
+  return Object.assign(new Error(words, { cause: error }), { code: message === 'bad upgrade' ? upgradeCode : code });
 }

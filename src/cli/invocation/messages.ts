@@ -173,6 +173,6 @@ export class Messages {
 
 function waitText(ms: number, reason: WaitReason, now: number): string {
   const wait = ms > 0 ? ` in ${formatDuration(Math.ceil(ms / 1000))} (${localTime(now + ms, now)})` : '';
-  const why = reason === 'refused' ? 'Rate limited' : 'The service is unavailable';
+  const why = reason === 'refused' ? 'Rate limited' : 'Waiting for the service';
   return `${why}: continuing${wait}. Ctrl-C stops; nothing is lost.`;
 }

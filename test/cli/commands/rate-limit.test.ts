@@ -55,7 +55,7 @@ describe('a 429', () => {
 
   test('of a 503 is a wait for the service, not for the rate limit', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
-    await shop.exits('inventory get 1', 0, /^The service is unavailable: continuing in (9|10) s \(/m);
+    await shop.exits('inventory get 1', 0, /^Waiting for the service: continuing in (9|10) s \(/m);
   });
 
   test('that asks for less than the window has left is waited for until the window ends', async () => {
