@@ -3,6 +3,7 @@ import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/
 import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
+import { serviceTime } from '../../rate-limit/key-state.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { execute, type RunHooks, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
@@ -82,10 +83,13 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
 /** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */
 function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
   const { scope, state } = connection;
+  const { clock } = invocation.context;
   return (requests: number) => {
     const known = state.limits.peek(scope);
     const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
-    return { ...estimate(requests, knownLimits([{ scope, state: known }]), invocation.context.clock.now()), working };
+    // By the service's clock, as its windows are: that of this machine may be wrong.
+    const now = serviceTime(known, clock.monotonic()) ?? clock.now();
+    return { ...estimate(requests, knownLimits([{ scope, state: known }]), now), working };
   };
 }
 

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { tenEach } from '../../support/scripted-service.ts';
 import { changeFile, confirming, errorJson, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
+import { openTill } from '../../support/till.ts';
 
 /** Answers every question, and notes it. */
 function person(answer = true) {
@@ -221,3 +223,14 @@ test('a resume shows what is open, and how much is written', async () => {
   expect(stderr).not.toMatch(/39 →/);
   expect(asked).toEqual(['Pet 6 in staging: 14 → 8 (-6), 2 of 3 written. Write this change?']);
 });
+
+test.for([-3_600_000, 0, 3_600_000])(
+  'estimates the wait of a plan by the clock of the service if its own is off by %i ms',
+  async (wrongBy) => {
+    const till = await openTill({ stock: tenEach(130), limit: { limit: 60, seconds: 60 } });
+    const clock = { ...till.clock, now: () => till.clock.now() + wrongBy };
+    const rows = Array.from({ length: 130 }, (_, index) => `${index + 1},12\n`);
+    const file = till.file('a.csv', `petId,quantity\n${rows.join('')}`);
+    await till.exits(`inventory apply ${file} --dry-run`, 0, '131 requests: about 2 min at 60 a minute', { clock });
+  },
+);
