@@ -2,12 +2,10 @@ import { didYouMean } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { targetName } from '../shared/target.ts';
+import { type EnvironmentName, environmentNames, targetName } from '../shared/target.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
 import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
-  type EnvironmentName,
-  environmentNames,
   fromFile,
   parseStoreName,
   quoted,

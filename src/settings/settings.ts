@@ -4,12 +4,10 @@ import { didYouMean } from '../shared/did-you-mean.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
-import type { Target } from '../shared/target.ts';
+import { environmentNames, type Target } from '../shared/target.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** The places that petstock can talk to. */
-export const environmentNames = ['staging', 'production', 'sandbox'] as const;
-export type EnvironmentName = (typeof environmentNames)[number];
 
 /** The environments that keep a key and a URL; the sandbox makes its own. */
 export const remoteEnvironmentNames = ['staging', 'production'] as const;

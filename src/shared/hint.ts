@@ -1,4 +1,4 @@
-import type { Target } from './target.ts';
+import { isEnvironment, type Target } from './target.ts';
 
 /** A word of a command line, or several. */
 export type Words = string | number | bigint | readonly string[];
@@ -20,6 +20,7 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
 
 /** The options that lead to an environment of a store. */
 export function targetWords({ store, env }: Target): readonly string[] {
+  if (!isEnvironment(env)) return [];
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];
 }
 

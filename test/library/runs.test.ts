@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ChangeInput, ConflictError, NotFoundError, PartialError, UsageError } from '../../src/library/index.ts';
-import { type Shop, test } from '../support/shop.ts';
+import { type Shop, stockOf, test } from '../support/shop.ts';
 import { clientOf, open } from './rig.ts';
 
 const patches = ({ service }: Shop) =>
@@ -92,4 +92,25 @@ test('undo of what is not there, or was taken back already', async () => {
 test('without a state folder there is no apply, and nothing is sent', async ({ shop }) => {
   await expect(clientOf(shop).apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
   expect(shop.service.journal()).toEqual([]);
+});
+
+test('the command line resumes and undoes the runs of a client without a name', async () => {
+  const { shop, client } = await open({ name: undefined });
+  await client.adjust(4n, 2);
+  shop.service.setFaults(['PATCH /inventory/5:status=400']);
+  const rows = [5n, 6n].map((petId) => ({ petId, quantity: 7 }));
+  await client.apply(rows, { failFast: true, concurrency: 1 });
+  await client.close();
+  shop.service.setFaults([]);
+  const [bulk, single] = await shop.json('history list --json');
+  await shop.exits(`undo ${single.run} --yes --env sandbox`, 2, 'nothing was sent');
+  const shown = await shop.exits(
+    `history show ${bulk.run}`,
+    0,
+    `To resume: petstock inventory apply --resume ${bulk.run}\n`,
+  );
+  expect(shown.stderr).not.toContain('--env');
+  await shop.run(`inventory apply --resume ${bulk.run} --yes`);
+  await shop.exits(`undo ${single.run} --yes`, 0);
+  expect((await stockOf(shop)).get('6')).toBe(7);
 });

@@ -1,9 +1,9 @@
 import { Command, Option, type ParseOptionsResult } from 'commander';
-import { environmentNames } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
+import { environmentNames } from '../../shared/target.ts';
 import type { GlobalOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';

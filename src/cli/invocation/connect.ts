@@ -12,13 +12,13 @@ import {
   resolveBaseUrl,
   resolveKey,
 } from '../../settings/resolve.ts';
-import type { EnvironmentName, RemoteEnvironmentName } from '../../settings/settings.ts';
+import type { RemoteEnvironmentName } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
 import { userOf } from '../../shared/account.ts';
 import { AuthError, UsageError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { stripControls } from '../../shared/sanitize.ts';
-import { targetName } from '../../shared/target.ts';
+import { type EnvironmentName, targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';

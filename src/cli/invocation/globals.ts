@@ -2,10 +2,10 @@ import { type ColorChoice, colorChoices } from '../../output/terminal.ts';
 import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
-import type { EnvironmentName, StoredSettings } from '../../settings/settings.ts';
+import type { StoredSettings } from '../../settings/settings.ts';
 import type { Environment, Sourced } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
-import type { Target } from '../../shared/target.ts';
+import type { EnvironmentName, Target } from '../../shared/target.ts';
 
 /** The global options as Commander parsed them; not yet validated against settings. */
 export interface GlobalOptions {

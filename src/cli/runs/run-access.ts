@@ -2,7 +2,7 @@ import type { RunRecord } from '../../inventory/run-records.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { petstock, shellWord, targetWords } from '../../shared/hint.ts';
-import { type Target, targetName } from '../../shared/target.ts';
+import { isEnvironment, type Target, targetName } from '../../shared/target.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -43,7 +43,8 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
 
 /** Throws UsageError if a run was made elsewhere. To be called before anything else is asked of a place that may not be set up. */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  if (run.env === target.env && run.store === target.store) return;
+  // Of a library with a name of its own the service alone says where its run was made.
+  if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}; nothing was sent`,
     {

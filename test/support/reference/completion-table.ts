@@ -14,12 +14,8 @@ import { sortKeys } from '../../../src/inventory/sort.ts';
 import { runFields } from '../../../src/output/history-list-view.ts';
 import { rowFields as rowFieldsOfRun } from '../../../src/output/history-run-view.ts';
 import { namedFields } from '../../../src/output/inventory-view.ts';
-import {
-  definitionOf,
-  environmentNames,
-  remoteEnvironmentNames,
-  settingNames,
-} from '../../../src/settings/settings.ts';
+import { definitionOf, remoteEnvironmentNames, settingNames } from '../../../src/settings/settings.ts';
+import { environmentNames } from '../../../src/shared/target.ts';
 import { allCommands } from './reference.ts';
 
 /** The table for completion, of the commands as they are. */

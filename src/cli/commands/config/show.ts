@@ -4,7 +4,6 @@ import { maskKey } from '../../../settings/key-and-url.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
 import {
   definitionOf,
-  type EnvironmentName,
   quoted,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
@@ -19,6 +18,7 @@ import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
+import type { EnvironmentName } from '../../../shared/target.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
