@@ -150,6 +150,7 @@ export const topics = {
         'leaving-*, highest-*, begun-contents':
           'the rows that a command was about to send, and how far the state had come: after a kill, or behind an older copy of ' +
           'the state, they tell what was written',
+        written: 'a hash of each file that petstock wrote: as long as it is the same, it may be replaced',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
       },

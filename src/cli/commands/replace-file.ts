@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
@@ -36,6 +36,7 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   const within = statsOf(dirname(await realpath(file)));
   const isOurs = Object.values(context.folders).some((folder) => isSame(statsOf(folder), within));
   if (force && !isInput && !isOurs) return;
+  if (!isOurs && (await hasNoRows(file))) return;
   if (await isAsWritten(file, context.folders.state)) return;
   if (isOurs) {
     throw new UsageError(
@@ -110,45 +111,44 @@ function statsOf(file: string | number): BigIntStats | undefined {
   }
 }
 
-/** Of so many files it is known that petstock wrote them; of older ones it is asked. */
-const maxKept = 200;
-
-/** SHA-256 of what was written, by path; the newest last. */
-type Digests = Readonly<Record<string, string>>;
-
 /**
- * Which files petstock wrote, and what was in them: in the state folder. A file whose content is still the same may be replaced without
- * a question. Where this can't be kept, or two processes write it at once, a question too many is asked, never one too few.
+ * Which files petstock wrote, and what was in them: a note for each in the state folder, named by the path, so that no process overwrites that of another. A
+ * file whose content is still the same may be replaced without a question. Without a note a question too many is asked, never one too few.
  */
-const writtenFiles = 'written-files.json';
+const notesFolder = 'written';
+/** Notes of files that were not written for so long go once there are so many: a CI may give each run a folder of its own. */
+const maxNotes = 1000;
+const maxNoteAge = 90 * 24 * 3600 * 1000;
+
+function noteOf(stateFolder: string, path: string): string {
+  return join(stateFolder, notesFolder, createHash('sha256').update(path).digest('hex'));
+}
 
 async function isAsWritten(path: string, stateFolder: string): Promise<boolean> {
-  const written = (await readDigests(stateFolder))[await realpath(path)];
-  return written !== undefined && written === (await digestOf(path));
+  const note = await readFile(noteOf(stateFolder, await realpath(path)), 'utf8').catch(() => undefined);
+  return note !== undefined && note === (await digestOf(path));
 }
 
 /** To be called once a file is written: it may be replaced as long as it stays as it is. */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
-  const folder = context.folders.state;
+  const folder = join(context.folders.state, notesFolder);
   try {
-    const path = await realpath(file);
-    const { [path]: _before, ...others } = await readDigests(folder);
-    const kept = [...Object.entries(others), [path, await digestOf(file)]].slice(-maxKept);
+    makePrivateFolder(context.folders.state);
     makePrivateFolder(folder);
-    const text = `${JSON.stringify(Object.fromEntries(kept))}\n`;
-    await writeFileAtomically(join(folder, writtenFiles), [text], { isPrivate: true });
+    const note = noteOf(context.folders.state, await realpath(file));
+    await writeFileAtomically(note, [await digestOf(file)], { isPrivate: true });
+    await removeOld(folder, context.clock.now() - maxNoteAge);
   } catch {
     // The file itself is written. The next time it is asked before it is replaced.
   }
 }
 
-async function readDigests(stateFolder: string): Promise<Digests> {
-  try {
-    const digests: unknown = JSON.parse(await readFile(join(stateFolder, writtenFiles), 'utf8'));
-    return typeof digests === 'object' && digests !== null ? (digests as Digests) : {};
-  } catch {
-    return {};
+async function removeOld(folder: string, before: number): Promise<void> {
+  const names = await readdir(folder);
+  if (names.length <= maxNotes) return;
+  for (const path of names.map((name) => join(folder, name))) {
+    if ((await stat(path)).mtimeMs < before) await rm(path, { force: true });
   }
 }
 
@@ -156,4 +156,10 @@ async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
   return hash.digest('hex');
+}
+
+/** Reports whether a small file is blank, or the header of a change file alone. */
+async function hasNoRows(file: string): Promise<boolean> {
+  const { size } = await stat(file);
+  return size <= 200 && /^\uFEFF?(?:petId[,;\t|][\w,;\t|]*)?\s*$/.test(await readFile(file, 'utf8'));
 }

@@ -77,3 +77,27 @@ test('--failed-out of a resume keeps the rows of its run if nothing is sent', as
   await till.run(resume);
   expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
+
+test('24 shops at once write over their rows of the night before', async ({ till }) => {
+  const shops = Array.from({ length: 24 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
+  const night = (rows: string) =>
+    Promise.all(
+      shops.map(({ shop, failed }) => {
+        const file = till.file(`stock-${shop}.csv`, rows);
+        return till.run(`inventory apply ${file} --yes --failed-out ${failed}`);
+      }),
+    );
+  const conflict = 'petId,quantity,expected\n1,5,99\n';
+  expect(new Set((await night(conflict)).map(({ code }) => code))).toEqual(new Set([7]));
+  for (const { failed } of shops) expect(rowsIn(failed)).toHaveLength(1);
+  expect(new Set((await night(conflict)).map(({ code }) => code))).toEqual(new Set([7]));
+});
+
+test.for(['', '\n', 'petId,status,expected,quantity,reason,ref\n', '\uFEFFpetId;quantity\r\n'])(
+  'a file with %j, which no rows follow, is replaced on a machine that has not written it',
+  async (text, { till }) => {
+    const failed = till.file('failed.csv', text);
+    await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --yes --failed-out ${failed}`, 0);
+    expect(readFileSync(failed, 'utf8')).toBe('');
+  },
+);

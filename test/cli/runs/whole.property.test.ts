@@ -106,7 +106,7 @@ interface ExportedRow extends FaultyRow {
 /** By what a row may have changed its stock, as the history says: of some conflicts it says that this is not known. */
 function changesOf({ result, before, after, quantity, error }: FaultyRow): readonly number[] {
   if (result === 'applied') return [(quantity ?? Number.NaN) - (before ?? Number.NaN)];
-  const isOpen = /is not known$|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
+  const isOpen = /it is not known whether|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
   return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
 }
 

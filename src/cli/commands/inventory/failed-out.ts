@@ -11,7 +11,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
-/** Writes rows to a change file; without rows it is empty but for its header. */
+/** Writes rows to a change file, which is empty without any. */
 type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
 /** Returns what writes the change file of an option. @throws UsageError if it has no folder, or may not be replaced */
@@ -27,7 +27,9 @@ export async function openChangeFile(
   }
   requireCsvName(file, option);
   await confirmReplacing(invocation, file, replacing);
-  return (rows, options) => writeFileAtomically(file, changeFileText(exportRows(rows), options));
+  return (rows, options) => {
+    return writeFileAtomically(file, rows.length === 0 ? [] : changeFileText(exportRows(rows), options));
+  };
 }
 
 /**
