@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { DatabaseAddress, DatabaseHost } from './database-url.ts';
 import { FailureError } from './errors.ts';
+import { readErrorReason } from './file-error.ts';
+import { readTrustedFile } from './private-files.ts';
 
 /** One of the hosts of an address. */
 export type DatabaseServer = DatabaseAddress & DatabaseHost;
@@ -57,13 +58,17 @@ export function mayGoWithout({ tls }: DatabaseServer, error: unknown): boolean {
   return tls.mode === 'prefer' && error instanceof Error && /does not support SSL/.test(error.message);
 }
 
+const maxPem = 16 * 1024 * 1024;
+
+/** @throws FailureError, also if somebody else may have written it: whoever chooses the authority can be the server */
 function readPem(file: string): string {
+  const what = `The file ${file}, which the URL of the database names`;
   try {
-    return readFileSync(file, 'utf8');
+    const text = readTrustedFile(file, maxPem);
+    if (text !== undefined) return text;
   } catch (cause) {
-    const reason = (cause as Error).message;
-    throw new FailureError(`The file ${file}, which the URL of the database names, can't be read: ${reason}`, {
-      cause,
-    });
+    if (cause instanceof FailureError) throw cause.with({ message: `${what}: ${cause.message}` });
+    throw new FailureError(`${what}, can't be read: ${readErrorReason(cause)}`, { cause });
   }
+  throw new FailureError(`${what}, can't be read: there is no such file`);
 }

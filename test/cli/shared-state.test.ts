@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -141,6 +141,14 @@ test('sslmode means what libpq means by it', async ({ shop }) => {
     const env = { PETSTOCK_STATE_URL: `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}` };
     await shop.exits('inventory set 4 2', code, [], { env });
   }
+  // Whoever can write the authority can be the server.
+  const open = join(shop.folders.state, '..', 'authority.pem');
+  copyFileSync(authorityFile, open);
+  chmodSync(open, 0o666);
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres?sslmode=verify-full&sslrootcert=${open}`;
+  const env = { PETSTOCK_STATE_URL: url };
+  const { requests } = await shop.exits('inventory set 4 3', 1, 'others can write to it', { env });
+  expect(requests).toEqual([]);
 });
 
 test('a database whose settings would cut the digits off times is written as everywhere', async ({ shared }) => {

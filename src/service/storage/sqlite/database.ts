@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { requirePrivateFile } from '../../../shared/private-files.ts';
 import { isSqliteError, retryBusy, sqlite, sqliteCodeOf, sqliteCodes } from '../../../shared/sqlite-engine.ts';
 import { StorageError } from '../storage.ts';
 
@@ -35,9 +36,11 @@ export function prepareOnce(database: Database): Prepare {
 /** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
 function createPrivately(file: string): void {
   try {
-    closeSync(openSync(file, 'a', 0o600));
+    closeSync(openSync(file, 'ax', 0o600));
   } catch (cause) {
-    throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, 'failed', { cause });
+    // Another process of ours was first, or somebody else.
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') requirePrivateFile(file);
+    else throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, 'failed', { cause });
   }
 }
 
