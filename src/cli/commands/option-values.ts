@@ -51,6 +51,9 @@ export function oneOf<Word extends string>(option: string, text: string, words: 
 const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
+/** For the help of commands that change stock. */
+export const experimental = 'The service marks updates as experimental: their form may change.';
+
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],

@@ -17,6 +17,7 @@ import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import {
   type BulkFlags,
   bulkOptions,
+  experimental,
   flagWords,
   oneOf,
   type ParsedBulkFlags,
@@ -56,7 +57,7 @@ export const defineApply = define({
     'and undone. Takes one request, and one for each row that changes.\n\n' +
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
     'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
-    'conflict, and is not written.',
+    `conflict, and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
     ['petstock inventory export counts.csv', 'a file to edit'],

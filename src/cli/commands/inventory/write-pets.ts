@@ -5,7 +5,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { bulkOptions, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
+import { bulkOptions, experimental, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
 import type { Verb } from './write-several.ts';
 
 const writeOptions = optionRows(
@@ -28,7 +28,7 @@ export const defineSet = define({
     '--expect or --read-first.\n\n' +
     'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: the stock is read, the plan ' +
     'is shown, and you are asked. That takes one request, and one for each pet that changes. The same goes for one pet with ' +
-    '--dry-run or one of the options that follow it.',
+    `--dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [
     ['--expect <n>', 'read first, and write only if the stock is n (else exit 7)'],
     ['--read-first', 'read first, show before and after, so that it can be undone (setting read-first)'],
@@ -55,7 +55,7 @@ export const defineAdjust = define({
     'Commands that share the state take turns, and all of them count; but the service can only set, so what is written ' +
     'elsewhere between the two is overwritten.\n\n' +
     'Several pets, as petId=delta, are one run in the history, as with `petstock inventory apply`. The same goes for one pet ' +
-    'with --dry-run or one of the options that follow it.',
+    `with --dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [['--expect <n>', 'write only if the stock is n (else exit 7)'], ...writeOptions],
   examples: [
     ['petstock inventory adjust 4 +5', 'five have arrived'],
