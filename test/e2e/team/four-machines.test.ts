@@ -95,7 +95,7 @@ test('the run of a colleague is seen, taken back, and told from one’s own', as
   await ann.run(`inventory adjust ${petId} +5 -q`);
   expect(await ben.run('history list', {})).toMatchObject({ stdout: expect.stringContaining('of-till-1\ttill-1') });
   expect((await ben.run('history list --mine')).stdout).toBe('');
-  expect(await ben.run('undo --last --yes')).toMatchObject({ code: 2 });
+  expect(await ben.run('undo --last --yes')).toMatchObject({ code: 9 });
   const [run] = JSON.parse((await ben.run('history list --json')).stdout) as ListedRun[];
   expect(await ben.run(`undo ${run?.run} --yes`)).toMatchObject({ code: 0 });
   expect((await ann.run(`history show ${run?.run}`)).stderr).toContain('of-till-1');
