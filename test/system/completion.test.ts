@@ -59,7 +59,7 @@ test('fish completes commands, options, values and files', async () => {
     const shown = execFileSync('fish', ['--no-config', '-c', script], { cwd: folder, encoding: 'utf8', env });
     return shown.trim().split('\n');
   };
-  expect(complete('inv')).toEqual(['inventory\tlook at and change stock levels']);
+  expect(complete('inv')).toEqual(['inventory\tlist, get, set, adjust, apply, export, count, codes, diff, watch']);
   expect(complete('inventory list --sum')).toEqual(['--summary\tcount pets and units by status, and in all']);
   expect(complete('--env=pro')).toEqual(['--env=production']);
   expect(complete('inventory list --status available,pe')).toEqual(['available,pending']);

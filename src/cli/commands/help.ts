@@ -72,7 +72,7 @@ export const topics = {
         '    "message":"…","status":404,"exitCode":9,"hint":"…"}}',
       ],
     },
-    'stdout then stays empty, except for the report of a bulk run and for the beginning of a long list that breaks off: ' +
+    'stdout then stays empty, except for the report of a bulk run or of `petstock status`, and for the beginning of a long list that breaks off: ' +
       'it has no closing bracket.',
     '"Nothing was written" appears only if that is certain; "no change has reached the stock so far" if a request ' +
       'without an answer may still be carried out. After exit 8, `petstock history show <run>` shows the ' +

@@ -41,8 +41,7 @@ export const defineStatus = define({
       return { showedRateLimit: true };
     }
     const { findings, error } = await probe(invocation);
-    // With JSON an error is all that there is, unless a report of a fault is wanted.
-    if (error === undefined || verbose || !invocation.results.wantsJson) await print({ ...report, ...findings });
+    await print({ ...report, ...findings });
     if (error !== undefined) throw hinted(error, invocation, report, verbose);
     return { showedRateLimit: invocation.context.stdout.isTerminal };
   },

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { version } from '../../../src/shared/version.ts';
 import { answering, listening } from '../../support/answering.ts';
-import { changeFile, test } from '../../support/shop.ts';
+import { changeFile, errorJson, test } from '../../support/shop.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
@@ -178,4 +178,15 @@ test('on a terminal the time is that of the clock on the wall, elsewhere it is f
   const shown = await shop.run('status --offline', { terminal: 100 });
   expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);
   expect((await shop.run('status --offline')).stdout).toContain('999 of 1000 left, resets at 2026-01-15T12:01:00.000Z');
+});
+
+test('prints its report as JSON beside the exit code if the service is away, or refuses the key', async ({ shop }) => {
+  for (const [env, code, found] of [
+    [{ PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' }, 5, { reachable: false, keyAccepted: null }],
+    [{ PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghij' }, 4, { reachable: true, keyAccepted: false }],
+  ] as const) {
+    const { stdout, stderr } = await shop.exits('status --json', code, [], { env });
+    expect(JSON.parse(stdout)).toMatchObject(found);
+    expect(errorJson(stderr).error.exitCode).toBe(code);
+  }
 });
