@@ -6,7 +6,7 @@ import type { ProblemList } from './problems.ts';
 
 /** Text that our export has put an apostrophe before, in full width, too; see `change-file-text.ts`. */
 const guarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-const guardedFields: ReadonlySet<Field> = new Set(['status', 'reason', 'ref']);
+const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', 'ref']);
 
 interface Columns {
   /** Number of cells in the header line. */

@@ -3,12 +3,12 @@ import { shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { ProblemList, Remedy } from './problems.ts';
 
-/** The fields that a row can have. The status is there for people: no change is read from it. */
-export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status'] as const;
+/** The fields that a row can have. Status and name are there for people: no change is read from them. */
+export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status', 'name'] as const;
 export type Field = (typeof fields)[number];
-export type RowField = Exclude<Field, 'status'>;
+export type RowField = Exclude<Field, 'status' | 'name'>;
 
-export const rowFields = fields.filter((field): field is RowField => field !== 'status');
+export const rowFields = fields.filter((field): field is RowField => field !== 'status' && field !== 'name');
 
 /** A row as text: a blank field is empty or absent. */
 export interface RawRow {
@@ -33,6 +33,7 @@ const known = byPlainName({
   reason: ['reason'],
   ref: ['ref'],
   status: ['status'],
+  name: ['name'],
 });
 
 /** Other words that people have for the same: not read, but understood. */
@@ -123,7 +124,7 @@ export class FieldNames {
       return `${meant} is read from ${quoted(column)}, so there can be no ${this.kind} ${quoted(name)} beside it`;
     }
     const nearest = nearestField(name);
-    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status`;
+    const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status, name`;
     const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;

@@ -70,7 +70,7 @@ export class JsonRows {
       if (name !== field) names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
-      if (text === undefined && field !== 'status') problem(unfit(value));
+      if (text === undefined && field !== 'status' && field !== 'name') problem(unfit(value));
     }
     if (this.#unknownNames.size > 0)
       for (const field of Object.keys(cells)) this.#foundBesideUnknown.add(field as Field);

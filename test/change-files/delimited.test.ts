@@ -45,7 +45,7 @@ describe('a table', () => {
 });
 
 describe('the header', () => {
-  const known = 'the columns are petId, quantity or delta, and optionally expected, reason, ref, status';
+  const known = 'the columns are petId, quantity or delta, and optionally expected, reason, ref, status, name';
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
     ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],

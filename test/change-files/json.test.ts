@@ -49,7 +49,7 @@ describe('JSON', () => {
   });
 
   const here = 'write a number, or a text in quotes';
-  const known = 'the fields are petId, quantity or delta, and optionally expected, reason, ref, status';
+  const known = 'the fields are petId, quantity or delta, and optionally expected, reason, ref, status, name';
   const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
   const wrong = "can't be here: this is not JSON, or has a name twice";
   test.each([

@@ -56,7 +56,7 @@ export const defineApply = define({
     'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
     'and undone. Takes one request, and one for each row that changes.\n\n' +
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
-    'ref, status (ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
+    'ref, status, name (both ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
     `conflict, and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [

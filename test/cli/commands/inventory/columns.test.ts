@@ -57,10 +57,7 @@ describe('the hint of a file with other names never guesses a column', () => {
       `Which column is the stock: price or pieces? ${stock}. \`--ignore-columns\` lets the`,
     ],
     ['id,Stock\n4,12\n', `Which column is the stock: Stock? ${stock}\n`],
-    [
-      'SKU;Count;Name\n4;12;Rex\n',
-      'Which column is the pet id: SKU, Count or Name? `--column petId=<name>`. Which column',
-    ],
+    ['SKU;Count;Name\n4;12;Rex\n', 'Which column is the pet id: SKU or Count? `--column petId=<name>`. Which column'],
     ['Artikel,Bestand\n4,12\n', 'Which column is the pet id: Artikel or Bestand?'],
     ['petId,quantity,expcted\n4,12,39\n', 'Is "expcted" the stock that a row expects? `--column expected=expcted`\n'],
     ['[{"petId":4,"price":9,"pieces":12}]', 'Which field is the stock: price or pieces?'],

@@ -158,3 +158,15 @@ test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 
     }
   },
 );
+
+test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
+  'apply takes a list with names that list -o %s has written',
+  async (format, { shop }) => {
+    await shop.run(`config set codes ${changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')}`);
+    const { stdout } = await shop.run(`inventory list -o ${format}`);
+    expect(stdout).toContain('Rex');
+    const file = changeFile(shop, stdout, `stock.${format.split(' ')[0]}`);
+    await shop.exits(`inventory apply ${file} --yes`, 0);
+    if (format === 'csv') await shop.exits(`sandbox import ${file} --yes`, 0);
+  },
+);
