@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -9,6 +9,7 @@ import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
 import { withFsync } from '../support/with-fsync.ts';
 
@@ -273,6 +274,24 @@ describe('the copies of a state that fails', () => {
     await openWith(...paths(before)).fold(scope, [gate]);
     expect(openWith(...paths(after)).peek(scope).gate.at).toBe(61_000);
   });
+
+  property(
+    'are known to each login and each job, whichever folders come and go meanwhile',
+    [fc.array(fc.subarray(['session', 'run']), { minLength: 2, maxLength: 6 }), fc.nat(4)],
+    { numRuns: 30 },
+    async (views, at) => {
+      const { openWith, folder } = await rig();
+      const open = (view: readonly string[]) => openWith(...['tmp', ...view, 'home'].map((name) => join(folder, name)));
+      const met = at % views.length;
+      await open(views[met] ?? []).fold(scope, [gate]);
+      for (const view of views) {
+        // What a login had is removed with it.
+        for (const name of ['session', 'run'])
+          if (!view.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+        expect(open(view).peek(scope).gate.at).toBe(61_000);
+      }
+    },
+  );
 
   test('are written to two folders and no more', async () => {
     const { openWith, folder } = await rig();
