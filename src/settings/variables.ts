@@ -25,6 +25,15 @@ export function urlVariable(environment: string, store: string | undefined): str
   return `PETSTOCK_${prefix(store)}URL_${environment.toUpperCase()}`;
 }
 
+/** Returns the named stores that variables give an address or a key to, usable or not. */
+export function storesOfVariables(env: Environment): string[] {
+  const ofStore = /^PETSTOCK_([A-Z][A-Z0-9_]*)_(?:URL|API_KEY)_(?:STAGING|PRODUCTION)$/;
+  return Object.keys(env).flatMap((name) => {
+    const [, store] = ofStore.exec(name) ?? [];
+    return store === undefined || variable(env, name) === undefined ? [] : [store.toLowerCase().replaceAll('_', '-')];
+  });
+}
+
 /** `NORTH_SIDE_` for the store `north-side`. */
 function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;

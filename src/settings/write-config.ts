@@ -29,13 +29,14 @@ export interface RemoteTarget extends ConfigTarget {
 
 /**
  * Stores a setting; undefined removes it.
+ * @returns whether anything has changed; so do all below
  * @throws UsageError if the present file makes no sense, FailureError if the file can't be written; so do all below
  */
 export function setSetting<Name extends SettingName>(
   target: ConfigTarget,
   name: Name,
   value: SettingValue<Name> | undefined,
-): Promise<void> {
+): Promise<boolean> {
   return edit(target, name, () => ({ settings: value as string | number | undefined }));
 }
 
@@ -52,7 +53,7 @@ export function setKey(
   key: Credential,
   url?: string | undefined,
   storesUrl = false,
-): Promise<void> {
+): Promise<boolean> {
   const credential =
     typeof key === 'string' ? { keys: key, keyCommands: undefined } : { keys: undefined, keyCommands: key };
   return edit(target, target.env, () => ({
@@ -62,7 +63,7 @@ export function setKey(
   }));
 }
 
-export function unsetKey(target: RemoteTarget): Promise<void> {
+export function unsetKey(target: RemoteTarget): Promise<boolean> {
   return edit(target, target.env, () => ({ keys: undefined, keyCommands: undefined, keyOrigins: undefined }));
 }
 
@@ -71,7 +72,7 @@ export function unsetKey(target: RemoteTarget): Promise<void> {
  * @param url as `parseBaseUrl` returned it
  * @throws AuthError if the stored key belongs to another origin
  */
-export function setUrl(target: RemoteTarget, url: string): Promise<void> {
+export function setUrl(target: RemoteTarget, url: string): Promise<boolean> {
   const { env } = target;
   return edit(target, env, (config) => {
     requireUrlOfKey(env, url, config);
@@ -80,7 +81,7 @@ export function setUrl(target: RemoteTarget, url: string): Promise<void> {
 }
 
 /** Removes a URL. The stored key stays bound to the origin that it had. */
-export function unsetUrl(target: RemoteTarget): Promise<void> {
+export function unsetUrl(target: RemoteTarget): Promise<boolean> {
   return edit(target, target.env, (config) => ({ urls: undefined, keyOrigins: originOfKey(target.env, config) }));
 }
 
@@ -100,16 +101,18 @@ type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
  * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. Reading and writing happen
  * under one lock, so that concurrent changes lose nothing.
  */
-async function edit(target: ConfigTarget, name: string, editsFor: (config: StoredConfig) => Edits): Promise<void> {
+async function edit(target: ConfigTarget, name: string, editsFor: (config: StoredConfig) => Edits): Promise<boolean> {
   const file = configFile(target.folder);
   try {
     makePrivateFolder(target.folder);
-    await underLock(target.folder, async () => {
+    return await underLock(target.folder, async () => {
       const found = readContent(target.folder);
       const content = (found === undefined ? {} : found.content) as Content;
       const edits = editsFor(configOf(decodeConfig(content, file), target.store));
       const changed = withEdits(content, target.store, name, edits);
-      if (changed !== content) await write(privatePlace(file), changed);
+      if (changed === content) return false;
+      await write(privatePlace(file), changed);
+      return true;
     });
   } catch (error) {
     if (error instanceof PetstockError) throw error;
@@ -183,12 +186,12 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
 const maxWait = 30_000;
 
 /** Runs `work` while no other process changes the configuration. */
-async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
+async function underLock<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   const file = join(folder, 'config.lock');
   closeSync(openSync(file, 'a', 0o600));
   const lock = await awaitLock(file, maxWait).catch((error) => {
     const wait = `Another process has been changing the configuration in ${folder} for ${maxWait / 1000} s`;
     throw isBusy(error) ? new UnavailableError(`${wait}. Nothing was changed`) : error;
   });
-  await work().finally(() => lock.close());
+  return work().finally(() => lock.close());
 }

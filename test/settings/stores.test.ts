@@ -163,3 +163,29 @@ describe('a store of its own', () => {
     },
   );
 });
+
+describe('config stores', () => {
+  test('lists each place with an address or a key, sorted, whatever has it', async ({ north, shop }) => {
+    const { url } = north.service;
+    await north.run('config set-url https://alpha.example/v1 --store alpha --env production');
+    const env = { PETSTOCK_SOUTH_SIDE_URL_STAGING: 'https://south.example/v1', PETSTOCK_SOUTH_API_KEY_STAGING: '' };
+    expect(await north.json('config stores --json', { env })).toEqual([
+      { store: null, env: 'staging', url, hasKey: true },
+      { store: 'alpha', env: 'production', url: 'https://alpha.example/v1', hasKey: false },
+      { store: 'north', env: 'staging', url, hasKey: true },
+      { store: 'south-side', env: 'staging', url: 'https://south.example/v1', hasKey: false },
+    ]);
+    const csv = await north.run('config stores -o csv --store north');
+    expect(csv.stdout).toBe(`store,env,url,hasKey\nnorth,staging,${url},true\n`);
+    expect((await shop.run('config stores -e production -o ndjson')).stdout).toBe('');
+  });
+
+  test('warns of a variable that can not be used, and lists the others', async ({ north }) => {
+    const answer = await north.run('config stores', { env: { PETSTOCK_URL_STAGING: 'http://far.example/v1' } });
+    expect(answer).toMatchObject({
+      code: 0,
+      stdout: `\tstaging\t\ttrue\nnorth\tstaging\t${north.service.url}\ttrue\n`,
+    });
+    expect(answer.stderr).toContain('PETSTOCK_URL_STAGING cannot be used');
+  });
+});

@@ -36,6 +36,7 @@ const state = () => import('./state.ts');
 const configKey = () => import('./config/set-key.ts');
 const configSet = () => import('./config/set.ts');
 const configShow = () => import('./config/show.ts');
+const configStores = () => import('./config/stores.ts');
 const payloads = () => import('./payloads.ts');
 const api = () => import('./api.ts');
 const serve = () => import('./sandbox/serve.ts');
@@ -121,6 +122,7 @@ export const commandOutlines: readonly Outline[] = [
       verb('get <name>', 'print one value', configShow, 'defineGet'),
       verb('unset <name>', 'remove a setting or URL', configSet, 'defineUnset'),
       verb('list', 'show everything that is set, and where it comes from', configShow, 'defineList'),
+      verb('stores', 'show the address of each store, and whether it has a key', configStores, 'defineStores'),
       verb('path', 'print where the configuration file is', configShow, 'definePath'),
     ],
   },

@@ -103,7 +103,8 @@ export async function openInvocation(
 
   const messages = new Messages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
-  const results = new Results({ context, globals, format, messages, place: targetName(target), paint });
+  const isFormatNamed = globals.json === true || (globals.output ?? resolved.config.settings.output) !== undefined;
+  const results = new Results({ context, globals, format, isFormatNamed, messages, place: targetName(target), paint });
   if (results.wantsJson) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);

@@ -23,6 +23,8 @@ export interface ResultsOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly format: Format;
+  /** An option, a variable or a setting has named the format. */
+  readonly isFormatNamed: boolean;
   readonly messages: Messages;
   /** `north/production`, for the prompt of the pager. */
   readonly place: string;
@@ -36,9 +38,12 @@ export class Results {
   readonly format: Format;
   /** A program reads it: `json` and `ndjson`. */
   readonly wantsJson: boolean;
+  /** Where it is false, a command whose result is a sentence has no other. */
+  readonly isFormatNamed: boolean;
 
   constructor(private readonly options: ResultsOptions) {
     this.format = options.format;
+    this.isFormatNamed = options.isFormatNamed;
     this.wantsJson = this.format === 'json' || this.format === 'ndjson';
   }
 

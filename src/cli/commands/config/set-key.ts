@@ -13,7 +13,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
 import { flagWords } from '../option-values.ts';
 import { requireBaseUrl } from './set.ts';
-import { readSecret, remoteTarget } from './show.ts';
+import { readSecret, remoteTarget, reportChange } from './show.ts';
 
 const commands = `
 
@@ -72,10 +72,16 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const credential = commandOf(options) ?? (await typedKey(context, target, options));
   const inForce = address ?? resolveBaseUrl(target.env, context.env, config)?.value;
   if (options.check) await requireAcceptance(invocation, target, credential, inForce, options);
-  await setKey(target, credential, inForce, address !== undefined);
-  const what = typeof credential === 'string' ? `the key ${maskKey(credential)}` : 'the key command';
+  const changed = await setKey(target, credential, inForce, address !== undefined);
+  const [what, value] =
+    typeof credential === 'string'
+      ? [`the key ${maskKey(credential)}`, maskKey(credential)]
+      : ['the key command', credential.command];
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
-  await messages.note(`Stored ${what} of ${targetName(target)} in ${configFile(target.folder)}${whose}`);
+  const where = `of ${targetName(target)} in ${configFile(target.folder)}${whose}`;
+  const ref = { store: target.store, name: `key.${target.env}` } as const;
+  const words = changed ? `Stored ${what} ${where}` : `It is already ${what} ${where}`;
+  await reportChange(invocation, { ref, value, changed }, words);
   for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
     const shadow = describeShadow(thing, target.env, context.env, target.store);
     if (shadow !== undefined) await messages.warn(shadow);
@@ -165,13 +171,10 @@ export const defineUnsetKey = define({
     const where = targetName(target);
     const [key, command] = [config.keys[env], config.keyCommands[env]];
     const file = configFile(target.folder);
-    if (key === undefined && command === undefined) {
-      await messages.note(`No key of ${where} is stored in ${file}`);
-    } else {
-      await unsetKey(target);
-      const what = command === undefined ? `the key ${maskKey(key ?? '')}` : 'the key command';
-      await messages.note(`Removed ${what} of ${where} from ${file}`);
-    }
+    const changed = await unsetKey(target);
+    const what = command !== undefined ? 'the key command' : key === undefined ? 'the key' : `the key ${maskKey(key)}`;
+    const words = changed ? `Removed ${what} of ${where} from ${file}` : `No key of ${where} is stored in ${file}`;
+    await reportChange(invocation, { ref: { store, name: `key.${env}` }, value: null, changed }, words);
     const source = keySource(env, context.env, store);
     if (source !== undefined) await messages.warn(`${source} is set, so ${where} still has a key`);
   },

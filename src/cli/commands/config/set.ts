@@ -1,4 +1,4 @@
-import { configFile, storedStore } from '../../../settings/config-file.ts';
+import { configFile } from '../../../settings/config-file.ts';
 import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import { describeShadow, isKnownStore } from '../../../settings/resolve.ts';
 import {
@@ -18,7 +18,16 @@ import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define } from '../define.ts';
-import { entryName, environmentOf, isSetting, readSecret, remoteTarget, settingsTarget, shownSetting } from './show.ts';
+import {
+  entryName,
+  environmentOf,
+  isSetting,
+  readSecret,
+  remoteTarget,
+  reportChange,
+  settingsTarget,
+  shownSetting,
+} from './show.ts';
 
 const settingLines = settingNames.map((name) => {
   const { values, meaning, defaultValue } = definitionOf(name);
@@ -60,9 +69,11 @@ export const defineSet = define({
     if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.problem)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     if (name === 'codes') await requireCodes(invocation, String(value));
-    await setSetting(place, name, value);
-    const whose = place.store === undefined ? '' : ` for the store ${place.store}`;
-    await messages.note(`Set ${name} to ${shownSetting(name, value)}${whose} in ${configFile(place.folder)}`);
+    const changed = await setSetting(place, name, value);
+    const shown = shownSetting(name, value);
+    const where = `${place.store === undefined ? '' : ` for the store ${place.store}`} in ${configFile(place.folder)}`;
+    const words = changed ? `Set ${name} to ${shown}${where}` : `${name} is already ${shown}${where}`;
+    await reportChange(invocation, { ref: { store: place.store, name }, value: shown, changed }, words);
     if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
     if (source !== undefined && variable(context.env, source) !== undefined) {
       await messages.warn(`${source} is set, so ${name} is not used`);
@@ -104,26 +115,22 @@ export const defineUnset = define({
 async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
   const target = settingsTarget(invocation);
   const file = configFile(target.folder);
-  const { settings } = storedStore(invocation.configFile, target.store);
   const whose = target.store === undefined ? '' : ` for the store ${target.store}`;
-  if (settings[name] === undefined) return invocation.messages.note(`${name} is not set${whose} in ${file}`);
-  await setSetting(target, name, undefined);
+  const changed = await setSetting(target, name, undefined);
   const value = target.store === undefined ? definitionOf(name).defaultValue : undefined;
   const now = value === undefined ? '' : `; the default is ${value}`;
-  await invocation.messages.note(`Removed ${name}${whose} from ${file}${now}`);
+  const words = changed ? `Removed ${name}${whose} from ${file}${now}` : `${name} is not set${whose} in ${file}`;
+  await reportChange(invocation, { ref: { store: target.store, name }, value: null, changed }, words);
 }
 
 async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
-  const { config, context, messages } = invocation;
+  const { context, messages } = invocation;
   const store = invocation.store?.value;
   const place = { folder: context.folders.config, store, env: environment };
   const [file, where] = [configFile(place.folder), targetName(place)];
-  if (config.urls[environment] === undefined) {
-    await messages.note(`No URL of ${where} is stored in ${file}`);
-  } else {
-    await unsetUrl(place);
-    await messages.note(`Removed the URL of ${where} from ${file}`);
-  }
+  const changed = await unsetUrl(place);
+  const words = changed ? `Removed the URL of ${where} from ${file}` : `No URL of ${where} is stored in ${file}`;
+  await reportChange(invocation, { ref: { store, name: `url.${environment}` }, value: null, changed }, words);
   const source = urlVariable(environment, store);
   if (variable(context.env, source) !== undefined) {
     await messages.warn(`${source} is set, so ${where} still has a URL`);
@@ -144,9 +151,12 @@ export const defineSetUrl = define({
   action: async (invocation, _options, text) => {
     const target = remoteTarget(invocation, 'URL');
     const url = requireBaseUrl(text, petstock`config set-url https://host/v1 ${targetWords(target)}`);
-    await setUrl(target, url);
-    await invocation.messages.note(`Stored the URL ${url} of ${targetName(target)} in ${configFile(target.folder)}`);
-    const shadow = describeShadow('URL', target.env, invocation.context.env, target.store);
+    const changed = await setUrl(target, url);
+    const { store, env } = target;
+    const where = `${targetName(target)} in ${configFile(target.folder)}`;
+    const words = changed ? `Stored the URL ${url} of ${where}` : `${url} is already the URL of ${where}`;
+    await reportChange(invocation, { ref: { store, name: `url.${env}` }, value: url, changed }, words);
+    const shadow = describeShadow('URL', env, invocation.context.env, store);
     if (shadow !== undefined) await invocation.messages.warn(shadow);
   },
 });

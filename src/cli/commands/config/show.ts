@@ -85,7 +85,7 @@ const columns: readonly Column[] = [
   { field: 'source', title: 'Source' },
 ];
 
-interface EntryRef {
+export interface EntryRef {
   /** Undefined: the store without a name; its settings are those of all. */
   readonly store: string | undefined;
   readonly name: EntryName;
@@ -155,6 +155,25 @@ export function shownSetting(name: Parameters<typeof definitionOf>[0], value: Se
 
 function fullName({ store, name }: EntryRef): string {
   return store === undefined ? name : `${store}/${name}`;
+}
+
+export interface EntryChange {
+  readonly ref: EntryRef;
+  /** As `config list` would show it; null: it was removed. */
+  readonly value: Scalar;
+  readonly changed: boolean;
+}
+
+/** Says what was stored or removed: in a sentence for a person, and as a record if a format was named. */
+export async function reportChange(
+  { messages, results }: Invocation,
+  { ref, value, changed }: EntryChange,
+  sentence: string,
+): Promise<void> {
+  await messages.note(sentence);
+  if (!results.isFormatNamed) return;
+  const fields = [...columns.slice(0, 2), { field: 'changed', title: 'Changed' }];
+  await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
 export const defineGet = define({

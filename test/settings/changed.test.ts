@@ -1,0 +1,45 @@
+import { describe, expect } from 'vitest';
+import { test } from './run-config.ts';
+
+describe('what a change of the configuration prints where a format is named', () => {
+  test.for([
+    ['set confirm always', 'confirm', 'always'],
+    ['set keep-history 365', 'keep-history', '365d'],
+    ['set confirm always --store north', 'north/confirm', 'always'],
+    ['set-url https://a.example/v1', 'url.staging', 'https://a.example/v1'],
+    ['set-url https://a.example/v1 --store north -e production', 'north/url.production', 'https://a.example/v1'],
+    ['set-key --command pass', 'key.staging', 'pass'],
+  ] as const)('%s: changed the first time alone', async ([command, name, value], { config }) => {
+    const json = async () => JSON.parse((await config.run(`${command} --json`)).stdout);
+    expect(await json()).toEqual({ name, value, changed: true });
+    expect(await json()).toEqual({ name, value, changed: false });
+  });
+
+  test.for([
+    ['set confirm always', 'unset confirm', 'confirm'],
+    ['set-url https://a.example/v1', 'unset url', 'url.staging'],
+    ['set-key --command pass', 'unset-key', 'key.staging'],
+  ] as const)('%s, then %s: changed once', async ([set, unset, name], { config }) => {
+    await config.run(set);
+    const csv = async () => (await config.run(`${unset} -o csv`)).stdout;
+    expect(await csv()).toBe(`name,value,changed\n${name},,true\n`);
+    expect(await csv()).toBe(`name,value,changed\n${name},,false\n`);
+  });
+
+  test('shows no key and no password', async ({ config }) => {
+    const key = await config.run('set-key --json', { stdin: 'psk_0123456789abcdef' });
+    expect(JSON.parse(key.stdout)).toEqual({ name: 'key.staging', value: '…cdef', changed: true });
+    const state = await config.run('set state-url --json', { stdin: 'postgresql://me:secret@db.example/petstock' });
+    expect(state.stdout).not.toContain('secret');
+    expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
+  });
+
+  test('is a sentence on stderr alone without one, and says if nothing has changed', async ({ config }) => {
+    expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
+    expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
+    expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);
+    expect(await config.says('set-url https://a.example/v1')).toMatch(
+      /^https:\/\/a.example\/v1 is already the URL of staging/,
+    );
+  });
+});
