@@ -11,7 +11,7 @@ import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts'
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import { isNamed } from '../invocation/globals.ts';
+import { isNamed, namedTarget } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { addCommands, PetstockCommand } from './command.ts';
@@ -77,7 +77,7 @@ const clear = define({
     'every key of this configuration, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
-    const { messages, questions, globals, target, context } = invocation;
+    const { messages, questions, target, context } = invocation;
     await withLimits(invocation, async (store) => {
       const known = await namedKeys(invocation, await store.list());
       const keys = known
@@ -91,7 +91,7 @@ const clear = define({
         );
       }
       if (chosen.length === 0) {
-        const where = globals.env === undefined && globals.store === undefined ? '' : ` for ${targetName(target)}`;
+        const where = isNarrowed(invocation) ? ` for ${targetName(target)}` : '';
         return messages.note(`There is nothing to clear${where}.`);
       }
       const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
@@ -117,6 +117,12 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 
+/** Reports whether a flag or a variable names an environment or a store. */
+function isNarrowed(invocation: Invocation): boolean {
+  const { env, store } = namedTarget(invocation);
+  return env !== undefined || store !== undefined;
+}
+
 /** A key that was used, as people and scripts are told of it. */
 interface NamedKey extends KnownKey {
   /** The place that it is of; undefined: of another configuration of this user, or of one that has changed since. */
@@ -129,8 +135,7 @@ interface NamedKey extends KnownKey {
 
 /** Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. */
 async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Promise<NamedKey[]> {
-  const { globals } = invocation;
-  const isForAll = globals.env === undefined && globals.store === undefined;
+  const isForAll = !isNarrowed(invocation);
   const { configured, printed } = await configuredKeys(invocation);
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;

@@ -2,8 +2,6 @@ import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
-import { serviceNameOf } from '../../settings/key-and-url.ts';
-import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
@@ -18,6 +16,9 @@ import {
   requireRun,
   requireSameService,
   requireSameTarget,
+  serviceNow,
+  skippedText,
+  whyElsewhere,
   withContinueHint,
 } from '../runs/run-access.ts';
 import { define } from './define.ts';
@@ -100,24 +101,17 @@ async function findLast(invocation: Invocation, state: State | undefined) {
     const why = await whyPassed(state, run, service);
     if (why === undefined) return { run, passed: more === 0 ? passed : [...passed, `And ${more} more.`] };
     if (passed.length === maxNamed) more += 1;
-    else passed.push(`Skipped: run ${run.run} (${run.command}) ${why}.`);
+    else passed.push(skippedText(run, why));
   }
   return { run: undefined, passed };
 }
 
 /** Returns why `undo --last` passes over a run, a clause that begins with a verb; undefined if it is the one. */
 async function whyPassed(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
-  if (service !== undefined && run.serviceName !== service) return `was made at ${run.baseUrl}`;
-  if (run.state === 'running') return undefined;
+  const elsewhere = whyElsewhere(run, service);
+  if (elsewhere !== undefined || run.state === 'running') return elsewhere;
   const found = await undoable(state, run);
   return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
-}
-
-/** Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another one each time. */
-function serviceNow({ context, environment, config }: Invocation): string | undefined {
-  const env = environment.value;
-  const url = env === 'sandbox' ? undefined : resolveBaseUrl(env, context.env, config);
-  return url && serviceNameOf(url.value);
 }
 
 /** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */

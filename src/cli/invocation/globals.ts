@@ -2,10 +2,11 @@ import { type ColorChoice, colorChoices } from '../../output/terminal.ts';
 import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
-import type { StoredSettings } from '../../settings/settings.ts';
-import type { Environment, Sourced } from '../../settings/variables.ts';
+import { type StoredSettings, unnamedStore } from '../../settings/settings.ts';
+import { type Environment, type Sourced, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';
+import type { Context } from '../context.ts';
 
 /** The global options as Commander parsed them; not yet validated against settings. */
 export interface GlobalOptions {
@@ -114,12 +115,31 @@ export function resolveTarget(
   });
 }
 
-/** Reports whether `--env` and `--store` name a place; if neither is given they mean all. @param where of the command */
-export function isNamed(
-  { globals, target }: { readonly globals: GlobalOptions; readonly target: Target },
-  { env, store }: Target,
-): boolean {
-  return (globals.env === undefined || env === target.env) && (globals.store === undefined || store === target.store);
+interface Named {
+  readonly context: Pick<Context, 'env'>;
+  readonly globals: GlobalOptions;
+  readonly target: Target;
+}
+
+/**
+ * Returns the environment and the store that a flag or a variable names, null for the store without a name, undefined for all.
+ * Settings name the place that a command works on, and leave nothing out of a list.
+ */
+export function namedTarget({ context, globals, target }: Named) {
+  const isEnv = (globals.env ?? variable(context.env, 'PETSTOCK_ENV')) !== undefined;
+  const store = globals.store ?? variable(context.env, 'PETSTOCK_STORE');
+  const env = isEnv ? target.env : undefined;
+  // The sandbox belongs to no store, whatever the variable says.
+  const isUnnamed = store === unnamedStore || env === 'sandbox';
+  return { env, store: store !== undefined && isUnnamed ? null : store };
+}
+
+/** Reports whether a flag or a variable names a place; if there is neither, all are meant. @param invocation of the command */
+export function isNamed(invocation: Named, { env, store }: Target): boolean {
+  const named = namedTarget(invocation);
+  return (
+    (named.env === undefined || env === named.env) && (named.store === undefined || (store ?? null) === named.store)
+  );
 }
 
 /** A place that an operand names: `staging` of the store that is chosen, or `north/staging`. */

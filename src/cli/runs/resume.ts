@@ -7,7 +7,16 @@ import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
-import { type RunAccess, requireRun, requireSameService, requireSameTarget, withContinueHint } from './run-access.ts';
+import {
+  type RunAccess,
+  requireRun,
+  requireSameService,
+  requireSameTarget,
+  serviceNow,
+  skippedText,
+  whyElsewhere,
+  withContinueHint,
+} from './run-access.ts';
 
 /**
  * Resumes a run.
@@ -67,16 +76,26 @@ async function goOn(
 
 /** Of the runs without a process; else of those whose process may be gone with the last start of the machine, which takes a wait. */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
-  const { target } = invocation;
+  const { target, messages } = invocation;
+  const service = serviceNow(invocation);
+  const skipped: string[] = [];
   const latest = await withExistingState(invocation, async (state) => {
     for (const unfinished of ['incomplete', 'running'] as const) {
-      const filter = { env: target.env, store: target.store ?? null, state: unfinished, limit: 1 };
-      for await (const run of state?.history.runs(filter) ?? []) return run;
+      const filter = { env: target.env, store: target.store ?? null, state: unfinished };
+      for await (const run of state?.history.runs(filter) ?? []) {
+        const why = whyElsewhere(run, service);
+        if (why === undefined) return run;
+        skipped.push(skippedText(run, why));
+      }
     }
     return undefined;
   });
-  if (latest !== undefined) return latest;
-  throw new NotFoundError(`There is no unfinished run in ${targetName(target)}; nothing was sent`, {
-    hint: 'petstock history list',
-  });
+  if (latest === undefined) {
+    throw new NotFoundError(`There is no unfinished run in ${targetName(target)}; nothing was sent`, {
+      lines: skipped,
+      hint: 'petstock history list',
+    });
+  }
+  for (const line of skipped) await messages.note(line);
+  return latest;
 }

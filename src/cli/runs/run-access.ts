@@ -1,4 +1,6 @@
 import type { RunRecord } from '../../inventory/run-records.ts';
+import { serviceNameOf } from '../../settings/key-and-url.ts';
+import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { petstock, shellWord, targetWords } from '../../shared/hint.ts';
@@ -62,6 +64,22 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
     hint: variable + petstock`${command} ${targetWords(run)}`,
   });
+}
+
+/** Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another one each time. */
+export function serviceNow({ context, environment, config }: Invocation): string | undefined {
+  const env = environment.value;
+  const url = env === 'sandbox' ? undefined : resolveBaseUrl(env, context.env, config);
+  return url && serviceNameOf(url.value);
+}
+
+/** Returns why the latest run of a place is skipped, a clause that begins with a verb; undefined if it was made at this service. */
+export function whyElsewhere(run: RunRecord, service: string | undefined): string | undefined {
+  return service === undefined || run.serviceName === service ? undefined : `was made at ${run.baseUrl}`;
+}
+
+export function skippedText({ run, command }: RunRecord, why: string): string {
+  return `Skipped: run ${run} (${command}) ${why}.`;
 }
 
 /** Says how a run is undone. */

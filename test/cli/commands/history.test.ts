@@ -262,10 +262,14 @@ describe('history prune', () => {
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
     expect(await ids(shop)).toEqual(runs);
-    const pruned = await shop.exits('history prune --before 36h --yes', 0, '2 runs removed.');
+    const pruned = await shop.exits(
+      'history prune --before 36h --yes',
+      0,
+      '2 runs of all stores and environments removed.',
+    );
     expect(pruned.stdout).toBe('');
     expect(await ids(shop)).toEqual(runs.slice(0, 1));
-    await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging removed.');
+    await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
   });
 
   test('keeps the latest, what can be gone on with, and the undo of that', async () => {
@@ -277,7 +281,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([open]);
     const undo = await recordRun(shop, [applied(4n, 2, 1)], { command: 'undo', undoes: open });
     const newer = await recordRun(shop, [applied(9n, 1, 2)]);
-    await shop.exits('history prune --keep 0 --yes', 0, ['3 runs stay', '0 runs removed']);
+    await shop.exits('history prune --keep 0 --yes', 0, ['3 runs stay', '0 runs of all stores']);
     expect(await ids(shop)).toEqual([newer, undo, open]);
     await shop.run('history prune --keep 0 --incomplete --yes');
     expect(await ids(shop)).toEqual([]);

@@ -4,13 +4,13 @@ import { createPaint } from '../../../output/terminal.ts';
 import { type Format, isFormat } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { History } from '../../../state/stored-history.ts';
-import type { GlobalOptions } from '../../invocation/globals.ts';
+import { type GlobalOptions, namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { chosenTarget, parseDate } from './selection.ts';
+import { parseDate } from './selection.ts';
 
 export const defineHistoryExport = define({
   needsConfig: false,
@@ -19,7 +19,7 @@ export const defineHistoryExport = define({
     'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
     'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
     'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
-    'name it. An undo has rows of its own, with undoes. Of every environment, unless --env names one. Sends nothing.',
+    'name it. An undo has rows of its own, with undoes. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
     ['--until <date>', 'only rows settled up to this time'],
@@ -40,7 +40,7 @@ export const defineHistoryExport = define({
     requireFileName(file, 'history export');
     const now = context.clock.now();
     const filter: SettledFilter = {
-      ...chosenTarget(invocation),
+      ...namedTarget(invocation),
       since: parseDate('--since', options.since, now, 'start'),
       until: parseDate('--until', options.until, now, 'end'),
       after: wholeNumberOf('--after', options.after),
@@ -56,7 +56,7 @@ export const defineHistoryExport = define({
       const text = (await loadRenderer(format))(historyExportView(rows), rendering);
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
-      const open = state === undefined ? 0 : await openRows(state.history, chosenTarget(invocation));
+      const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
       const left = open === 1 ? '1 row has no outcome yet, and comes' : `${open} rows have no outcome yet, and come`;
       const how = 'once the run has gone on (petstock history list --state incomplete).';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);

@@ -8,13 +8,13 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
-import { chosenTargetText, parseDate } from './selection.ts';
+import { namedTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
     'Removes runs from the history, once you have agreed: they can no longer be shown or undone. Runs that are not ' +
     'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
-    'option, runs that are older than the setting keep-history. Of every environment, unless --env names one.',
+    'option, runs that are older than the setting keep-history. Of every store and environment, unless --store, --env or their variables name one.',
   options: [
     ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
     ['--keep <n>', 'all but the latest n runs'],
@@ -36,7 +36,7 @@ export const defineHistoryPrune = define({
     };
     await withExistingState(invocation, async (state) => {
       const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
-      await invocation.messages.note(`${counted(removed, 'run')}${chosenTargetText(invocation)} removed.`);
+      await invocation.messages.note(`${counted(removed, 'run')} of ${namedTargetText(invocation)} removed.`);
     });
   },
 });
@@ -68,7 +68,7 @@ async function removeRuns(
   if (kept > 0) await invocation.messages.note(keptText(kept));
   if (runs.length === 0) return 0;
   await invocation.questions.confirm({
-    question: `Remove ${counted(runs.length, 'run')} for good?`,
+    question: `Remove ${counted(runs.length, 'run')} of ${namedTargetText(invocation)} for good?`,
     notDone: 'Nothing was removed',
   });
   const removed = await history.remove(runs);

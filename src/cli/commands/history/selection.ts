@@ -1,21 +1,14 @@
-import type { RunFilter } from '../../../inventory/run-records.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
+import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** Runs of the store and the environment that `--store` and `--env` name; of all if neither is given. */
-export function chosenTarget({ globals, target }: Invocation): Pick<RunFilter, 'env' | 'store'> {
-  return {
-    env: globals.env === undefined ? undefined : target.env,
-    store: globals.store === undefined ? undefined : (target.store ?? null),
-  };
-}
-
-/** ` of north/staging`, or nothing if all are meant. */
-export function chosenTargetText({ globals, target }: Invocation): string {
-  if (globals.env === undefined && globals.store === undefined) return '';
-  if (globals.env !== undefined) return ` of ${targetName(target)}`;
-  return target.store === undefined ? ' of the store without a name' : ` of the store ${target.store}`;
+/** `north/staging`, `the store north`, `staging of all stores`, `all stores and environments` */
+export function namedTargetText(invocation: Invocation): string {
+  const { env, store } = namedTarget(invocation);
+  if (env === undefined && store === undefined) return 'all stores and environments';
+  if (env === undefined) return store === null ? 'the store without a name' : `the store ${store}`;
+  return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
 }
 
 const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;

@@ -8,11 +8,12 @@ import { petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
+import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
-import { chosenTarget, chosenTargetText, parseDate } from './selection.ts';
+import { namedTargetText, parseDate } from './selection.ts';
 
 const maxShown = 20;
 
@@ -35,7 +36,7 @@ export const defineHistoryList = define({
   hasPage: true,
   description:
     'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
-    'environment, unless --env names one. Sends nothing.',
+    'store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: listOptions,
   examples: [
     ['petstock history list'],
@@ -65,7 +66,7 @@ export const defineHistoryList = define({
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation),
         page: {
-          title: `History${chosenTargetText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
+          title: `History of ${namedTargetText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
           facts: [`Printed ${localMinute(now)}`],
         },
       });
@@ -106,7 +107,7 @@ function onlyText({ pet, ref, user, mine, state }: ListOptions, limit: number | 
 function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
   const now = invocation.context.clock.now();
   return {
-    ...chosenTarget(invocation),
+    ...namedTarget(invocation),
     petId: options.pet === undefined ? undefined : petIdOf(options.pet),
     ref: options.ref,
     since: parseDate('--since', options.since, now, 'start'),
@@ -142,9 +143,9 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
 }
 
 /** @throws NotFoundError */
-async function latestRun({ target }: Invocation, { history }: State): Promise<RunRecord> {
-  for await (const run of history.runs({ env: target.env, store: target.store ?? null, limit: 1 })) return run;
-  throw new NotFoundError(`There is no run in ${targetName(target)}`, { hint: 'petstock history list' });
+async function latestRun(invocation: Invocation, { history }: State): Promise<RunRecord> {
+  for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return run;
+  throw new NotFoundError(`There is no run of ${namedTargetText(invocation)}`, { hint: 'petstock history list' });
 }
 
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
