@@ -94,9 +94,11 @@ export interface RunRecord extends RunHead {
   /**
    * - `running`: a process is at it
    * - `incomplete`: no process is, and rows are pending or unknown
-   * - `done`: every row has its answer
+   * - `done`: every row has its answer, or the run was discarded
    */
   readonly state: (typeof runStates)[number];
+  /** It was closed without being written whole: it is `done`, and is never resumed. */
+  readonly isDiscarded: boolean;
   /** In the order of all writes: the last number before it began. */
   readonly began: number;
   /** Its own number: runs are in its order. */

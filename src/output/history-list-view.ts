@@ -142,7 +142,7 @@ const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as
 
 /** Returns what became of a run in words, and whether it went as it should. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
-  const { counts, changes, undone, state } = facts;
+  const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;
   if (state !== 'running' && changes > 0 && pending === changes) return { result: 'nothing applied', whole: false };
   if (undone > 0 && undone >= applied + differs + unknown) return { result: 'undone', whole: false };
@@ -156,7 +156,10 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
     faults.length > 0 && changes > 1
       ? [`${grouped(applied)} of ${grouped(changes)} applied`]
       : some(applied, 'applied');
-  if (state === 'done') return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+  const discarded = isDiscarded ? ['discarded'] : [];
+  if (state === 'done') {
+    return { result: [...discarded, ...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+  }
   // How far it came matters most, and is cut last.
   return { result: [...done, state, ...faults].join(', '), whole: false };
 }
@@ -176,6 +179,11 @@ export function runCounts({ counts }: RunRecord) {
 export function runJson(facts: RunRecord) {
   const { undoneBy, changes, units, pets, state } = facts;
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
+}
+
+/** One run for programs, as it is in the list. */
+export function historyRecordView(run: RunRecord): View {
+  return { shape: 'one', columns: plainColumns(runFields), rows: [[toListRow(run)]], json: runJson(run) };
 }
 
 /** The facts of its run that `history export` adds to a row. */

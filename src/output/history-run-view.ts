@@ -17,7 +17,7 @@ export function historyRunFacts(facts: RunRecord) {
   const own = [
     `Run ${run}: ${command}`,
     `${localMinute(at)}, ${targetName({ store, env })}`,
-    writtenText(facts),
+    facts.isDiscarded ? `${writtenText(facts)}; discarded` : writtenText(facts),
     ...(undoes === undefined ? [] : [`Undoes run ${plainName(undoes)}`]),
     ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.map(plainName).join(', ')}`]),
   ];
@@ -30,7 +30,7 @@ export function historyRunFacts(facts: RunRecord) {
 }
 
 /** `29 changes, 120 units`; of a run that was not written whole `14 of 29 changes written`. */
-function writtenText(facts: RunRecord): string {
+export function writtenText(facts: RunRecord): string {
   const written = writtenRows(facts);
   if (written < facts.changes) return `${grouped(written)} of ${counted(facts.changes, 'change')} written`;
   return `${counted(facts.changes, 'change')}, ${unitsText(facts)}`;
@@ -48,10 +48,10 @@ function undoneText({ counts, undone }: RunRecord): string {
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
   const where = targetWords({ store, env });
-  const open = counts.pending + counts.unknown;
+  const isOpen = state === 'incomplete';
   const written = counts.applied + counts.differs;
   return [
-    ...(open === 0 ? [] : [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`]),
+    ...(isOpen ? [`To resume: ${petstock`inventory apply --resume ${run} ${where}`}`] : []),
     ...(isBlind || undone >= written ? [] : [`Undo: ${petstock`undo ${run} ${where}`}`]),
   ];
 }

@@ -34,7 +34,8 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   const counts = Object.fromEntries(recordedResults.map((result) => [result, Number(row[result])]));
   const ofHead = { skipped: Number(row.head_skipped), notEdited: Number(row.head_not_edited) };
   const unchanged = Number(row.head_unchanged);
-  const isOpen = Number(row.pending) + Number(row.unknown) > 0;
+  const isDiscarded = flag(row.discarded) === true;
+  const isOpen = !isDiscarded && Number(row.pending) + Number(row.unknown) > 0;
   return {
     run: runIdIn(row.run),
     at: Math.round(time(row.at) ?? 0),
@@ -60,6 +61,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
     pets: texts(row.pets).flatMap((id) => (/^-?\d{1,19}$/.test(id) ? [BigInt(id)] : [])),
     counts: { ...(counts as RunRecord['counts']), unchanged: Number(row.unchanged) + unchanged, ...ofHead },
     state: isRunning ? 'running' : isOpen ? 'incomplete' : 'done',
+    isDiscarded,
     began: Number(row.began),
     sequence: Number(row.sequence),
     touched: Number(row.touched),
@@ -97,8 +99,8 @@ function rowErrorIn(stored: unknown): RowError {
 }
 
 const openStates = {
-  incomplete: 'runs.pending + runs.unknown > 0',
-  done: 'runs.pending + runs.unknown = 0',
+  incomplete: 'runs.pending + runs.unknown > 0 AND runs.discarded IS NULL',
+  done: '(runs.pending + runs.unknown = 0 OR runs.discarded IS NOT NULL)',
   running: 'runs.holder IS NOT NULL',
 };
 

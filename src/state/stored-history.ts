@@ -1,3 +1,4 @@
+import type { RowError } from '../inventory/change.ts';
 import type {
   PlannedRow,
   RecordedResult,
@@ -19,13 +20,14 @@ import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
-import { readWithoutLock, uniqueName } from './state-database.ts';
+import { readWithoutLock, uniqueName, writeOnly } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { goingOn, takeRun, waitForProcess } from './take-over.ts';
 
 /** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
 const page = 500;
+const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
 /** Old runs that one command removes on its way out. */
 const maxOld = 20;
 
@@ -112,6 +114,27 @@ export class History {
     }
   }
 
+  /**
+   * Closes a run that will not be resumed: rows that were not sent are failed, and those of which it is not known whether they were written stay so.
+   * @param run a whole id
+   * @throws ConflictError while a process writes it, or if it was discarded before
+   */
+  async discard(run: string): Promise<RunRecord> {
+    const { serviceName } = await this.run(run);
+    const log = await this.resume(run);
+    try {
+      for await (const rows of this.pages(run, ['pending'])) {
+        log.settle(rows.map(({ row, petId }) => ({ row, petId, result: 'failed', error: discardedError })));
+      }
+      await log.flush();
+      const close = statement('UPDATE petstock.runs SET discarded = ? WHERE run = ?', 1, run);
+      await writeOnly(this.#context.database, serviceName, () => [close]);
+    } finally {
+      await log.end();
+    }
+    return this.run(run);
+  }
+
   /** Writes what another process knows of a run into this state, which was put in the place of its own. @returns whether this one has the run */
   recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
     const { database, highest } = this.#context;
@@ -141,7 +164,7 @@ export class History {
   /** Removes up to 20 runs that began so many milliseconds ago or more, from the oldest on, if a run of this process has ended. */
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;
-    const condition = `pending + unknown = 0 AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
+    const condition = `(pending + unknown = 0 OR discarded IS NOT NULL) AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
     const runs = await this.#recordsOf(await this.#rowsWhere(condition, this.#context.database.moment.wall - age));
     await this.remove(runs, { isBrief: true });
   }

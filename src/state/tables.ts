@@ -108,6 +108,7 @@ CREATE TABLE petstock.runs (
   pets jsonb NOT NULL DEFAULT '[]',
   undone bigint NOT NULL DEFAULT 0,
   undone_by jsonb NOT NULL DEFAULT '[]',
+  discarded boolean,
   ${recordedResults.map((result) => `${result} bigint NOT NULL DEFAULT 0`).join()},
   -- Began: the last number before it. Sequence: its own, by which runs are ordered. Touched: of its last change.
   began bigint NOT NULL,
@@ -152,7 +153,7 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 `;
 
 /** The version of the tables, since the first release. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 /** The oldest version that can be read: that of 0.2.0 as it was cut in the changelog. */
 const oldestSchema = 3;
 
@@ -176,8 +177,9 @@ function statementsOf(script: string): string[] {
 const namingState = () =>
   `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
 
-/** Returns the statements that bring the sequence of version 4 to this one. */
-export function upgradingSequence(): string[] {
+/** Returns the statements that bring the sequence of a version to this one. */
+export function upgradingSequence(version: number): string[] {
+  if (version > 4) return [];
   return [
     'ALTER TABLE petstock.sequence ADD COLUMN raised bigint NOT NULL DEFAULT 0',
     "ALTER TABLE petstock.sequence ADD COLUMN state text NOT NULL DEFAULT ''",
@@ -185,8 +187,11 @@ export function upgradingSequence(): string[] {
   ];
 }
 
+/** Brings the runs of version 4 or 5 to this one. */
+export const upgradingRuns = 'ALTER TABLE petstock.runs ADD COLUMN discarded boolean';
+
 /**
- * Throws FailureError if this version can't read tables of another one. Those of version 3 and 4 can be brought to this one.
+ * Throws FailureError if this version can't read tables of another one. Those of version 3 to 5 can be brought to this one.
  * @param state its name for messages
  * @param aside how it is put aside, and a command for that
  */

@@ -12,15 +12,20 @@ export function goingOn(run: string, by: string): ConflictError {
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
 }
 
+export function wasDiscarded(run: string): ConflictError {
+  return new ConflictError(`Run ${run} was discarded. Nothing was sent`, { hint: petstock`history show ${run}` });
+}
+
 /** Takes a run over, unless another process that lives has it. */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;
   const [[row] = [], [meta] = []] = yield [
-    statement('SELECT token, holder FROM petstock.runs WHERE run = ?', run),
+    statement('SELECT token, holder, discarded FROM petstock.runs WHERE run = ?', run),
     selectLast,
   ];
   requireCurrent(meta, context);
   if (row === undefined) throw noSuchRun(run);
+  if (row.discarded !== null) throw wasDiscarded(run);
   const token = String(row.token);
   const living = yield* presence.aliveAmong(at, [row]);
   const other = row.holder === presence.id ? undefined : living.get(String(row.holder));

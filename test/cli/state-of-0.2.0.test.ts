@@ -35,5 +35,5 @@ test('a run that 0.2.0 has left is resumed, and a file that it has applied is kn
   await shop.exits('state check', 0);
   await shop.exits('inventory set 9 8 --read-first', 0);
   await shop.exits('undo --last --yes', 0);
-  expect(await shop.json('state info --json')).toMatchObject({ schema: 5, runs: 5, rows: 11 });
+  expect(await shop.json('state info --json')).toMatchObject({ schema: 6, runs: 5, rows: 11 });
 });

@@ -12,7 +12,17 @@ export function runOf(changes: RunChanges = {}): RunRecord {
   return {
     ...{ run: '20260114T140000Z-0001', at: Date.parse('2026-01-14T14:00:00Z'), env: 'staging', store: undefined },
     ...{ baseUrl: 'https://shop.example/v1', serviceName: 'https://shop.example', scope: '', command: 'inventory set' },
-    ...{ user: undefined, host: 'till-1', undoneBy: [], undone: 0, began: 0, sequence: 1, touched: 1, state: 'done' },
+    ...{
+      user: undefined,
+      host: 'till-1',
+      undoneBy: [],
+      undone: 0,
+      began: 0,
+      sequence: 1,
+      touched: 1,
+      state: 'done',
+      isDiscarded: false,
+    },
     ...{ changes: 1, unchanged: 0, units: 1n, pets: [22n], ...changes },
     counts: { ...counts, ...(changes.counts ?? { applied: 1 }) },
   };

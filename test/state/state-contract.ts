@@ -359,7 +359,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runOf(log)).toEqual({
           ...headOf(head),
           ...{ undoes: undefined, run: log.run, at: clock.now(), host: 'till', undoneBy: [], undone: 0, changes: 3 },
-          ...{ units: 8n, pets: [1n, 2n, 3n], state: 'running' },
+          ...{ units: 8n, pets: [1n, 2n, 3n], state: 'running', isDiscarded: false },
           counts: {
             ...{ pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
             ...{ skipped: 2, notEdited: 7 },

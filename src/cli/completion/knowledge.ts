@@ -113,7 +113,8 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
   const url = variable ?? (await storedConfig(folders)).settings['state-url'];
   if (url !== undefined && variable !== noStateUrl) return [];
   const query = `
-    SELECT run, at, command, env, store, file, reason, pets, changes, pending + unknown AS open
+    SELECT run, at, command, env, store, file, reason, pets, changes,
+      CASE WHEN discarded IS NULL THEN pending + unknown ELSE 0 END AS open
     FROM runs ORDER BY sequence DESC LIMIT ?`;
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return (await rowsAtOnce(folders.state, query)).map((row) => ({

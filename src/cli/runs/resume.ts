@@ -6,6 +6,7 @@ import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
+import { wasDiscarded } from '../../state/take-over.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
 import {
   type RunAccess,
@@ -34,6 +35,7 @@ export async function resumeRun(
 ): Promise<void> {
   const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
+  if (run.isDiscarded) throw wasDiscarded(run.run);
   const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
   requireSameTarget(run, target, command);
   const again = [...command, ...targetWords(run)];

@@ -1,6 +1,13 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { flag, number, type Statement, statement, text } from '../statements.ts';
-import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import {
+  createTables,
+  makingTable,
+  requireReadable,
+  schemaVersion,
+  upgradingRuns,
+  upgradingSequence,
+} from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
@@ -45,8 +52,8 @@ function upgradeFrom(version: number): Statement[] {
     'DROP INDEX petstock.rows_by_change',
     ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
   ];
-  const version5 = [...upgradingSequence(), `UPDATE petstock.meta SET schema = ${schemaVersion}`];
-  return [...(version === 3 ? indexes : []), ...version5].map((sql) => statement(sql));
+  const tables = [...upgradingSequence(version), upgradingRuns, `UPDATE petstock.meta SET schema = ${schemaVersion}`];
+  return [...(version === 3 ? indexes : []), ...tables].map((sql) => statement(sql));
 }
 
 /**

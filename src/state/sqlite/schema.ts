@@ -2,7 +2,14 @@ import { recordedResults } from '../../inventory/run-records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
-import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import {
+  createTables,
+  makingTable,
+  requireReadable,
+  schemaVersion,
+  upgradingRuns,
+  upgradingSequence,
+} from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** `psst`, in ASCII: says whose file it is. */
@@ -40,7 +47,7 @@ function requireNobody(connection: SqliteConnection, clock: Pick<Clock, 'boot' |
 
 /** Version 3 has columns of `runs` without defaults, which can't be given to them, and other indexes. */
 function upgradeFrom(version: number): string[] {
-  if (version === 4) return upgradingSequence();
+  if (version > 3) return [...upgradingSequence(version), upgradingRuns];
   const columns = runColumns.join();
   const [table = '', ...indexes] = makingTable('runs');
   const dropped = ['runs_by_time', 'runs_by_end', 'runs_by_content', 'runs_unfinished', 'runs_by_sequence'];
@@ -52,7 +59,7 @@ function upgradeFrom(version: number): string[] {
     'DROP TABLE old_runs',
     ...indexes,
     ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
-    ...upgradingSequence(),
+    ...upgradingSequence(version),
   ];
 }
 

@@ -104,9 +104,32 @@ describe('history list', () => {
       [[], '--pet 9007199254740992', '--since 2026-01-16 --until 2026-01-17', '--env production'],
     ] as const)
       for (const filter of filters) expect(await ids(shop, filter), filter).toEqual(found);
-    for (const wrong of ['--since=yesterday', '--since=2026-02-30', '--since=7 d', '--since=', '--state=failed'])
+    for (const wrong of ['--since=tomorrow', '--since=2026-02-30', '--since=7 d', '--since=', '--state=failed'])
       await shop.refused(['history', 'list', wrong]);
     await shop.refused('history list --limit few');
+  });
+
+  test('by days that have names and by weeks, which begin and end at midnight here', async ({ shop }) => {
+    // The clock stands on Thursday, 15 January 2026, at noon UTC.
+    const runs: string[] = [];
+    shop.clock.step(-7 * 24 * 3600_000);
+    for (let day = 0; day <= 7; day += 1) {
+      runs.unshift(await recordRun(shop, [applied(4n, day, day + 1)]));
+      shop.clock.step(24 * 3600_000);
+    }
+    shop.clock.step(-24 * 3600_000 + 3600_000);
+    for (const [found, filter] of [
+      [[0], '--since today'],
+      [[0, 1], '--since Yesterday'],
+      [[1], '--since yesterday --until yesterday'],
+      [[0, 1, 2, 3], '--since monday'],
+      [[3], '--since monday --until monday'],
+      [[0], '--since thursday'],
+      [[0, 1, 2, 3, 4, 5, 6], '--since friday'],
+      [[0, 1, 2, 3, 4, 5, 6], '--since 1w'],
+    ] as const) {
+      expect(await ids(shop, filter), filter).toEqual(found.map((days) => runs[days]));
+    }
   });
 
   test('has 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {

@@ -21,7 +21,7 @@ export const defineHistoryExport = define({
     'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
     'name it. An undo has rows of its own, with undoes. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
-    ['--since <date>', 'only rows settled from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+    ['--since <date>', 'only rows settled from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
     ['--until <date>', 'only rows settled up to this time'],
     ['--after <cursor>', 'only rows after the one with this seq'],
     ['--pet <id>', 'only rows of this pet'],

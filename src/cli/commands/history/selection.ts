@@ -1,5 +1,7 @@
-import { UsageError } from '../../../shared/errors.ts';
+import type { RunRecord } from '../../../inventory/run-records.ts';
+import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
+import type { State } from '../../../state/state.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
@@ -11,11 +13,30 @@ export function namedTargetText(invocation: Invocation): string {
   return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
 }
 
-const unitLengths = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
+/**
+ * Returns the run that is meant.
+ * @param text its id, its last four characters, or `latest`: the newest of those that a flag or a variable leaves
+ * @throws NotFoundError
+ */
+export async function findRun(
+  invocation: Invocation,
+  state: State | undefined,
+  text: string,
+): Promise<{ readonly record: RunRecord; readonly state: State }> {
+  const hint = 'petstock history list';
+  if (state === undefined) throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint });
+  const { history } = state;
+  if (text !== 'latest') return { record: await history.run(await history.find(text)), state };
+  for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, state };
+  throw new NotFoundError(`There is no run of ${namedTargetText(invocation)}`, { hint });
+}
+
+const unitLengths = { w: 604_800_000, d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /**
- * Reads a moment: a date, a date with a time (local, unless it says otherwise), or a length of time ago.
- * @param side a date alone is its first moment, or its last
+ * Reads a moment: a day, a date with a time (local, unless it says otherwise), or a length of time ago.
+ * @param side a day alone is its first moment, or its last
  * @returns milliseconds since the Unix epoch; undefined if the option is absent
  */
 export function parseDate(
@@ -25,8 +46,10 @@ export function parseDate(
   side: 'start' | 'end',
 ): number | undefined {
   if (text === undefined) return undefined;
-  const [, count, unit] = /^(\d{1,6})(d|h|min)$/.exec(text) ?? [];
+  const [, count, unit] = /^(\d{1,6})(w|d|h|min)$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * unitLengths[unit as keyof typeof unitLengths];
+  const day = dayOf(text.toLowerCase(), now);
+  if (day !== undefined) return side === 'start' ? day.getTime() : day.setHours(23, 59, 59, 999);
   const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
   const hasTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/.test(text);
   // Without a zone a date alone would be read as UTC.
@@ -36,8 +59,20 @@ export function parseDate(
       : Number.NaN;
   if (Number.isFinite(moment) && isRealDate(text)) return moment;
   throw new UsageError(
-    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, or 7d, 12h, 30min; not "${text}"`,
+    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, today, yesterday, monday, or 7d, 1w, 12h; not "${text}"`,
   );
+}
+
+/** Returns the beginning of a day by its name: of the last monday, which may be today. */
+function dayOf(word: string, now: number): Date | undefined {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  const weekday = weekdays.indexOf(word);
+  const back = weekday >= 0 ? (day.getDay() - weekday + 7) % 7 : ['today', 'yesterday'].indexOf(word);
+  if (back < 0) return undefined;
+  // By the calendar: a day may have 23 hours.
+  day.setDate(day.getDate() - back);
+  return day;
 }
 
 /** Date takes 30 February for 2 March. */

@@ -3,7 +3,6 @@ import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
 import { userOf } from '../../../shared/account.ts';
-import { NotFoundError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
@@ -13,7 +12,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
-import { namedTargetText, parseDate } from './selection.ts';
+import { findRun, namedTargetText, parseDate } from './selection.ts';
 
 const maxShown = 20;
 
@@ -23,7 +22,7 @@ const listOptions = optionRows(
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
   ['--mine', 'only runs of the user who asks, from any machine'],
-  ['--since <date>', 'only runs from this time on: 2026-01-15, 2026-01-15T09:30, or 7d, 12h, 30min ago'],
+  ['--since <date>', 'only runs from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
   ['--until <date>', 'only runs up to this time'],
   ['--state <state>', `only runs that are ${runStates.join(', ')}`],
   ['--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20'],
@@ -142,12 +141,6 @@ function upTo(history: History | undefined, filter: RunFilter, limit: number | u
   return { runs, seen };
 }
 
-/** @throws NotFoundError */
-async function latestRun(invocation: Invocation, { history }: State): Promise<RunRecord> {
-  for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return run;
-  throw new NotFoundError(`There is no run of ${namedTargetText(invocation)}`, { hint: 'petstock history list' });
-}
-
 export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 
 export const defineHistoryShow = define({
@@ -166,13 +159,9 @@ export const defineHistoryShow = define({
     const chosen: readonly RecordedResult[] | undefined = options.state
       ?.flatMap((list) => list.split(','))
       .map((word) => oneOf('--state', word.trim(), rowResults));
-    await withExistingState(invocation, async (state) => {
-      if (state === undefined) {
-        throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint: 'petstock history list' });
-      }
+    await withExistingState(invocation, async (found) => {
+      const { record, state } = await findRun(invocation, found, text);
       const { history } = state;
-      const record =
-        text === 'latest' ? await latestRun(invocation, state) : await history.run(await history.find(text));
       const { messages, results, context } = invocation;
       const isPage = results.format === 'html';
       if (!isPage) {

@@ -100,7 +100,7 @@ export class DuplicateFileGuard {
   async #lastWritten(runs: readonly RunRecord[]): Promise<RunRecord | undefined> {
     const { history } = this.access.connection.state;
     for (const run of runs) {
-      for await (const { result, error, undoneBy } of history.rows(run.run, ['applied', 'differs', 'conflict'])) {
+      for await (const { result, error, undoneBy } of history.rows(run.run, mayBeApplied)) {
         if (undoneBy === undefined && (result !== 'conflict' || error?.code === unclear)) return run;
       }
     }
@@ -111,6 +111,9 @@ export class DuplicateFileGuard {
     return `${this.#name} was applied at ${localTime(at, this.access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
   }
 }
+
+/** Rows of a run that was discarded may be unknown. */
+const mayBeApplied = ['applied', 'differs', 'conflict', 'unknown'] as const;
 
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');

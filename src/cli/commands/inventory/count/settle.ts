@@ -63,14 +63,17 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
   const again: bigint[] = [];
   const left: ScanRecord[] = [];
   if (!(await isFinished({ connection }, session, run))) return { again, left };
-  for await (const { petId: pet, result, error, delta, after } of history.rows(run, ['conflict', 'failed'])) {
-    const mayBeWritten = error?.code === unclear;
+  for await (const { petId: pet, result, error, delta, after } of history.rows(run, unwritten)) {
+    const mayBeWritten = result === 'unknown' || error?.code === unclear;
     if (delta === undefined) left.push(record('again', { pet }));
-    if (delta === undefined && (result === 'conflict' || mayBeWritten)) again.push(pet);
+    if (delta === undefined && (result !== 'failed' || mayBeWritten)) again.push(pet);
     else if (!mayBeWritten) left.push(record('base', { pet, units: Math.abs(delta ?? after) }));
   }
   return { again, left };
 }
+
+/** Rows of a run that was discarded may be unknown. */
+const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
 /** @returns false if the run was removed from the history: it had come to its end @throws UsageError while it has not */
 async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {

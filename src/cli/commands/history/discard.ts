@@ -1,0 +1,52 @@
+import { counted } from '../../../inventory/items.ts';
+import type { RunRecord } from '../../../inventory/run-records.ts';
+import { historyRecordView } from '../../../output/history-list-view.ts';
+import { writtenText } from '../../../output/history-run-view.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { petstock } from '../../../shared/hint.ts';
+import type { State } from '../../../state/state.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { withExistingState } from '../../invocation/state-access.ts';
+import { define } from '../define.ts';
+import { findRun } from './selection.ts';
+
+export const defineHistoryDiscard = define({
+  needsConfig: false,
+  operands: { '<run>': 'the run, as history list shows it' },
+  description:
+    'Closes a run that will not be resumed. It stays in the history and can be undone; nothing offers to resume it any more, and its file can be ' +
+    'applied again. Rows that were not sent are failed then. Those that may have been written stay unknown. Sends nothing.',
+  examples: [
+    ['petstock history list --state incomplete', 'which ones are there?'],
+    ['petstock history discard <run>', 'the last four characters of its id are enough'],
+  ],
+  action: async (invocation, _options, text) => {
+    await withExistingState(invocation, async (found) => {
+      const { record, state } = await findRun(invocation, found, text);
+      const discarded = record.isDiscarded ? record : await discard(invocation, state, record);
+      const { messages, results } = invocation;
+      const became = record.isDiscarded ? 'was discarded before' : 'is discarded';
+      await messages.note(`Run ${record.run} ${became}: ${writtenText(discarded)}.`);
+      const { unknown } = discarded.counts;
+      if (unknown > 0) {
+        const rows = `${counted(unknown, 'row')} ${unknown === 1 ? 'was' : 'were'}`;
+        await messages.warn(`It is not known whether ${rows} written: check the stock`);
+        await messages.note(`To see which: ${petstock`history show ${record.run} --state unknown`}`);
+      }
+      if (results.format !== 'table') await results.print(historyRecordView(discarded));
+    });
+  },
+});
+
+/** Asks at a terminal. @throws UsageError if nothing is left of it, ConflictError while it is running */
+async function discard({ questions }: Invocation, { history }: State, run: RunRecord): Promise<RunRecord> {
+  if (run.state === 'done') {
+    const hint = petstock`history show ${run.run}`;
+    throw new UsageError(`Run ${run.run} is done: there is nothing to discard`, { hint });
+  }
+  if (questions.willAsk()) {
+    const question = `Discard run ${run.run.slice(-4)} (${writtenText(run)})?`;
+    await questions.confirm({ question, notDone: 'The run stays as it is' });
+  }
+  return history.discard(run.run);
+}

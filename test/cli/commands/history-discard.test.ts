@@ -1,0 +1,102 @@
+import { expect } from 'vitest';
+import { recordRun } from '../../support/recorded-runs.ts';
+import { hang } from '../../support/scripted-actions.ts';
+import { changeFile, confirming, noCounts } from '../../support/shop.ts';
+import { killAt, test } from '../../support/till.ts';
+
+const applied = { petId: 4n, before: 39, after: 40, result: 'applied', quantity: 40 } as const;
+const unsent = { petId: 5n, before: 1, after: 2, result: 'pending' } as const;
+const unknown = { petId: 6n, before: 14, after: 15, result: 'unknown' } as const;
+
+test('closes an unfinished run: it stays in the history and is not offered to be resumed; nothing is sent', async ({
+  shop,
+}) => {
+  const run = await recordRun(shop, [applied, unsent]);
+  const { stdout, sent } = await shop.exits(`history discard ${run.slice(-4)} --json`, 0, '1 of 2 changes written');
+  expect(sent).toEqual([]);
+  const listed = { run, state: 'done', counts: { ...noCounts, applied: 1, failed: 1, pending: 0 } };
+  expect(JSON.parse(stdout)).toMatchObject(listed);
+  expect(await shop.json('history list --json')).toMatchObject([listed]);
+  expect(await shop.json('history list --json --state incomplete')).toEqual([]);
+  expect(await shop.json(`history show ${run} --json --state failed`)).toMatchObject({
+    rows: [{ petId: 5, error: { code: 'discarded' } }],
+  });
+  for (const show of ['history list', `history show ${run}`]) {
+    const { stdout, stderr } = await shop.run(show, { terminal: 120 });
+    expect(stdout + stderr).toMatch(/discarded/);
+    expect(stderr).not.toContain('--resume');
+  }
+  await shop.exits('inventory apply --resume latest --yes', 9, 'There is no unfinished run');
+});
+
+test('refuses to resume a run that was discarded, also by its id', async ({ shop }) => {
+  const run = await recordRun(shop, [unsent]);
+  await shop.exits(`history discard ${run}`, 0);
+  for (const options of ['--yes', '--dry-run']) {
+    const { sent } = await shop.exits(`inventory apply --resume ${run} ${options}`, 7, [
+      'was discarded. Nothing was',
+      `petstock history show ${run}`,
+    ]);
+    expect(sent).toEqual([]);
+  }
+  await shop.exits(`history discard ${run}`, 0, 'was discarded before');
+});
+
+test('leaves rows unknown that may have been written, and warns of them', async ({ shop }) => {
+  const run = await recordRun(shop, [applied, unknown, unsent]);
+  const { stdout } = await shop.exits('history discard latest --json', 0, [
+    'Warning: It is not known whether 1 row was written',
+    `petstock history show ${run} --state unknown`,
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: 'done',
+    counts: { applied: 1, unknown: 1, failed: 1, pending: 0 },
+  });
+  expect(await shop.json('history list --json --state done')).toMatchObject([{ run }]);
+  await shop.exits('history prune --keep 0 --yes', 0, /1 run .*removed/);
+});
+
+test('refuses a run that is done or that there is none of, and keeps one if the answer is no', async ({ shop }) => {
+  const done = await recordRun(shop, [applied]);
+  await shop.refused(`history discard ${done}`);
+  await shop.exits('history discard zzzz', 9);
+  await shop.exits('history discard latest --env production', 9, 'There is no run of production');
+  const open = await recordRun(shop, [applied, unsent]);
+  const { prompts, asked } = confirming(false);
+  await shop.exits(`history discard ${open}`, 2, 'The run stays as it is', { terminal: 80, prompts });
+  expect(asked).toEqual([expect.stringContaining('1 of 2 changes written')]);
+  expect(await shop.json('history list --json --state incomplete')).toMatchObject([{ run: open }]);
+});
+
+test('lets its file be applied again, unless it has increments that may have been written', async ({ till }) => {
+  const apply = `inventory apply ${till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n')} --concurrency 1`;
+  const run = await killAt(till, hang, `${apply} --yes`);
+  await till.exits(`${apply} --yes`, 7, `--resume ${run}`);
+  await till.exits(`history discard ${run}`, 0);
+  const { sent } = await till.exits(`${apply} --yes`, 2, ['was applied at', '--again']);
+  expect(sent.filter((line) => line.startsWith('PATCH'))).toEqual([]);
+  await till.exits(`${apply} --yes --again`, 0);
+});
+
+test('lets a file of quantities be applied again without a word', async ({ shop }) => {
+  const apply = `inventory apply ${changeFile(shop, 'petId,quantity\n1,7\n2,7\n')} --concurrency 1 --yes`;
+  shop.service.setFaults(['PATCH /inventory/2:status=401']);
+  await shop.exits(apply, 8);
+  shop.service.setFaults([]);
+  await shop.exits(apply, 7);
+  await shop.exits('history discard latest', 0);
+  await shop.exits('undo latest --yes', 0, '1 applied');
+  await shop.exits(apply, 0);
+});
+
+test('of a count gives back what was not written, and asks to count again what may have been', async ({ shop }) => {
+  shop.service.setFaults(['PATCH /inventory/2:status=401']);
+  const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
+  expect(counted.code).toBe(8);
+  shop.service.setFaults([]);
+  await shop.exits('history discard latest', 0);
+  const [session] = await shop.json('inventory count --list --json');
+  await shop.exits(`inventory count ${session.session.slice(-4)} --yes`, 0, [], { stdin: '' });
+  const { rows } = await shop.json('history show latest --json');
+  expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
+});
