@@ -28,6 +28,7 @@ const documents = [
   'README.md',
   'docs/guide/spreadsheet.md',
   'docs/guide/stock-count.md',
+  'docs/guide/scripts.md',
   'docs/reference/service.md',
   'docs/reference/guarantees.md',
 ];
@@ -59,6 +60,7 @@ async function examplesHome(): Promise<Home> {
     'bad.csv': 'petId,quantity\n4,many\n',
     'body.json': '{"quantity":3}',
     'key.txt': `${key}\n`,
+    'north.key': `${key}\n`,
     'scans.txt': '4\n5 x3\n',
     'codes.csv': 'code,petId\n5012345678900,4\n',
     'url.txt': 'postgresql://petstock:secret@db.example/petstock?sslmode=verify-full\n',

@@ -3,10 +3,13 @@ import { commandPath } from '../../src/cli/commands/command.ts';
 import { runProgram } from './program.ts';
 import { allCommands } from './reference/reference.ts';
 
-/** The command lines of a document: those of its `sh` blocks, after `$ ` in its `console` blocks, and in its tables. */
+/**
+ * The command lines of a document: those of its `sh` blocks, after `$ ` in its `console` blocks, and in its tables. A block that is a
+ * script (`#!/bin/sh`) is not run line by line: it has a test of its own.
+ */
 export function examplesOfDocument(file: string): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-  const blocks = [...text.matchAll(/```(sh|console)\n([\s\S]*?)```/g)].flatMap(([, kind, body = '']) =>
+  const blocks = [...text.matchAll(/```(sh|console)\n(?!#!)([\s\S]*?)```/g)].flatMap(([, kind, body = '']) =>
     kind === 'sh' ? body.split('\n') : [...body.matchAll(/^\$ (.+)$/gm)].map(([, line = '']) => line),
   );
   const tables = text.split('\n').filter((line) => line.startsWith('| '));

@@ -22,6 +22,19 @@ for (const document of tracked.filter((name) => name.endsWith('.md') && name !==
   const [file] = /petstock[-_]\d+\.\d+\.\d+[\w.-]*\.(?:tgz|deb)/.exec(textOf(document)) ?? [];
   if (file !== undefined) lacking.push(`${document} names ${file}, which another release has not: write <version>`);
 }
+/** The first cells of the tables of a document, without their headings. */
+const firstCells = (document: string) =>
+  [...textOf(document).matchAll(/^\| ([^|]*[^|\s]) \|/gm)]
+    .map(([, cell = '']) => cell)
+    .filter((cell) => cell !== 'guarantee');
+const [guarantees, held] = ['docs/reference/guarantees.md', 'docs/dev/guarantee-tests.md'].map(firstCells);
+for (const name of guarantees ?? [])
+  if (!held?.includes(name)) lacking.push(`no test is named for the guarantee "${name}"`);
+for (const name of held ?? [])
+  if (!guarantees?.includes(name)) lacking.push(`"${name}" of guarantee-tests.md is no guarantee`);
+for (const [, path = ''] of textOf('docs/dev/guarantee-tests.md').matchAll(/`(test\/[^`]+)`/g))
+  if (!tracked.some((file) => `${file}/`.startsWith(`${path}/`)))
+    lacking.push(`guarantee-tests.md names ${path}, which is not there`);
 if (textOf('docs/reference/commands.md') !== (await commandsDocument()))
   lacking.push('docs/reference/commands.md is not what the commands are now: npm run docs');
 for (const line of lacking) process.stdout.write(`${line}\n`);

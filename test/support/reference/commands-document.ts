@@ -9,7 +9,7 @@ export async function commandsDocument(): Promise<string> {
     '# Commands',
     'Made by `npm run docs` of the commands themselves; `petstock help <command>` shows the same.',
     table(commands.map(({ title, summary }) => [link(title), prose(summary)])),
-    `Below them: ${[global, ...topics].map(({ title }) => link(title)).join(', ')}.`,
+    wrapped(`Below them: ${[global, ...topics].map(({ title }) => link(title)).join(', ')}.`),
     ...[global, ...commands, ...topics].flatMap(({ title, depth, parts }) => [
       `${'#'.repeat(depth)} ${title}`,
       ...parts.map(partText),
@@ -19,7 +19,7 @@ export async function commandsDocument(): Promise<string> {
 }
 
 function partText(part: HelpPart): string {
-  if (typeof part === 'string') return prose(part);
+  if (typeof part === 'string') return wrapped(prose(part));
   if ('lines' in part) {
     const isShell = part.lines.every((line) => /^(petstock|source|#) /.test(line));
     return ['```'.concat(isShell ? 'sh' : 'text'), ...part.lines, '```'].join('\n');
@@ -37,6 +37,17 @@ function link(heading: string): string {
 function table(rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [['', 'Meaning'], ['---', '---'], ...rows].map(line).join('\n');
+}
+
+/** Breaks lines after at most 120 characters, but not inside of code. */
+function wrapped(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= 120) lines.splice(-1, 1, longer);
+    else lines.push(word);
+  }
+  return lines.join('\n');
 }
 
 /** Escapes what has a meaning in Markdown, except in code. */
