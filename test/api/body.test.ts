@@ -1,0 +1,38 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { decodedChunks, wholeBody } from '../../src/api/body.ts';
+
+/** Yields the bytes in pieces of one buffer, which it overwrites for each: as a socket does that is read into one. */
+async function* fromOneBuffer(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(size);
+  for (let at = 0; at < bytes.length; at += size) {
+    const piece = bytes.subarray(at, at + size);
+    buffer.set(piece);
+    yield buffer.subarray(0, piece.length);
+  }
+}
+
+describe('wholeBody', () => {
+  const bound = { most: 10, of: 'GET /store/orders' };
+
+  it('accepts a body that is as long as the bound', async () => {
+    const body = await wholeBody(fromOneBuffer(Buffer.from('0123456789'), 3), bound);
+    expect(Buffer.from(body).toString()).toBe('0123456789');
+  });
+
+  it('rejects a body that is one byte longer, and names the request', async () => {
+    const reading = wholeBody(fromOneBuffer(Buffer.from('0123456789X'), 3), bound);
+    await expect(reading).rejects.toThrow('GET /store/orders');
+  });
+});
+
+describe('decodedChunks', () => {
+  it('decodes a body whose source overwrites the buffer of each chunk', async () => {
+    const text = Array.from({ length: 2000 }, (_, index) => `pet ${index * 7919}\n`).join('');
+    const body = fromOneBuffer(gzipSync(text), 50);
+    const chunks: Uint8Array[] = [];
+    const response = { status: 200, headers: { 'content-encoding': 'gzip' }, body, discard: () => {} };
+    for await (const chunk of decodedChunks(response)) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe(text);
+  });
+});
