@@ -5,35 +5,35 @@ import { runIdAt } from './run-ids.ts';
 import { allocateSequence, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { among, type ResultSets, type Statement, statement, text } from './statements.ts';
 
-/** A run that is not in the history yet. */
+/** A run that is not yet in the history. */
 export interface NewRun {
   readonly head: RunHead;
-  /** In the order of the plan; asked for again if the database was lost meanwhile. */
+  /** The rows in the order of the plan. Iterated again if the transaction has to be repeated. */
   readonly rows: Iterable<PlannedRow>;
   readonly host: string;
-  /** The process that begins it. */
+  /** The id of the process that begins the run. */
   readonly holder: string;
   /** A number in [0, 1). */
   readonly random: number;
-  /** The newest run of the same content that is known; undefined if that doesn't matter. */
+  /** The newest run known to have the same content; undefined if repetition doesn't matter. */
   readonly follows: { readonly run: string | undefined } | undefined;
 }
 
-/** Another run of the same content has begun since. */
+/** Thrown if another run of the same content has begun since the check. */
 export class DuplicateRunError extends ConflictError {}
 
 const maxShownPets = 20;
-/** Runs of one second that may have the same four characters. */
+/** Maximum number of ids that are tried: runs of the same second differ only in their last four characters. */
 const maxAttempts = 100;
-/** Rows that are handed to the state at a time. */
+/** Maximum number of rows per statement. */
 const page = 1000;
 
 /**
- * Writes a run and its rows, which may be any number: a page of them is held. Begun again since the answer to its commit was lost, it finds the run
- * by its token.
- * @param loads asked in the same round, after the first page of rows
- * @returns the answers to them
- * @throws DuplicateRunError if there is a newer run of the same content than the one that it follows
+ * Writes a run and all its rows, holding one page of rows in memory at a time. Finds the run by its token if it is
+ * repeated because the reply to its commit was lost.
+ * @param loads queries of the caller, sent with the first page of rows
+ * @returns the result sets of `loads`
+ * @throws DuplicateRunError if a newer run than `follows` has the same content
  */
 export function* beginRun(
   at: TransactionContext,
@@ -86,7 +86,7 @@ function insertHead(at: TransactionContext, run: string, token: string, { head, 
 const noSums = () => ({ changes: 0, maxRow: 0, units: 0n, pets: [] as bigint[], failed: 0, conflict: 0 });
 type Sums = ReturnType<typeof noSums>;
 
-/** Sums the rows up on the way. */
+/** Yields the rows in pages, and adds each row to `sums` on the way. */
 function* pagesOf(rows: Iterable<PlannedRow>, sums: Sums): Generator<readonly PlannedRow[], undefined> {
   let waiting: PlannedRow[] = [];
   for (const row of rows) {
@@ -129,7 +129,7 @@ function writeSums(at: TransactionContext, id: number, { changes, maxRow, units,
   at.writes.push(statement(sql, maxRow, id));
 }
 
-/** In PostgreSQL the values of a list are text. */
+/** PostgreSQL treats the values of a VALUES list as text. */
 const columns = ['integer', 'integer', ...Array(4).fill('bigint'), ...Array(4).fill('text')].map(
   (type, index) => `CAST(column${index + 1} AS ${type})`,
 );

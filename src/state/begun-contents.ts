@@ -5,22 +5,25 @@ import type { RunHead } from '../inventory/run-records.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { uniqueName } from './state-database.ts';
 
-/** So many contents are kept: twice as many at most. */
+/** Number of contents to keep. The file is cut back to this number once it holds twice as many. */
 const maxKept = 5000;
 
 /**
- * The files of increments and the counts of which this machine has begun a run, each with the name of the state that has it: a file beside the state, which
- * outlives an older copy of that. Like the highest number it is a second line of defence, so nothing is synced, and failures are ignored.
+ * Remembers the files of deltas and the counts for which this machine has begun a run, each with the name of the state
+ * that recorded it. The file lies beside the state, so it survives if an older copy of the state is restored. Like
+ * `HighestNumber` it is a second line of defence: nothing is synced, and failures are ignored.
  */
 export class BegunContents {
   readonly #folder: string | undefined;
 
-  /** @param folder undefined: nothing is kept */
+  /** @param folder the state folder; if undefined, nothing is remembered */
   constructor(folder: string | undefined) {
     this.#folder = folder;
   }
 
-  /** Returns the name of the state in which a content was begun last; undefined if it is not known to have been. */
+  /**
+   * Returns the name of the state in which the content was last begun; undefined if it is not known to have been begun.
+   */
   stateOf(head: RunHead | undefined): string | undefined {
     const name = nameOf(head);
     if (name === undefined) return undefined;
@@ -29,7 +32,7 @@ export class BegunContents {
       ?.slice(name.length + 1);
   }
 
-  /** Notes that a content is begun in a state. Of one that may be repeated nothing is noted. */
+  /** Remembers that a content was begun in a state. Ignores content that may safely be repeated. */
   note(head: RunHead | undefined, state: string): void {
     const name = nameOf(head);
     if (name === undefined || this.#folder === undefined) return;
@@ -59,7 +62,10 @@ export class BegunContents {
   }
 }
 
-/** Rows with a quantity may be written again. A count has none that is still true later. */
+/**
+ * Returns undefined for content without deltas: quantities may be written again. A count has no quantity that stays
+ * true, so it counts as content with deltas.
+ */
 function nameOf(head: RunHead | undefined): string | undefined {
   if (head?.contentHash === undefined || head.hasDeltas === false) return undefined;
   return createHash('sha256').update(`${head.serviceName}\n${head.contentHash}`).digest('base64url');

@@ -3,60 +3,63 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Busy, Outcome } from './history.ts';
 
 /**
- * The rules of writes, as functions of rows that a driver has loaded under its lock:
+ * The rules of writes, as pure functions of rows that a driver has loaded under its lock:
  *
  * - A process is alive as long as its lease lasts, unless it has certainly ended.
  * - A pet is locked while a live process holds its lease, or while a request of a dead process may still be in flight.
- * - A write that relies on a stock is overtaken if another run has written the pet since the mark, or may have.
- * - An outcome is final: what one process has settled, another does not settle again.
+ * - A write based on a stock is superseded if another run has written the pet since its read version, or may have.
+ * - An outcome is final: a row that one process has settled is not settled by another.
  * - Rows are removed from the history only if no run that is open, resumable or being undone may still need them.
  *
- * Times are milliseconds by the clock of the state.
+ * Times are milliseconds by the state's clock.
  */
 
-/** How long a lease of a process lasts, and when it is renewed; milliseconds. */
+/** How long the lease of a process lasts, and the age at which it is renewed, in milliseconds. */
 export const processLease = { lasts: 15_000, renewedAfter: 5000 } as const;
 
-/** Results of a row that has changed the stock, or may have. */
+/** Results of a row that changed the stock, or may have. */
 export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfies readonly RecordedResult[];
 
-/** A process in the table of those that write. */
+/** A process that is registered as writing. */
 export interface Holder {
   readonly identity: ProcessIdentity;
-  /** When its lease ends. Of another start of the machine: as far as this one has seen it. */
+  /** When its lease ends. For a process of another boot: as far as this boot has observed it. */
   readonly ends: number;
 }
 
-/** @param isGone whether a process has certainly ended; false is inconclusive */
+/** @param isGone reports whether a process has certainly ended; false is inconclusive */
 export function isAlive({ identity, ends }: Holder, now: number, isGone: (process: ProcessIdentity) => boolean) {
   return ends > now && !isGone(identity);
 }
 
-/** A moment in the order of all writes. */
+/** A position in the order of all writes. */
 export interface ReadVersion {
-  /** Writes up to this one had their outcome. */
+  /** All writes up to this sequence number were settled. */
   readonly sequence: number;
-  /** By the monotonic clock. A write whose request could still arrive after it counts as later. */
+  /**
+   * A time by the monotonic clock (by the state's clock within a transaction). A write whose request may arrive after
+   * this time counts as later.
+   */
   readonly at: number;
 }
 
-/** Who writes a pet. */
+/** The lease of a pet. */
 export interface Lease {
-  /** A place in the line, or a run. */
+  /** The id of a pet lock or of a run. */
   readonly owner: string;
   readonly run: string | undefined;
-  /** Undefined: only a request is still on its way. */
+  /** The process that holds the lease; undefined if only a request is still in flight. */
   readonly holder: string | undefined;
-  /** Whether its holder is alive. */
+  /** Whether the holder is alive. */
   readonly isHeld: boolean;
-  /** Until when a request of it may arrive; undefined before the first intent. */
+  /** When the last request can no longer be in flight; undefined before the first intent. */
   readonly inFlightUntil: number | undefined;
 }
 
 /**
- * @param owners whose lease is not in the way
- * @param me the process that asks
- * @returns who is writing the pet; undefined if it is free, or has one of the owners. `until` is by the clock of the state
+ * @param owners owners whose lease does not block the caller
+ * @param me the id of the asking process
+ * @returns who blocks the pet; undefined if it is free or held by one of `owners`. `until` is by the state's clock
  */
 export function blockedBy(
   lease: Lease | undefined,
@@ -68,7 +71,7 @@ export function blockedBy(
   const { owner, run, holder, isHeld, inFlightUntil } = lease;
   const until = inFlightUntil !== undefined && inFlightUntil > now ? inFlightUntil : undefined;
   if (owners.includes(owner)) {
-    // A run that was taken over: what the process before has sent may still arrive.
+    // The run was taken over: a request of its previous process may still arrive.
     const isOurs = holder === undefined || holder === me;
     return isOurs || until === undefined ? undefined : { run, until };
   }
@@ -82,14 +85,15 @@ export interface ConcurrentWrite {
   readonly command: string;
   readonly result: RecordedResult;
   readonly touched: number;
-  /** Until when its request may arrive, if its result is unknown. */
+  /** When its request can no longer be in flight, if its result is unknown. */
   readonly inFlightUntil: number | undefined;
 }
 
 /**
- * @param writers of other runs, in any order
- * @param pruned the number of the last write of the pet whose row was removed
- * @returns who has written the pet since the mark, or whose request could still arrive after it: `inFlightUntil`; without a run if its row was removed
+ * @param writers writes of other runs, in any order
+ * @param pruned the sequence number of the pet's last write that was removed from the history
+ * @returns the run that has written the pet since the read version, or one whose request may still arrive after it
+ * (then with `inFlightUntil`); `run` is undefined if the row was removed
  */
 export function supersededBy(
   writers: readonly ConcurrentWrite[],
@@ -110,9 +114,9 @@ export function supersededBy(
 }
 
 /**
- * Returns what a row becomes by an outcome; undefined if it stays as it is.
- * @param isTakenOver another process has the run: what that has settled since stays, and so does what it may be sending, unless an answer says
- *   that it was written
+ * Returns the new result of a row after an outcome; undefined if the row stays as it is.
+ * @param isTakenOver whether another process has taken the run over. Rows that it has settled since, or may be sending,
+ * stay as they are, unless a response proves that the row was written
  */
 export function nextResult(
   known: RecordedResult,
@@ -122,7 +126,7 @@ export function nextResult(
   const isAnswer = outcome === 'applied' || outcome === 'differs';
   if (isTakenOver && (known !== 'unknown' || !isAnswer)) return undefined;
   const became = outcome === 'void' ? 'pending' : outcome;
-  // Written again: the process does not know that it was kept.
+  // An unknown outcome is written again, because the process can't tell whether it was saved.
   return became === known && became !== 'unknown' ? undefined : became;
 }
 
@@ -133,15 +137,15 @@ export function hasLostWrites(last: number, highestSeen: number, since: ReadVers
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }
 
-/** The facts that decide whether a run may be removed from the history. */
+/** The properties that decide whether a run may be removed from the history. */
 export type PrunableRun = Pick<RunRecord, 'run' | 'state' | 'undoes' | 'began' | 'touched'>;
 
 /**
- * Returns which of the wanted runs may be removed, in the order given. Nothing newer than the oldest run that stays and is open, can be resumed
- * or is being undone goes, nor the undo of a run that stays: without it that could be undone twice.
- *
- * @param all runs of the state, in any order
- * @param wanted ids. Runs that can be resumed are removed with the rest if they are among them
+ * Returns which of the wanted runs may be removed, in the given order. Runs stay if they were touched after the start
+ * of the oldest run that is open, resumable or being undone. The undo of a run that stays also stays: without it, the
+ * run could be undone twice.
+ * @param all all runs of the state, in any order
+ * @param wanted ids of runs; those that could be resumed are removed, too
  */
 export function removableRuns(all: readonly PrunableRun[], wanted: ReadonlySet<string>): string[] {
   const isOpen = ({ run, state }: PrunableRun) => state === 'running' || (state === 'incomplete' && !wanted.has(run));
@@ -150,7 +154,7 @@ export function removableRuns(all: readonly PrunableRun[], wanted: ReadonlySet<s
   const floor = relying.reduce((least, { began }) => Math.min(least, began), Number.POSITIVE_INFINITY);
   const gone = new Set<string>();
   const known = new Set(all.map(({ run }) => run));
-  // From the oldest on: what is undone is older than its undo.
+  // The oldest first, because a run is always older than its undo.
   for (const run of all.toSorted((a, b) => a.began - b.began)) {
     if (!wanted.has(run.run) || isOpen(run) || run.touched > floor) continue;
     const target = run.undoes;

@@ -4,19 +4,20 @@ import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { number, type Row, text } from './statements.ts';
 
 /**
- * The highest number that each state is known to have drawn durably, in a file beside it: `highest-<name of the state>` in the state folder. By that an older
- * copy is recognized that was put in the place of a state. The file only has to outlive a process and the database file, so nothing is synced.
+ * The highest sequence number that each state is known to have stored durably, in the file `highest-<name of the
+ * state>` in the state folder. A lower number in the state reveals that an older copy of it was restored. The file only
+ * has to outlive a process and the database file, so nothing is synced.
  */
 export class HighestNumber {
   readonly #folder: string | undefined;
   readonly #noted = new Map<string, number>();
 
-  /** @param folder undefined: nothing is kept */
+  /** @param folder the state folder; if undefined, nothing is stored */
   constructor(folder: string | undefined) {
     this.#folder = folder;
   }
 
-  /** Returns the highest number that any process of this machine has noted of a state; 0 if none is known. */
+  /** Returns the highest number that any process of this machine has noted for a state; 0 if none is known. */
   of(state: string): number {
     const file = this.#fileOf(state);
     const own = this.#noted.get(state) ?? 0;
@@ -24,12 +25,12 @@ export class HighestNumber {
       const noted = file === undefined ? undefined : readPrivateFile(file)?.text;
       return /^\d{16}\n$/.test(noted ?? '') ? Math.max(own, Number(noted)) : own;
     } catch {
-      // A note that can't be read says nothing.
+      // A note that can't be read is treated as missing.
       return own;
     }
   }
 
-  /** Notes a number that is on the disk in the state. Failures are ignored: the note is a second line of defence. */
+  /** Notes a number that is on disk in the state. Failures are ignored: the note is a second line of defence. */
   note({ state, drawn }: DrawnIn): void {
     const file = this.#fileOf(state);
     if (file === undefined || drawn <= (this.#noted.get(state) ?? 0)) return;
@@ -39,7 +40,7 @@ export class HighestNumber {
       this.#noted.set(state, highest);
       const descriptor = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600);
       try {
-        // Always as long, in one piece: a process that is killed leaves it whole.
+        // The length is fixed and the write is a single call, so a killed process leaves the file whole.
         writeSync(descriptor, `${highest}`.padStart(16, '0').concat('\n'), 0);
       } finally {
         closeSync(descriptor);
@@ -48,25 +49,28 @@ export class HighestNumber {
   }
 
   #fileOf(state: string): string | undefined {
-    // The name is read from a database that others may write to.
+    // The name comes from a database that others may write to.
     return this.#folder !== undefined && /^[\w-]{1,64}$/.test(state)
       ? join(this.#folder, `highest-${state}`)
       : undefined;
   }
 }
 
-/** A state by its name, and the highest number that it has drawn. */
+/** A state's name, and the highest sequence number that it has allocated. */
 export interface DrawnIn {
   readonly state: string;
   readonly drawn: number;
 }
 
-/** @param meta row of `selectLast` */
+/** @param meta the row of `selectLast` */
 export function drawnIn(meta: Row | undefined): DrawnIn {
   return { state: text(meta?.state) ?? '', drawn: (number(meta?.last) ?? 0) - (number(meta?.raised) ?? 0) };
 }
 
-/** Reports whether a state is older than what was. @param meta row of `selectLast` */
+/**
+ * Reports whether the state is an older copy: it lacks numbers that were already noted.
+ * @param meta the row of `selectLast`
+ */
 export function isOlder(meta: Row | undefined, highest: HighestNumber): boolean {
   const { state, drawn } = drawnIn(meta);
   return drawn < highest.of(state);

@@ -3,23 +3,29 @@ import type { RowError } from '../inventory/change.ts';
 export interface Intent {
   readonly row: number;
   readonly petId: bigint;
-  /** By the monotonic clock: from then on the request can't be on its way any more. */
+  /** The time, by the monotonic clock, from which the request can no longer be in flight. */
   readonly inFlightUntil: number;
-  /** The stock that an increment is added to now, and the sum: kept with the intent if it is granted. */
+  /** The stock that the delta is now added to, and the sum. Stored with the intent if it is granted. */
   readonly rebased?: { readonly before: number; readonly after: number } | undefined;
 }
 
 /** Another run or process is writing the pet. */
 export interface Busy {
-  /** Its run; undefined while it has none yet. */
+  /** The run that is writing; undefined while it has no id yet. */
   readonly run: string | undefined;
-  /** When the pet is free at the latest, if only a request of a process that is gone may still arrive. Undefined: its process lives. */
+  /**
+   * When the pet is free at the latest, if only a request of a dead process may still arrive. Undefined while its
+   * process is alive.
+   */
   readonly until: number | undefined;
 }
 
 export type Grant =
   | { readonly kind: 'granted' }
-  /** Another run has written the pet since the mark, or may have; without `run` if it was removed from the history. */
+  /**
+   * Another run has written the pet since the read version, or may have. `run` is undefined if that run was removed
+   * from the history.
+   */
   | { readonly kind: 'superseded'; readonly run: string | undefined; readonly command: string }
   | ({ readonly kind: 'busy' } & Busy);
 
@@ -28,13 +34,13 @@ export interface Outcome {
   readonly row: number;
   readonly petId: bigint;
   /**
-   * - `unchanged`: the stock was what was wanted already; nothing was sent
-   * - `differs`: the service wrote `quantity`, not what was asked for
-   * - `unknown`: it was sent, and whether it was carried out is not known
-   * - `void`: for certain it was not carried out, and may be sent (again): the row is pending as before
+   * - `unchanged`: the stock already had the wanted value; nothing was sent
+   * - `differs`: the service wrote `quantity` instead of the requested value
+   * - `unknown`: it was sent, and it is not known whether it was carried out
+   * - `void`: it was certainly not carried out and may be sent (again): the row is pending as before
    */
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown' | 'void';
-  /** The stock that the service answered, or that was found when somebody looked. */
+  /** The stock that the service returned, or that was found by reading it back. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   /**
@@ -43,9 +49,9 @@ export interface Outcome {
   readonly mayBeInFlight?: boolean | undefined;
 }
 
-/** What the process of a run knows of one of its rows. */
+/** The latest knowledge that a run's process has of one of its rows. */
 export interface KnownRow {
   readonly outcome: Outcome;
-  /** The stock that an increment was added to, and the sum. */
+  /** The stock that a delta was added to, and the sum. */
   readonly rebased: Intent['rebased'];
 }

@@ -16,33 +16,35 @@ import {
 import { among, name, number, type ResultSets, type Row, type Statement, statement, text } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
-/** A run as the process that writes it knows it. Its token is that of the call that has begun it. */
+/** Identifies a run for the process that writes it. The token is chosen by the call that begins the run. */
 export interface RunKey {
   readonly token: string;
-  /** The name of the service. */
   readonly serviceName: string;
 }
 
-/** One call of the log of a run: outcomes are settled, then rows may leave. */
+/** One append to the log of a run: settles outcomes first, then grants intents. */
 export interface LogAppend extends RunKey {
   readonly outcomes: readonly Outcome[];
   readonly intents: readonly Intent[];
-  /** The mark before the stock that the rows rely on; its time by the clock of the state. Undefined: they rely on none. */
+  /**
+   * The read version of the stock that the rows are based on, its time by the state's clock. Undefined if they are
+   * based on none.
+   */
   readonly since: ReadVersion | undefined;
-  /** The owner of the place by which a pet was entered. */
+  /** The owner id of the pet lock that the caller holds. */
   readonly lockOwner: string | undefined;
-  /** Names this call: one whose answer was lost is made again. */
+  /** Identifies this call, which is repeated if its reply was lost. */
   readonly call: string;
   /** The last intent that the state has confirmed to this process, and its call. */
   readonly confirmed: { readonly row: number; readonly call: string } | undefined;
-  /** The highest number that this process has seen. */
+  /** The highest sequence number that this process has seen. */
   readonly highestSeen: number;
 }
 
 /**
- * - `taken`: another process has the run now, so nothing may be sent; `by`: who it is, for messages, if it is alive
- * - `gone`: the state has no such run
- * - `lost`: it lacks what it had confirmed
+ * - `taken`: another process has taken the run over, so nothing may be sent; `by` names that process if it is alive
+ * - `gone`: the run is not in the state
+ * - `lost`: the state lacks something that it had confirmed
  */
 export type LogAppendResult =
   | {
@@ -50,14 +52,14 @@ export type LogAppendResult =
       readonly run: string;
       readonly grants: readonly Grant[];
       readonly last: number;
-      /** The state, and the highest number that it has drawn. */
+      /** The name of the state, and the highest number that it has allocated. */
       readonly drawnIn: DrawnIn;
     }
   | { readonly kind: 'taken'; readonly run: string; readonly by: string | undefined }
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
-/** Returns what `appendToLog` has to know. The run may be made in the same round. */
+/** Returns the queries whose results `appendToLog` needs. The run may be inserted in the same batch. */
 export function selectForAppend({ token, serviceName, outcomes, intents, since, confirmed }: LogAppend): Statement[] {
   const pets = intents.map(({ petId }) => petId);
   const [contested, marks] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
@@ -72,7 +74,10 @@ export function selectForAppend({ token, serviceName, outcomes, intents, since, 
   ];
 }
 
-/** Settles outcomes, takes the leases of rows, and writes the intents of those that are granted. @param loaded answers of `selectForAppend` */
+/**
+ * Settles outcomes, takes the leases of rows, and writes the intents of the rows that are granted.
+ * @param loaded result sets of `selectForAppend`
+ */
 export function* appendToLog(
   presence: Presence,
   at: TransactionContext,
@@ -89,7 +94,7 @@ export function* appendToLog(
     return { kind: 'taken', run: run.run, by: living.get(String(head.holder))?.name };
   }
   const rows = new Map(own.map((row) => [Number(row.row), row]));
-  // Called again it has written intents after these outcomes, and maybe one in the place of that which was confirmed.
+  // A repeated call has already written intents after these outcomes, perhaps replacing the confirmed one.
   const isRepeated = intents.some(({ row }) => rows.get(row)?.token === call);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed === undefined || kept?.token === confirmed.call;
@@ -117,7 +122,7 @@ const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Rows and their pets, by their keys alone. Of most there is nothing else to know. */
+/** Selects rows and their pets by key only: for most rows nothing more is needed. */
 const selectOwn = (stock: string, contested: string) =>
   `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;
@@ -132,7 +137,7 @@ const selectPruned =
 
 export const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
 
-/** @param row of `selectRun` */
+/** @param row a row of `selectRun` */
 export function runIn({ id, run, service, undoes }: Row): RunInTables {
   return { id: number(id) ?? 0, run: String(run), serviceId: number(service) ?? 0, undoes: text(undoes) };
 }
@@ -163,14 +168,18 @@ function writeGranted(
       among(writeIntent, values, rowNumbers(alike)),
     );
   }
-  // The lease is the run's now, and the place needs no line any more.
+  // The run now holds the lease, so its pet lock leaves the queue.
   if (lockOwner !== undefined) at.writes.push(statement('DELETE FROM petstock.line WHERE place = ?', lockOwner));
 }
 
 const writeIntent = `UPDATE petstock.rows SET result = 'unknown', quantity = NULL, error = NULL, at = ?, boot = ?, expires = ?, lasts = ?, token = ?,
   sequence = ${numberOfRow}, touched = ${numberOfRow} WHERE run = ? AND row IN ?*`;
 
-/** Whether each row may be sent. @param rows those of the run, by their numbers. @param leased the leases of their pets */
+/**
+ * Decides for each row whether it may be sent.
+ * @param rows the rows of the run, by number
+ * @param leased the leases of their pets
+ */
 function* grantRows(
   presence: Presence,
   at: TransactionContext,
@@ -200,7 +209,8 @@ function* grantRows(
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, inFlightUntil = 0 } = writer;
-    // Of another start of the machine: another process has waited for it, and this one has seen it too late to know that. Looking again does not help yet.
+    // An unknown write of another boot: another process has waited for it, but this boot saw it too late to know.
+    // Reading the stock again does not help yet.
     return inFlightUntil > at.now
       ? { kind: 'busy', run: by, until: inFlightUntil }
       : { kind: 'superseded', run: by, command };

@@ -5,21 +5,27 @@ import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text } from './statements.ts';
 
 export interface LivingProcess {
-  /** `process 7 on till-2`, for messages. */
+  /** Shown in messages: `process 7 on till-2`. */
   readonly name: string;
-  /** When its lease ends unless it is renewed, if it is of another start of the machine or a container; undefined for any other process. */
+  /**
+   * When the lease ends unless it is renewed, for a process of another boot or container; undefined for any other
+   * process.
+   */
   readonly endsElsewhere: number | undefined;
 }
 
-/** Processes that are alive, by their ids. */
+/** The processes that are alive, by id. */
 export type Living = ReadonlyMap<string, LivingProcess>;
 
 export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
-/** Selects leases at a service, given its name. */
+/** Selects the leases at a service, which is given by name. */
 export const selectLeases = `SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName}`;
 
-/** @param rows of `selectLeases`. @returns the leases by the ids of their pets, in decimal */
+/**
+ * @param rows rows of `selectLeases`
+ * @returns the leases by pet id (decimal text)
+ */
 export function* leasesIn(
   at: TransactionContext,
   rows: readonly Row[],
@@ -35,7 +41,7 @@ export function* leasesIn(
   );
 }
 
-/** The leases of one owner. The last four are missing before the first intent. */
+/** The leases of one owner. The last four fields are missing before the first intent. */
 export interface TakenLeases {
   readonly petIds: readonly bigint[];
   readonly serviceId: number;
@@ -61,14 +67,14 @@ export function insertLeases({ petIds, serviceId, owner, holder, run, boot, expi
   );
 }
 
-/** How far a time lay ahead that does not say so, in milliseconds. */
+/** How far ahead a time is assumed to lie if its row does not say, in milliseconds. */
 const longest = 120_000;
 
 /**
- * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another start of the machine says nothing by our clock: that
- * one may be a container beside us, or over. It lasts from when a process of this start has first seen it for as long as it lay ahead when it was
- * written, and anew once it has been renewed.
- * @returns a function that gives the time of one of the rows by the clock of this start; undefined if the row has none
+ * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another boot can't be compared
+ * with this clock: that boot may be a container on this machine, or over. Such a time ends `lasts` milliseconds after a
+ * process of this boot first saw it, and counts anew after each renewal.
+ * @returns a function that returns the time of a row by the clock of this boot; undefined if the row has none
  */
 export function* leaseEnds(
   at: TransactionContext,

@@ -5,28 +5,32 @@ import { FailureError } from '../shared/errors.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 
-/** Where the notes of a run are: a file in the state folder of the machine that writes it. */
+/** Identifies the notes of a run: a file in the state folder of the machine that writes the run. */
 export interface NotesPlace {
   readonly folder: string | undefined;
   /** The token of the run. */
   readonly token: string;
-  /** This start of the machine. */
+  /** The id of the machine's current boot. */
   readonly boot: string;
 }
 
-/** Only Linux has a name for a start of the machine that never outlasts it: what was not synced may be gone after a power cut. */
+/**
+ * Only Linux has an id that changes with every boot. Without one, notes that a power cut has lost could be mistaken for
+ * complete ones.
+ */
 const countsOnBoot = platform() === 'linux';
 
 function fileOf({ folder, token }: NotesPlace): string | undefined {
-  // The token is read from a database that others may write to.
+  // The token comes from a database that others may write to.
   return folder === undefined || !countsOnBoot || !/^[\w-]+$/.test(token)
     ? undefined
     : join(folder, `leaving-${token}`);
 }
 
 /**
- * The rows of a run that were about to leave, noted right before they did. What a process has written to a file outlives `kill -9`, so nothing is synced.
- * Beside a shared state, too, it is a file of this machine: a note that the database has taken costs a round trip for each row.
+ * Notes each row of a run right before it is sent. Data that was written to a file survives `kill -9`, so nothing is
+ * synced. The notes stay on this machine even with a shared state: writing them to the database would cost a round trip
+ * per row.
  */
 export class LeavingNotes {
   readonly #place: NotesPlace;
@@ -38,19 +42,22 @@ export class LeavingNotes {
     this.#file = fileOf(place);
   }
 
-  /** Notes that intents are about to be written in one call. A row alone is noted by its intent. */
+  /** Notes that one call is about to write several intents. A single row needs no note: its intent is enough. */
   begin(call: string): void {
     if (this.#file === undefined) return;
     try {
       this.#descriptor ??= this.#open(this.#file);
       writeSync(this.#descriptor, `${call}\n`);
     } catch {
-      // Without the call none of its rows is looked for.
+      // Without a note of the call, none of its rows is treated as unsent.
       this.close();
     }
   }
 
-  /** Notes that a row is about to leave. @throws FailureError if nobody would know of it */
+  /**
+   * Notes that a row is about to be sent.
+   * @throws FailureError if neither the note nor the removal of the file succeeds
+   */
   note(row: number): void {
     if (this.#descriptor === undefined) return;
     try {
@@ -60,7 +67,7 @@ export class LeavingNotes {
     }
   }
 
-  /** The outcomes of all rows are in the state. */
+  /** Removes the notes once the outcomes of all rows are in the state. */
   end(): void {
     if (this.#descriptor !== undefined) this.#remove(undefined);
   }
@@ -70,14 +77,14 @@ export class LeavingNotes {
     this.#descriptor = undefined;
   }
 
-  /** Notes of another start of the machine are worth nothing any more. */
+  /** Opens the file for appending; starts it over if it is of another boot. */
   #open(file: string): number {
     const { boot } = this.#place;
-    // Beside a shared state nothing else may have made it.
+    // With a shared state, nothing else may have made the folder.
     makePrivateFolder(dirname(file));
-    const goesOn = readLines(this.#place)?.[0] === boot;
-    const descriptor = openSync(file, goesOn ? 'a' : 'w', 0o600);
-    if (!goesOn) writeSync(descriptor, `${boot}\n`);
+    const isCurrent = readLines(this.#place)?.[0] === boot;
+    const descriptor = openSync(file, isCurrent ? 'a' : 'w', 0o600);
+    if (!isCurrent) writeSync(descriptor, `${boot}\n`);
     return descriptor;
   }
 
@@ -104,8 +111,8 @@ export function removeNotes(place: NotesPlace): void {
 }
 
 /**
- * Returns whether a row whose intent a call has written was never about to leave; undefined if there are no notes of this start of the machine. To be asked
- * once no process writes the run any more.
+ * Returns a function that reports whether a row was certainly never sent after the given call wrote its intent;
+ * undefined if there are no notes of this boot. Use it only once no process writes the run.
  */
 export function unsentBy(place: NotesPlace): ((row: number, call: string) => boolean) | undefined {
   const [boot, ...lines] = readLines(place) ?? [];

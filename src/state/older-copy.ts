@@ -9,24 +9,28 @@ import { selectLast, type TransactionContext, type TransactionSteps, uniqueName 
 import { type Row, statement } from './statements.ts';
 
 /**
- * An older copy of the state may be put in its place: a backup that is restored, a database server that is set back. It lacks what was written since, so
- * a row that it takes for not sent may have been written.
+ * Detection and repair of an older copy of the state: a restored backup, or a database server that was set back. The
+ * copy lacks the latest writes, so a row that it considers unsent may have been written.
  */
 
-/** Thrown inside a work that met one. */
+/** Thrown within a transaction that meets an older copy. */
 export class OlderCopyError extends FailureError {}
 
-/** An older copy does not know whether the same was written before. Nothing was. */
+/** Thrown if an older copy can't tell whether the same content was already written. Nothing was written. */
 export class RepetitionError extends ConflictError {}
 
-/** @param meta row of `selectLast`. @throws OlderCopyError */
+/**
+ * @param meta the row of `selectLast`
+ * @throws OlderCopyError if the state is an older copy
+ */
 export function requireCurrent(meta: Row | undefined, { database, highest }: StateContext): void {
   if (isOlder(meta, highest)) throw new OlderCopyError(`${database.name} was replaced by an earlier copy`);
 }
 
 /**
- * Does what relies on the history. If that meets an older copy, it is settled first, and whoever is there is warned.
- * @param refuse throws if the work must not be done behind that; is given the name that the state has now
+ * Runs an operation that relies on the history. If it meets an older copy, marks the copy's open rows as doubtful,
+ * warns, and runs the operation again.
+ * @param refuse throws if the operation must not run on the older copy; receives the new name of the state
  */
 export async function onCurrentState<Result>(
   context: StateContext,
@@ -40,27 +44,28 @@ export async function onCurrentState<Result>(
     const { database, highest, warn } = context;
     const { doubtful, state } = await database.transact('durable', undefined, function* (at) {
       const [[meta] = []] = yield [selectLast];
-      // Another process may have been first.
+      // Another process may have done it first.
       return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
     });
-    const rows = doubtful === 1 ? '1 row that was not finished was' : `${doubtful} rows that were not finished were`;
-    const unclear = doubtful === 0 ? '' : `, and it is not known whether ${rows} written`;
-    warn(`${error.message}: its history lacks what was written since${unclear}`);
+    const rows = doubtful === 1 ? '1 unfinished row was' : `${doubtful} unfinished rows were`;
+    const unclear = doubtful === 0 ? '' : `. It is not known whether ${rows} written`;
+    warn(`${error.message}: its history lacks later writes${unclear}`);
     refuse?.(state);
     return work();
   }
 }
 
-/** How far numbers go on above those that were drawn before, so that none is given out twice. */
+/** Margin added to the sequence numbers, so that none is allocated twice. */
 const margin = 1_000_000;
 
 const selectOpenRuns = `SELECT id, run, token, service, undoes, holder FROM petstock.runs WHERE pending + unknown > 0 ORDER BY sequence`;
 const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS pet FROM petstock.rows WHERE run = ?';
 
 /**
- * Settles an older copy, once: rows of its open runs may have been written, so increments become conflicts, and the others unknown until their stock was
- * read. The state gets another name, and its numbers go on above those that were drawn before.
- * @param except the token of a run whose rows are left as they are
+ * Marks the open rows of an older copy as doubtful, once, since they may have been written: rows with a delta become
+ * conflicts, the others unknown until their stock is read. The state gets a new name, and its sequence numbers continue
+ * above those already allocated.
+ * @param except the token of a run whose rows are left alone
  * @returns how many rows may have been written, and the new name
  */
 export function* settlingOlder(
@@ -89,7 +94,7 @@ export function* settlingOlder(
 const doubtfulError: RowError = {
   code: 'unclear',
   message:
-    'an earlier copy of the state was put in its place, so it is not known whether this row was written: check the stock',
+    'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };
 
 function doubtfulOutcome(row: Row): Outcome {
@@ -98,9 +103,9 @@ function doubtfulOutcome(row: Row): Outcome {
 }
 
 /**
- * Writes what the process of a run knows of its rows into an older copy of the state that was put in its place while it ran.
- * @param isWhole it has begun the run: a row of which it knows nothing was never sent
- * @returns false if that copy lacks the run
+ * Writes a process's knowledge of its rows into an older copy that was restored while the run was being written.
+ * @param isWhole whether this process began the run: then a row that it knows nothing about was never sent
+ * @returns false if the copy lacks the run
  */
 export function* recovering(
   at: TransactionContext,
@@ -117,7 +122,8 @@ export function* recovering(
   const outcomes = rows.flatMap((row): Outcome[] => {
     const own = known.get(Number(row.row));
     const isOpen = row.result === 'pending' || row.result === 'unknown';
-    // Whether an increment without an answer was written is told by the stock that it was added to, which this copy may lack.
+    // Whether an unanswered delta was written can only be decided from the stock that it was added to, which this copy
+    // may lack.
     if (own !== undefined) return [own.outcome.result === 'unknown' ? doubtfulOutcome(row) : own.outcome];
     if (!isWhole) return isOpen ? [doubtfulOutcome(row)] : [];
     return isOpen ? [{ row: Number(row.row), petId: BigInt(String(row.pet)), result: 'void' }] : [];

@@ -4,21 +4,21 @@ import { stateFile } from './sqlite/engine.ts';
 import { connectIn, type OpenFileOptions, type StateSystem, UnusableFolder } from './sqlite/open-file.ts';
 import { sqliteState } from './sqlite/sqlite-state.ts';
 import type { State, StateOptions } from './state.ts';
+import { withoutHistory } from './state-database.ts';
 
 export interface OpenStateOptions
   extends OpenFileOptions,
     Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'reopen'> {
-  /** The state folder; made where it is missing. With `url` it is used only where that can't be reached. */
+  /** The state folder; created if it is missing. If `url` is set, the folder is the fallback. */
   readonly folder: string;
-  /** Limits move to the first of the runtime folders that can be used if the state folder can't. */
+  /** Keeps limits in the first usable runtime folder if the state folder can't be used. */
   readonly movesLimits?: boolean | undefined;
 }
 
 /**
- * The state of this machine: `state.db` in the state folder; or the one that it shares with others.
- *
- * @throws FailureError where it can't be used, and a hint that names `PETSTOCK_STATE_DIR`; UnavailableError where another
- *   process holds it for longer than 30 s
+ * Opens this machine's state (`state.db` in the state folder), or the shared one.
+ * @throws FailureError if the state can't be used, with a hint that names `PETSTOCK_STATE_DIR`; UnavailableError if
+ * another process locks it for longer than 30 s
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);
@@ -28,12 +28,12 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
   } catch (error) {
     if (!(error instanceof UnusableFolder)) throw error;
     const { message: refusal } = error;
-    if (need === 'history') throw error.with({ message: `${refusal}: nothing was sent` });
+    if (need === 'history') throw error.with({ message: `${refusal}. Nothing was sent` });
     let last = error;
     for (const runtime of movesLimits ? runtimeFolders : []) {
       try {
         const state = await openIn(runtime, { ...options, refusal }, system);
-        warn(`${refusal}: what is known of the rate limit is kept in ${runtime} until the next restart`);
+        warn(`${refusal}. The known rate limits are kept in ${runtime} until the next restart`);
         return state;
       } catch (failure) {
         if (!(failure instanceof FailureError)) throw failure;
@@ -45,8 +45,8 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
 }
 
 /**
- * The same for commands that only look.
- * @returns undefined if there is no state; makes nothing then
+ * Like `openState`, for commands that only read: creates nothing.
+ * @returns undefined if there is no state
  */
 export async function openExistingState(options: OpenStateOptions, system?: StateSystem): Promise<State | undefined> {
   const { folder, runtimeFolders = [], need, url } = options;
@@ -61,8 +61,8 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
 }
 
 /**
- * Without the shared state nothing is written, since the history would lack it. Commands that only read go on with what this
- * machine knows of the limits.
+ * Without the shared state nothing is written, because the history would lack it. Commands that only read continue with
+ * the limits that this machine knows.
  */
 async function openShared(options: OpenStateOptions, url: string, system: StateSystem | undefined): Promise<State> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');
@@ -71,16 +71,15 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
     return await openPostgres({ ...options, url });
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
-    if (need === 'history')
-      throw error.with({ message: `${error.message}; without a history nothing is written, so nothing was sent` });
+    if (need === 'history') throw error.with({ message: `${error.message}. ${withoutHistory}` });
     const fallback = { ...options, refusal: error.message, isFallback: true };
     const state = await openIn(folder, fallback, system);
-    warn(`${error.message}: this command goes by what this machine alone knows of the rate limit`);
+    warn(`${error.message}. This command uses only the rate limits known on this machine`);
     return state;
   }
 }
 
-/** The options of a state in the runtime folder say why nothing may be written by it. */
+/** Options of a state in the runtime folder; `refusal` explains why it can't be used for writing. */
 type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isFallback'>;
 
 async function openIn(folder: string, options: OpenOptions, system?: StateSystem): Promise<State> {

@@ -7,7 +7,7 @@ import { possibleResults } from './tables.ts';
 
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;
 
-/** The row itself by its key, and what other runs have written of its pet. That is looked up by the pet: a run may have very many rows. */
+/** Selects a row by its key. The writes of other runs are found by pet, because a run may have very many rows. */
 const ofRow = 'FROM petstock.rows WHERE run = (SELECT id FROM petstock.runs WHERE run = ?) AND row = ?';
 const ownSql = `SELECT result, sequence ${ofRow}`;
 const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,
@@ -16,7 +16,7 @@ const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, writt
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
-/** The writes of pets by all runs. The database may be far away, so many rows are one question. */
+/** The writes of pets by all runs. Many rows are queried at once, because the database may be far away. */
 export class PetWrites {
   readonly #database: Pick<StateDatabase, 'query'>;
 
@@ -25,8 +25,8 @@ export class PetWrites {
   }
 
   /**
-   * Returns what other runs have written, or may have written, of a pet after a row of a run, oldest first, for each row. Writes that
-   * were taken back, and the undos that did it, are left out: together they changed nothing.
+   * Returns for each row what other runs have written to its pet since, or may have written, oldest first. Writes that
+   * were undone are left out together with their undo: together they changed nothing.
    */
   async after(
     { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
@@ -42,8 +42,8 @@ export class PetWrites {
     return rows.map((_row, index) => {
       const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
       const sequence = number(own?.sequence) ?? 0;
-      // A row that was sent had the lease, so what was sent before it came before it, whenever its outcome was found. One that
-      // was only planned had none: a write that was on its way then may have come after its stock was read.
+      // A row that was sent held the lease, so writes sent earlier also arrived earlier, whenever their outcome was
+      // found. A row that was only planned held none: a write in flight then may have arrived after its stock was read.
       const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
       const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
       const isPruned = (number(pruned?.sequence) ?? 0) > sequence;
@@ -52,8 +52,8 @@ export class PetWrites {
   }
 
   /**
-   * Returns the stock that this state last read or wrote of each of some pets; undefined where it knows none, or the last write is
-   * unknown.
+   * Returns the stock that this state last read or wrote for each of some pets; undefined if it knows none, or if the
+   * last write is unknown.
    */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
     const answers = await this.#database.query(
@@ -63,7 +63,8 @@ export class PetWrites {
     );
     return pets.map((_pet, index) => {
       const [settledLater, last, pruned] = [0, 1, 2].map((part) => answers[part * pets.length + index]?.[0]);
-      // Written before, and looked at only since: it is not known what came between. Neither is it of a write that was removed.
+      // Unknown if the write came earlier and was only settled later, or if a later write was removed from the history:
+      // the stock in between is not known.
       const isBlind = (number(pruned?.sequence) ?? 0) > (number(last?.touched) ?? 0);
       return settledLater !== undefined || isBlind ? undefined : quantityIn(last);
     });
@@ -73,7 +74,7 @@ export class PetWrites {
 /** A write whose row was removed from the history. */
 const prunedWrite: LaterWrite = { command: 'history prune', result: 'pruned' };
 
-/** A row that has written its pet, or may have, with what there is of its run. */
+/** A row that has written its pet, or may have, with the fields of its run that matter here. */
 interface WrittenRow extends LaterWrite {
   readonly undoes: string | undefined;
   readonly row: number;
@@ -92,7 +93,7 @@ function writtenRowIn(row: Row): WrittenRow {
   };
 }
 
-/** The stock before a write, and the one that it has written, or may have. */
+/** Returns the stock before a write, and the stock that was or may have been written. */
 export function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWrite, 'result' | 'before' | 'quantity'> {
   const result = String(row.result) as RecentWrite['result'];
   const written = result === 'unknown' ? undefined : number(quantity);
@@ -100,7 +101,7 @@ export function stockIn({ before, after, quantity, ...row }: Row): Pick<RecentWr
 }
 
 /**
- * Leaves out a write and the undo of it, from the newest on: an undo may itself have been taken back.
+ * Removes pairs of a write and its undo, the newest first, because an undo may itself have been undone.
  * @param rows the oldest first
  */
 function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
@@ -117,14 +118,14 @@ function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
   });
 }
 
-/** A pet as it was known. */
+/** A pet, and up to which point in the history its stock is wanted. */
 export interface PetBefore {
   readonly petId: bigint;
-  /** Only what is older than this sequence counts; undefined: all that is known now. */
+  /** Only writes before this sequence number count; undefined: all of them. */
   readonly before?: number | undefined;
 }
 
-/** A write whose outcome was found after another run had written its pet: it says nothing of the stock since. */
+/** True for a write whose outcome was found after another run had written its pet: its stock is outdated. */
 export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence
   AND later.sequence > rows.sequence AND later.sequence < rows.touched AND later.result IN (${possibleResults})))`;

@@ -17,29 +17,32 @@ import {
   type TransactionBody,
   type TransactionContext,
   type TransactionSteps,
+  withoutHistory,
   writeOnly,
 } from './state-database.ts';
 import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
 
-/** The dead are kept for so long after the end of their lease, in milliseconds: a process that was stopped may come back. */
+/** How long dead processes are kept after the end of their lease, in milliseconds: a stopped process may continue. */
 const keptFor = 60_000;
-/** Whether the files of the state are still there is asked again after so many milliseconds: it takes as long as the rest of a small request. */
+/**
+ * How long a check that the state's files are in place stays valid, in milliseconds. The check takes as long as the
+ * rest of a small request.
+ */
 const maxAgeOfPlace = 10;
-/** Sightings that nobody has asked for are kept for 30 days, in milliseconds. */
+/** How long unused sightings are kept: 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
 export interface PresentProcess {
   readonly process: ProcessIdentity;
-  /** Its command: `inventory apply`. */
+  /** Its command, like `inventory apply`. */
   readonly command: string;
-  /** Who runs it, where the state keeps that: one that several people share. */
+  /** The user who runs it, if the state stores users (a shared state does). */
   readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
-/** The parts that an open state shares. */
-/** The part of a state that takes what is known of a run. */
+/** The part of a newly opened state that takes over what a process knows of its run. */
 export interface ReopenedState {
   readonly history: {
     recover(
@@ -58,14 +61,14 @@ export interface StateContext {
   readonly folder: string | undefined;
   readonly highest: HighestNumber;
   readonly begun: BegunContents;
-  /** Opens the state that is there now, if another one has been put in the place of this one. */
+  /** Opens the state that is there now, if this one was replaced by another. */
   reopen(): Promise<ReopenedState | undefined>;
   readonly clock: Clock;
   /** A number in [0, 1). */
   random(): number;
-  /** Ends a wait. */
+  /** Cancels waiting. */
   readonly interrupted: AbortSignal | undefined;
-  /** Shows a sentence about what is waited for. */
+  /** Prints a line about what the command waits for. */
   warn(line: string): void;
 }
 
@@ -74,28 +77,30 @@ export interface PresenceOptions {
   readonly processes: Processes;
   readonly command: string;
   readonly user?: string | undefined;
-  /** Why nothing may be written by this state: a sentence. The limits are no part of it. */
+  /** Why nothing may be written with this state, as a sentence. Does not concern rate limits. */
   readonly refusal?: string | undefined;
-  /** Ends a wait. */
+  /** Cancels waiting. */
   readonly interrupted?: AbortSignal | undefined;
   /** A number in [0, 1). */
   random(): number;
 }
 
 /**
- * Who is alive. A process that writes has a lease, renewed every 5 s and over 15 s after the last renewal; sooner only where
- * it is certain that the process is gone.
+ * The processes that are alive. A process that writes has a lease, which is renewed every 5 s and ends 15 s after the
+ * last renewal, or earlier if the process is certainly gone.
  */
 export class Presence {
   readonly id: string;
   readonly #database: StateDatabase;
   readonly #options: PresenceOptions;
-  /** By the monotonic clock, as early as it may be; undefined while this process is not present. */
+  /**
+   * The earliest time, by the monotonic clock, at which the lease may end; undefined while this process is not present.
+   */
   #expires: number | undefined;
   #deadline: Deadline | undefined;
   #renewing: Promise<void> | undefined;
   #isClosed = false;
-  /** For each log and place of this process the requests that may leave, or are on their way. */
+  /** For each log and pet lock of this process: its requests that may be sent or are in flight. */
   readonly #outstanding = new Set<ReadonlySet<unknown>>();
   readonly #isInPlace: () => boolean;
 
@@ -103,7 +108,7 @@ export class Presence {
     this.#database = database;
     this.#options = options;
     this.#isInPlace = memoizePerTick(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
-    // Not by the context: numbers of a test may come again. 48 bits fit every column.
+    // Not from the context's random numbers, which repeat in tests. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
 
@@ -112,8 +117,9 @@ export class Presence {
   }
 
   /**
-   * Whether this process may still rely on what it holds: false once its lease is over, as after a SIGSTOP, until the next
-   * `intend` or `enter` has renewed it, and for good once the state itself was removed or replaced. For the last look before a request leaves: it never waits.
+   * Whether this process may still rely on what it holds. False once its lease has ended (as after a SIGSTOP), until
+   * the next `intend` or `enter` renews it; false for good once the state was removed or replaced. Checked right before
+   * a request is sent, so it never waits.
    */
   get holdsLease(): boolean {
     return this.#hasLease && this.#isInPlace();
@@ -124,14 +130,17 @@ export class Presence {
   }
 
   /**
-   * Whether nothing new may be held: the lease of this process was over, so what it holds may be another's by now, and some of
-   * that has not had its outcome yet. Renewing the lease would let those requests leave.
+   * Whether nothing new may be held: this process's lease ended while some of its requests were unsettled, so another
+   * process may hold those pets by now. Renewing the lease would allow those requests to be sent.
    */
   get hasLapsed(): boolean {
     return !this.#hasLease && [...this.#outstanding].some(({ size }) => size > 0);
   }
 
-  /** A log or a place needs this process to be present until `release`. @param outstanding its requests that may leave, or are on their way */
+  /**
+   * Keeps this process present until `release`, for a log or a pet lock.
+   * @param outstanding its requests that may be sent or are in flight
+   */
   retain(outstanding: ReadonlySet<unknown>): void {
     this.#outstanding.add(outstanding);
   }
@@ -141,16 +150,17 @@ export class Presence {
   }
 
   /**
-   * Ends the presence of this process with the last log or place. Whatever is held from here on begins it anew: works come one after the other.
-   * @param last is about to be released
-   * @returns what is to be written
+   * Ends the presence of this process with its last log or pet lock. Holding anything later begins a new presence;
+   * transactions run one after the other.
+   * @param last the set that is about to be released
+   * @returns the statements to write
    */
   leaving({ now, wall, boot }: TransactionContext, last?: ReadonlySet<unknown>): Statement[] {
     if ([...this.#outstanding].some((other) => other !== last)) return [];
     this.#expires = undefined;
     this.#deadline?.clear();
     this.#deadline = undefined;
-    // Those that are long dead are removed, which nothing else does.
+    // Also removes processes that are long dead; nothing else does.
     const before = now - keptFor;
     return [
       statement(
@@ -163,11 +173,11 @@ export class Presence {
     ];
   }
 
-  /** Runs a work in a transaction in which this process is present: whatever is the beginning of a write. */
+  /** Runs a transaction in which this process is present, as required before any write. */
   async hold<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result> {
     const { refusal, clock, interrupted } = this.#options;
     if (refusal !== undefined) {
-      throw new FailureError(`${refusal}; without a history nothing is written, so nothing was sent`, {
+      throw new FailureError(`${refusal}. ${withoutHistory}`, {
         hint: otherFolderHint,
       });
     }
@@ -184,7 +194,7 @@ export class Presence {
       if (isRenewed) this.#expires = askedAt + processLease.lasts;
       return result;
     } catch (error) {
-      // Ctrl-C has ended the wait for a state that is away.
+      // Ctrl-C ended the wait for an unavailable state.
       if (error instanceof UnavailableError) interrupted?.throwIfAborted();
       throw error;
     } finally {
@@ -192,7 +202,7 @@ export class Presence {
     }
   }
 
-  /** Returns which of the processes in the column `holder` of some rows are alive, this one included. */
+  /** Returns which processes in the column `holder` of some rows are alive, including this one. */
   *aliveAmong(at: TransactionContext, held: readonly Row[]): TransactionSteps<Living> {
     const others = new Set(held.flatMap(({ holder }) => text(holder) ?? []));
     others.delete(this.id);
@@ -214,7 +224,10 @@ export class Presence {
     return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
   }
 
-  /** Whether a process may be of this machine, before it was started anew, or in a container of it: only its lease says whether it has ended. */
+  /**
+   * Whether the process may belong to an earlier boot of this machine or to a container on it. Then only its lease
+   * shows whether it has ended.
+   */
   #isElsewhere({ host, namespace, boot }: ProcessIdentity, at: TransactionContext): boolean {
     const { self } = this.#options.processes;
     const isHere = isSameBoot(at.boot, self.boot);
@@ -222,7 +235,7 @@ export class Presence {
     return isHere && (host !== self.host || namespace !== self.namespace);
   }
 
-  /** Those whose lease is not over, this process included. */
+  /** Returns the processes whose lease has not ended, including this one. */
   async list(): Promise<readonly PresentProcess[]> {
     const present = await readWithoutLock(this.#database, (at) => this.#listing(at));
     return present.map(({ row, identity }) => ({
@@ -233,14 +246,14 @@ export class Presence {
     }));
   }
 
-  /** Best effort: without it the lease runs out. */
+  /** Ends the presence, as best effort: otherwise the lease just runs out. */
   async end(): Promise<void> {
     this.#isClosed = true;
     this.#deadline?.clear();
     await this.#renewing;
     if (this.#expires === undefined) return;
     this.#outstanding.clear();
-    // Ignored: this must not replace the command's own result.
+    // Ignored, because it must not replace the command's own result.
     await writeOnly(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
@@ -259,7 +272,7 @@ export class Presence {
     );
   }
 
-  /** The next renewal by the clock, unless a transaction renews before. */
+  /** Schedules the next renewal, unless a transaction renews the lease earlier. */
   #schedule(): void {
     if (this.#isClosed || this.#expires === undefined || this.#deadline !== undefined) return;
     this.#deadline = this.#options.clock.deadline(processLease.renewedAfter, () => {
@@ -269,11 +282,11 @@ export class Presence {
         this.#schedule();
       });
     });
-    // A program that has nothing else to do may end: its lease runs out.
+    // Does not keep the program running: the lease then runs out.
     this.#deadline.unref?.();
   }
 
-  /** Never after the end of the lease: what is held may be another's by then. */
+  /** Never renews after the lease has ended: another process may hold the pets by then. */
   async #renewInTime(): Promise<void> {
     if (this.#isClosed || !this.#hasLease) return;
     const askedAt = this.#options.clock.monotonic();
@@ -281,7 +294,7 @@ export class Presence {
       const isRenewed = await this.#database.transact('bestEffort', undefined, (at) => this.#renewingWork(at));
       if (isRenewed && this.#expires !== undefined) this.#expires = askedAt + processLease.lasts;
     } catch {
-      // The next transaction or the next round renews it, or it runs out.
+      // The next transaction or scheduled renewal tries again; otherwise the lease runs out.
     }
   }
 
@@ -295,7 +308,7 @@ export class Presence {
 
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
 
-/** Returns who a process says that it is; nothing of it is empty or another type, whoever wrote the row. */
+/** Returns the stored identity of a process. No field is missing or of another type, whoever wrote the row. */
 function identityIn(row: Row): ProcessIdentity {
   const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(json(row.identity));
   return { host: `${host}`, namespace: `${namespace}`, boot: `${boot}`, pid: Number(pid), startedAt: `${startedAt}` };

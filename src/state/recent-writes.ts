@@ -5,21 +5,21 @@ import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
-/** For so long a service with several replicas may not show a write everywhere, in milliseconds. */
+/** How long a service with several replicas may not show a write everywhere, in milliseconds. */
 export const recentFor = 15_000;
 
-/** Rows that are asked for at a time. */
+/** Maximum number of rows per query. */
 const page = 500;
-/** Of another start of the machine so many rows are read at most. */
+/** Maximum number of rows of another boot that are read. */
 const maxForeign = 10_000;
 
-/** Up to this number writes of other starts of the machine have been known to this one for longer than they are recent. */
+/** The sequence number up to which this boot has known the writes of other boots for longer than `recentFor`. */
 const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS seen
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Whether a write is recent, by the clock that counts within one start of the machine: nobody can set that. Of another start it is recent
- * until this one has known it for so long; one of this host came before this start.
+ * Whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent until this
+ * boot has known it for `recentFor`. A write of this host but another boot precedes this boot.
  */
 const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
   ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;
@@ -30,7 +30,10 @@ function valuesOf({ boot, now }: TransactionContext, host: string) {
 
 const columns = 'CAST(pet_id AS TEXT) AS pet, result, before, after, quantity, touched, boot';
 
-/** Selects the recent writes of pets. @param host of this machine */
+/**
+ * Selects the recent writes of pets.
+ * @param host the name of this machine
+ */
 export function recentOfPets(
   at: TransactionContext,
   service: string,
@@ -52,13 +55,13 @@ export function* recentOfService(
   const selectRows = `SELECT ${columns}, CASE WHEN ${isRecent} THEN 1 ELSE 0 END AS is_recent FROM petstock.rows`;
   const ofService = `service = ${serviceByName}`;
   const [unknown = []] = yield [statement(`${selectRows} WHERE result = 'unknown' AND ${ofService}`, ...given)];
-  // The first condition is that of an index.
+  // The first condition allows the use of an index.
   const settledSql = `${selectRows} WHERE result NOT IN ('pending', 'unknown') AND ${ofService} AND touched < ?
     AND result IN ('applied', 'differs') AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT ${page}`;
   const found = unknown.filter(({ is_recent }) => Number(is_recent) === 1);
   for (let last: Row | undefined; ; ) {
     const [rows = []] = yield [statement(settledSql, ...given, Number(last?.touched ?? Number.MAX_SAFE_INTEGER))];
-    // Before one that is not recent none is.
+    // No row before an outdated one is recent.
     const older = rows.findIndex(({ is_recent }) => Number(is_recent) === 0);
     found.push(...(older < 0 ? rows : rows.slice(0, older)));
     last = rows.at(-1);
@@ -67,7 +70,10 @@ export function* recentOfService(
   }
 }
 
-/** Returns the writes in rows of `recentOfPets`, the oldest first. Of those of another start of the machine it is noted that this one knows them. */
+/**
+ * Returns the writes in rows of `recentOfPets`, the oldest first. Notes that this boot now knows the writes of other
+ * boots among them.
+ */
 export function recentWritesIn(at: TransactionContext, rows: readonly Row[]): RecentWrite[] {
   const foreign = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));
   if (foreign.length > 0) at.writes.push(noteKnown(at, Math.max(...foreign)));

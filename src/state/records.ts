@@ -25,7 +25,7 @@ import {
 export const runColumns =
   'runs.*, (SELECT name FROM petstock.services WHERE services.id = runs.service) AS service_name';
 
-/** The columns of a row; the id of its pet as text, since a number may not hold it. */
+/** The columns of a row. The pet's id is text, because a number may not hold it. */
 export const rowColumns =
   'rows.row, rows.line, CAST(rows.pet_id AS TEXT) AS pet, rows.before, rows.after, rows.delta, rows.reason, rows.ref, rows.result, rows.quantity, rows.error, rows.at, rows.boot, rows.expires, rows.lasts, rows.sequence, rows.touched, rows.undone_by';
 
@@ -69,8 +69,8 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
 }
 
 /**
- * @param inFlightUntil until when a request of it may arrive, by the monotonic clock
- * @param before the row before it: texts that both have are kept once
+ * @param inFlightUntil when a request of the row can no longer be in flight, by the monotonic clock
+ * @param before the row before this one: equal texts share one string
  */
 export function recordedRowOf(row: Row, inFlightUntil: number | undefined, before?: RecordedRow): RecordedRow {
   return {
@@ -105,8 +105,8 @@ const openStates = {
 };
 
 /**
- * Returns the part of a filter that the tables can answer; whether a process is writing a run they can't.
- * @param table whether times and pets are those of runs, or of single rows
+ * Returns the part of a filter that SQL can express; whether a process is writing a run is checked elsewhere.
+ * @param table whether times and pets are matched on runs or on single rows
  */
 export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {
   const { env, store, user, since, until, petId, ref, by, state } = filter;

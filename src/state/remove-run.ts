@@ -5,7 +5,10 @@ import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
-/** Removes a run if it may go. Of each pet the number of its last write is kept. @returns its token; undefined if it stays */
+/**
+ * Removes a run if that is allowed. Keeps the sequence number of each pet's last write.
+ * @returns the token of the run; undefined if it stays
+ */
 export function* removeRun(
   presence: Presence,
   at: TransactionContext,

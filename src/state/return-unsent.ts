@@ -7,8 +7,8 @@ import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
 /**
- * Rows of a run whose process was killed on this machine while they were prepared are pending again: the notes of that process say that they never left.
- * As long as another process writes the run nothing happens.
+ * Returns rows to pending if the run's process was killed on this machine before it sent them, as its notes show. Does
+ * nothing while another process writes the run.
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
   const { database, presence, folder, clock } = context;
@@ -17,7 +17,7 @@ export async function returnUnsent(context: StateContext, key: RunKey): Promise<
   await database.transact('durable', key.serviceName, (at) => returning(presence, at, place));
 }
 
-/** Rows with an intent, of which nothing was heard. */
+/** Selects rows with an intent and without an outcome. */
 const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS pet, token FROM petstock.rows
   WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
 

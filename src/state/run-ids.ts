@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Row } from './statements.ts';
 
-/** A year from 10000 on has six digits. */
+/** From the year 10000 on, the year and month have six digits or more. */
 const runPattern = /^\d{8}(?:\d\d)?T\d{6}Z-[0-9a-z]{4}$/;
 const hint = 'petstock history list';
 
 /**
- * An id after the time and four characters that tell apart the runs of one second.
+ * Returns an id made of the time and four characters that distinguish runs of the same second.
  * @param at milliseconds since the Unix epoch
  * @param random in [0, 1)
- * @param attempt from 0: another id each time, for one that is taken
+ * @param attempt from 0; a different id for each attempt, if an id is taken
  */
 export function runIdAt(at: number, random: number, attempt: number): string {
   const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
@@ -19,8 +19,8 @@ export function runIdAt(at: number, random: number, attempt: number): string {
 }
 
 /**
- * Returns the id of a run that the state has. Whoever can write to a shared one can put anything there: what is no id stands for itself by a name that
- * is none either, and that can come into a command or the name of a file.
+ * Returns the stored id of a run. Whoever can write to a shared state can store anything there: text that is no id is
+ * replaced by a stable name that is safe in commands and file names.
  */
 export function runIdIn(value: Row[string] | undefined): string {
   const text = String(value);
@@ -28,8 +28,8 @@ export function runIdIn(value: Row[string] | undefined): string {
 }
 
 /**
- * A run as a person has typed it: its whole id, or the end of it in lower case.
- * @throws UsageError for what is neither
+ * Parses a run as typed by a person: a whole id, or its last four characters (converted to lower case).
+ * @throws UsageError if the text is neither
  */
 export function readRunId(text: string): { readonly whole: string } | { readonly end: string } {
   if (/^[0-9a-z]{4}$/i.test(text)) return { end: text.toLowerCase() };
@@ -41,13 +41,13 @@ export function noSuchRun(run: string): NotFoundError {
   return new NotFoundError(`There is no run ${run} in the history`, { hint });
 }
 
-/** @throws UsageError where several runs are meant, NotFoundError where there is none */
+/** @throws UsageError if several runs match, NotFoundError if none does */
 export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
   if (run === undefined) throw noSuchRun(text);
-  // Whoever can write to the state can put anything there; it must not come into a command or the name of a file.
+  // Whoever can write to the state can store anything there; it must not get into a command or the name of a file.
   if (!runPattern.test(run)) {
-    throw new FailureError(`The history has a run ${JSON.stringify(run)}, which is no id`, { hint });
+    throw new FailureError(`The history contains an invalid run id: ${JSON.stringify(run)}`, { hint });
   }
   if (others.length === 0) return run;
-  throw new UsageError(`${text} may be ${[run, ...others].join(' or ')}: give the whole id`, { hint });
+  throw new UsageError(`${text} matches several runs: ${[run, ...others].join(', ')}. Give the whole id`, { hint });
 }

@@ -6,15 +6,15 @@ import { allocateRowSequences, numberOfRow, type TransactionContext, type Transa
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';
 
 /**
- * Outcomes that wait to be written, and those that were written but may not be on a disk yet: a database that has crashed since,
- * or another one that has taken over, may lack them, so a new connection writes them again.
+ * Outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that crashed or
+ * failed over may have lost the latter, so a new connection writes them again.
  */
 export class OutcomeBuffer {
   readonly #waiting = new Map<number, Outcome>();
-  /** With the number of the connection that has written each. */
+  /** Each with the generation of the connection that wrote it. */
   readonly #unsure = new Map<number, { readonly outcome: Outcome; readonly generation: number }>();
 
-  /** How many rows have an outcome that has not been written. */
+  /** Number of rows whose outcome has not been written. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -23,16 +23,17 @@ export class OutcomeBuffer {
     for (const outcome of outcomes) this.#waiting.set(outcome.row, outcome);
   }
 
-  /** Returns the last outcome of each row that is to be written by a connection. They stay until `written`. */
+  /** Returns the last outcome of each row that the connection has to write. They stay in the buffer until `written`. */
   take(generation: number): ReadonlyMap<number, Outcome> {
     const again = this.mustRepeat(generation) ? [...this.#unsure.values()] : [];
     return new Map([...again.map(({ outcome }) => [outcome.row, outcome] as const), ...this.#waiting]);
   }
 
   /**
-   * @param taken for a connection
-   * @param isDurable whether they are on a disk, and so is all that the same connection had written before
-   * @param generation of the connection that said so
+   * @param taken the outcomes that `take` returned
+   * @param takenFor the generation that they were taken for
+   * @param isDurable whether they are on disk, and all earlier writes of the same connection, too
+   * @param generation the generation of the connection that confirmed them
    */
   written(taken: ReadonlyMap<number, Outcome>, takenFor: number, isDurable: boolean, generation: number): void {
     for (const [row, outcome] of taken) {
@@ -43,18 +44,18 @@ export class OutcomeBuffer {
     if (isDurable && takenFor === generation) this.#unsure.clear();
   }
 
-  /** Rows are sent anew: what became of them before must not be written over that. */
+  /** Drops earlier outcomes of rows that are sent anew, so that they don't overwrite the new ones. */
   forget(rows: readonly number[]): void {
     for (const row of rows) this.#unsure.delete(row);
   }
 
-  /** Whether a connection has to write again what another one has written. */
+  /** Whether this connection has to repeat writes of an earlier one. */
   mustRepeat(generation: number): boolean {
     return [...this.#unsure.values()].some((written) => written.generation !== generation);
   }
 }
 
-/** A run in the tables, with their numbers of it and of its service. */
+/** A run with the numbers that the tables use for it and for its service. */
 export interface RunInTables {
   readonly id: number;
   readonly run: string;
@@ -62,17 +63,17 @@ export interface RunInTables {
   readonly undoes: string | undefined;
 }
 
-/** The number of a run, which it may have only since this round. */
+/** The number of a run by its token. The run may have been inserted in the same batch. */
 export const runByToken = '(SELECT id FROM petstock.runs WHERE token = ?)';
 
-/** A row of a run goes from one result to another. */
+/** The change of a row from one result to another. */
 export interface Move {
   readonly row: number;
   readonly from: RecordedResult;
   readonly to: RecordedResult;
 }
 
-/** Sums up how many rows of a run have each result, once for a transaction. */
+/** Returns an update of the run's counts per result, once per transaction. */
 export function countsUpdate(run: number, moves: readonly Move[]): Statement {
   const changes = new Map<RecordedResult, number>();
   for (const { from, to } of moves) {
@@ -87,28 +88,31 @@ export function countsUpdate(run: number, moves: readonly Move[]): Statement {
 
 export const rowNumbers = (items: readonly { readonly row: number }[]) => items.map(({ row }) => row);
 
-/** Selects what `settleRows` has to know. @param token of the run */
+/**
+ * Selects the rows that `settleRows` needs.
+ * @param token the token of the run
+ */
 export function selectSettled(token: string, outcomes: readonly Outcome[]): Statement {
   const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
   return among(sql, [token], rowNumbers(outcomes));
 }
 
-/** Rows of one run that have become the same. */
+/** Rows of one run with the same new result. */
 interface Alike {
   readonly became: RecordedResult;
-  /** The pet stays busy until its request can't arrive any more. */
+  /** The pet stays locked until its request can no longer be in flight. */
   readonly isArriving: boolean;
-  /** Empty: the stock that the row was to become. */
+  /** Empty if the stock is the planned one. */
   readonly quantity: readonly Value[];
   readonly error: string | null;
   readonly outcomes: Outcome[];
 }
 
 /**
- * Decides and writes what becomes of rows, and gives their leases back, unless a request may still arrive.
- * @param outcomes one for each row
+ * Decides the new results of rows, writes them, and releases their leases unless a request may still be in flight.
+ * @param outcomes one per row
  * @param loaded rows of `selectSettled`
- * @param takenFrom this process, if another one has the run now
+ * @param takenFrom the id of this process, if another one has taken the run over
  */
 export function* settleRows(
   at: TransactionContext,
@@ -130,7 +134,7 @@ export function* settleRows(
     moves.push({ row: outcome.row, from, to: became });
     const error = outcome.error === undefined ? null : JSON.stringify(outcome.error);
     const isArriving = became === 'unknown' || outcome.mayBeInFlight === true;
-    // Most have become what they were to become, and are written together.
+    // Most rows have the planned stock and are written together.
     const isAsWanted = outcome.quantity !== undefined && outcome.quantity === number(row.after);
     const quantity = isAsWanted ? [] : [outcome.quantity ?? null];
     const key = `${became} ${isArriving} ${quantity.length} ${quantity} ${error}`;
@@ -147,9 +151,9 @@ export function* settleRows(
 }
 
 /**
- * Returns what writes rows that have become the same, and gives their leases back.
- * @param numbers of `allocateRowSequences`
- * @param holder only its leases; undefined: those of the run, whoever has them
+ * Returns the statements that write rows with the same new result and release their leases.
+ * @param numbers result of `allocateRowSequences`
+ * @param holder releases only the leases of this process; undefined: those of the run, whoever holds them
  */
 function writesOf(
   at: TransactionContext,
@@ -177,8 +181,9 @@ function writesOf(
 }
 
 /**
- * Rows of a run were taken back: each counts once, whoever takes it back first. What such a row had taken back itself is there again.
- * @param isBack the other way round: they were taken back by that run, and no longer are
+ * Marks rows of a run as undone; each counts once, by the first run that undoes it. Rows that the undone row had undone
+ * itself count as written again.
+ * @param isBack reverses that: the rows are no longer undone by that run
  */
 function* markUndone(
   at: TransactionContext,

@@ -7,61 +7,65 @@ import { type ResultSets, type Statement, statement } from './statements.ts';
  * commit is lost, it runs again from the start.
  */
 export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
-/** Begins a work at a moment. */
+/** Starts a transaction in a context. */
 export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
-/** The times of a work. Exact once its first round was answered, under the lock. */
+/** The times of a transaction. They are exact, and under the lock, once its first batch has been answered. */
 export interface TransactionContext {
-  /** Milliseconds by the clock of the state, which counts only within `boot`. */
+  /** Milliseconds by the state's clock, comparable only within `boot`. */
   readonly now: number;
-  /** Milliseconds since the Unix epoch, for people. */
+  /** Milliseconds since the Unix epoch, for display. */
   readonly wall: number;
   readonly boot: string;
-  /** Statements that are written at the end of the work, in this order. */
+  /** Statements to run at the end of the transaction, in this order. */
   readonly writes: Statement[];
-  /** How many numbers they draw. */
+  /** How many sequence numbers these statements allocate. */
   allocated: number;
 }
 
 /** Converts times between this process's monotonic clock and the state's clock. */
 export interface StateTime {
-  /** The time of the state at a moment of the monotonic clock, or earlier. */
+  /** Returns the state's time at a moment of the monotonic clock, or an earlier time. */
   earliest(at: number): number;
-  /** The same, or later. */
+  /** Returns the state's time at a moment of the monotonic clock, or a later time. */
   latest(at: number): number;
-  /** The moment of the monotonic clock at a time of the state, or later. */
+  /** Returns the moment of the monotonic clock at a time of the state, or a later moment. */
   localLatest(time: number): number;
 }
 
 /**
- * `quick`: visible to every process at once, but a power cut may lose it. `brief`: like `quick`, but abandoned if the
- * lock is not free within a moment. `durable`: on disk when the promise resolves.
+ * - `visible`: visible to every process at once, but a power cut may lose it
+ * - `bestEffort`: like `visible`, but abandoned if the lock is not free within a moment
+ * - `durable`: on disk when the promise resolves
  */
 export type Durability = 'visible' | 'bestEffort' | 'durable';
 
-/** The work of a driver: load and store. */
+/** A driver: loads and stores rows. */
 export interface StateDatabase {
-  /** `The state in /home/ann/.local/state/petstock/state.db`, for messages. */
+  /** Shown in messages: `The state in /home/ann/.local/state/petstock/state.db`. */
   readonly name: string;
   readonly time: StateTime;
-  /** The time now, as far as it is known without a question. */
+  /** The current time, as far as it is known without a query. */
   readonly moment: Omit<TransactionContext, 'writes' | 'allocated'>;
-  /** Counts the connections: what was written quickly by one before this one may be lost. */
+  /** Counts connections. Writes of an earlier connection that were not durable may be lost. */
   readonly generation: number;
   /** Whether the state is still the one that was opened. */
   readonly isInPlace: boolean;
   /**
-   * Runs a work in one transaction. What it relies on is locked: all works of one service are one after the other.
-   * @param service the name of the service whose rows it changes
+   * Runs a transaction. Transactions of one service run one after the other.
+   * @param service the name of the service whose rows are changed
    */
   transact<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result>;
-  /** Reads without a lock, all in one round. */
+  /** Reads without a lock, in one batch. */
   query(...statements: readonly Statement[]): Promise<ResultSets>;
-  /** Gives the space of removed rows back to the system, as far as that is possible now. @param how `isBrief`: only if that takes no time */
+  /**
+   * Returns the space of removed rows to the system, as far as that is possible now.
+   * @param how `isBrief`: only if it takes no time
+   */
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
-/** Runs a work without a lock, for what is only looked at; what it has to write is written if it can be. */
+/** Runs a read-only transaction without a lock. Its writes are best effort. */
 export async function readWithoutLock<Result>(database: StateDatabase, work: TransactionBody<Result>): Promise<Result> {
   const at: TransactionContext = { ...database.moment, writes: [], allocated: 0 };
   const steps = work(at);
@@ -75,7 +79,7 @@ export async function readWithoutLock<Result>(database: StateDatabase, work: Tra
   return step.value;
 }
 
-/** Writes what nothing has to be asked for. */
+/** Writes statements that need no query first. */
 export function writeOnly(
   database: StateDatabase,
   service: string | undefined,
@@ -89,7 +93,10 @@ export function writeOnly(
 
 export const selectLast = statement('SELECT last, raised, state FROM petstock.sequence');
 
-/** Draws numbers in the order of all writes for what is written after this. All works lock them before anything else: none waits for another crosswise. */
+/**
+ * Allocates sequence numbers, in the order of all writes, for the rows written after this. Every transaction locks the
+ * counter before anything else, which prevents deadlocks.
+ */
 export function allocateSequence(at: TransactionContext, numbers: number): void {
   const drawing = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
   if (at.allocated === 0) at.writes.unshift(drawing);
@@ -97,10 +104,10 @@ export function allocateSequence(at: TransactionContext, numbers: number): void 
   at.allocated += numbers;
 }
 
-/** In a statement over rows of a run: the number of each, given what `allocateRowSequences` has returned. */
+/** SQL for the sequence number of a row, given the result of `allocateRowSequences`. */
 export const numberOfRow = '(SELECT last FROM petstock.sequence) - ? + row';
 
-/** Draws numbers for rows of a run, in their order. */
+/** Allocates sequence numbers for rows of a run, in their order. */
 export function allocateRowSequences(at: TransactionContext, rows: readonly { readonly row: number }[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const { row } of rows) [first, last] = [Math.min(first, row), Math.max(last, row)];
@@ -108,12 +115,15 @@ export function allocateRowSequences(at: TransactionContext, rows: readonly { re
   return last;
 }
 
-/** Returns a name that nothing else has. Not by the context: numbers of a test may come again. */
+/** Returns a unique name. It does not use the context's random numbers, which repeat in tests. */
 export function uniqueName(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** Commands for a POSIX shell that move the state to a folder that can be used: hints. */
+/** A hint: a POSIX shell command that moves the state to a usable folder. */
 export const otherFolderHint = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"';
-/** On this machine even where the home is on a network. */
+/** A hint: the same for a home folder on a network, with a folder on this machine. */
 export const localFolderHint = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';
+
+/** The consequence of a state that can't be used, for the error of a command that writes. */
+export const withoutHistory = 'Without a history nothing is written. Nothing was sent';

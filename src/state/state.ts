@@ -13,13 +13,16 @@ import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'warn'> {
   readonly isFallback?: boolean;
-  /** How long runs are kept, in milliseconds; undefined: for ever. */
+  /** How long runs are kept, in milliseconds; undefined: forever. */
   readonly keepFor?: number | undefined;
-  /** How long a run that sends nothing meanwhile waits for a shared state that is away, in milliseconds; default 5 s. */
+  /**
+   * How long a running write waits for an unreachable shared state, in milliseconds; default 5 s. It sends nothing
+   * meanwhile.
+   */
   readonly outageTimeout?: number | undefined;
-  /** Opens the state that is there now, if another one has been put in the place of this one. */
+  /** Opens the state that is there now, if this one was replaced by another. */
   reopen?(): Promise<ReopenedState | undefined>;
-  /** Takes a sentence for stderr. */
+  /** Prints a line on stderr. */
   warn?(line: string): void;
 }
 
@@ -36,18 +39,18 @@ export interface StateDescription {
    * How far the state's clock is ahead of this machine's, in milliseconds. Absent if the state has no clock of its own.
    */
   readonly clockAhead?: number;
-  /** Settings of it that weaken a promise, a sentence each. */
+  /** Settings of the state that weaken a guarantee, one sentence each. */
   readonly warnings?: readonly string[];
 }
 
-/** The part of a state that an engine brings. */
+/** The part of a state that depends on the database engine. */
 export interface StateEngine {
   readonly database: StateDatabase;
   readonly limits: LimitsStore;
   describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
-  /** Returns what the engine finds wrong with its files, a sentence each. */
+  /** Returns the errors that the engine finds in its files, one sentence each. */
   check(): Promise<readonly string[]>;
-  /** Answers a question that may take long. */
+  /** Runs a query that may take long. */
   queryWithoutTimeout(sql: string): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
@@ -109,7 +112,10 @@ export class State {
     return { schema: schemaVersion, runs: number(sums?.runs) ?? 0, rows: number(sums?.rows) ?? 0, ...engine };
   }
 
-  /** Reads all of it. @returns what is wrong with it, a sentence each; none where it is sound */
+  /**
+   * Checks the whole state.
+   * @returns what is wrong with it, one sentence each; empty if it is sound
+   */
   async check(): Promise<readonly string[]> {
     const findings = await this.#engine.check();
     if (findings.length > 0) return findings;
@@ -120,17 +126,17 @@ export class State {
       `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
        HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
     );
-    return wrong.map(({ run }) => `Run ${run} counts its rows wrongly`);
+    return wrong.map(({ run }) => `The row counts of run ${run} are wrong`);
   }
 
-  /** Writes out what is buffered, ends the presence of this process, and closes. May be called again. */
+  /** Flushes buffered records, ends the presence of this process, and closes the connections. May be called again. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { keepFor } = this.#options;
     try {
       await this.history.flush();
-      // Ignored: this must not replace the command's own result, and a role that only writes may not remove anything.
+      // Ignored: it must not replace the command's own result, and a role that may only write can't remove anything.
       if (keepFor !== undefined) await this.history.removeOld(keepFor).catch(() => {});
     } finally {
       await this.presence.end();

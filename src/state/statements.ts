@@ -1,15 +1,23 @@
 import { plainName } from '../shared/sanitize.ts';
 
-/** A value of a statement. An integer beyond 2^53 goes in as a bigint, and comes out as text: `CAST(pet_id AS TEXT)`. */
+/**
+ * A parameter of a statement. An integer beyond 2^53 is passed as a bigint and read as text: `CAST(pet_id AS TEXT)`.
+ */
 export type Value = string | number | bigint | null;
-/** Booleans and integers come as each engine has them: read them with `integer`, `text` and `flag`. */
+/** A result row. Engines differ in booleans and integers: read them with `number`, `text` and `flag`. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A statement in the SQL that all engines share: `?` for each value, and tables by their schema: `petstock.rows`. */
+/**
+ * A statement in the SQL that all engines share: `?` for each value, and tables with their schema, like
+ * `petstock.rows`.
+ */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
-  /** What stands in place of its `?*`: values in parentheses, or several such. It is asked in pieces, or not at all if there are none. */
+  /**
+   * Replaces `?*` by values in parentheses, or by several such tuples. The list is sent in pieces, or not at all if it
+   * is empty.
+   */
   readonly list?: readonly (Value | readonly Value[])[];
 }
 
@@ -22,7 +30,10 @@ export function among(sql: string, values: readonly Value[], list: NonNullable<S
   return { sql, values, list };
 }
 
-/** Returns what a driver asks or writes in place of a statement. Lists of any length have few texts, which are prepared once. */
+/**
+ * Splits a statement with a list into statements for the driver. Lists of any length share few SQL texts, which are
+ * prepared once.
+ */
 export function piecesOf(whole: Statement): readonly Statement[] {
   const { sql, values, list } = whole;
   if (list === undefined) return [whole];
@@ -40,10 +51,10 @@ export function piecesOf(whole: Statement): readonly Statement[] {
   return pieces;
 }
 
-/** By their statement, and by their size and the length of their tuples: each is hashed once, wherever it is looked up. */
+/** SQL texts by statement, and by size and tuple length. */
 const textsOfPieces = new Map<string, Map<number, string>>();
 
-/** @param length of a tuple; 0: it has none */
+/** @param length the length of a tuple; 0: plain values */
 function textOfPiece(sql: string, size: number, length: number): string {
   const texts = textsOfPieces.get(sql) ?? new Map<number, string>();
   textsOfPieces.set(sql, texts);
@@ -57,7 +68,7 @@ function textOfPiece(sql: string, size: number, length: number): string {
 /** `(?,?,?)` */
 const placesOf = (length: number) => `(${'?,'.repeat(length).slice(0, -1)})`;
 
-/** Returns a function that puts each text of SQL into the words of an engine once. */
+/** Returns a function that translates each SQL text once into an engine's dialect. */
 export function rewriting(rewrite: (sql: string) => string): (sql: string) => string {
   const texts = new Map<string, string>();
   return (sql) => {
@@ -67,25 +78,25 @@ export function rewriting(rewrite: (sql: string) => string): (sql: string) => st
   };
 }
 
-/** Rows of each statement that was asked, in their order. */
+/** The rows of each query, in the order of the queries. */
 export type ResultSets = readonly (readonly Row[])[];
 
 export function text(value: Row[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }
 
-/** Returns a name that another process has stored, for messages: whoever can write to the state can put anything there. */
+/** Returns a stored name, made safe for messages: whoever can write to the state can store anything there. */
 export function name(value: Row[string] | undefined): string {
   return plainName(String(value));
 }
 
-/** Returns the texts of a JSON array that another process has stored; none if it is anything else. */
+/** Returns the strings of a stored JSON array; none if the value is anything else. */
 export function texts(value: Row[string] | undefined): string[] {
   const stored: unknown = json(value);
   return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
 }
 
-/** Returns JSON that another process has stored, of any shape; undefined if it is none: it must not end a command. */
+/** Returns stored JSON of any shape; undefined if it is invalid, which must not end a command. */
 export function json(value: Row[string] | undefined): unknown {
   try {
     return JSON.parse(String(value));
@@ -94,12 +105,15 @@ export function json(value: Row[string] | undefined): unknown {
   }
 }
 
-/** A number of any kind; a bigint of PostgreSQL comes as text. */
+/** Returns a numeric value as a number; PostgreSQL returns a bigint as text. */
 export function number(value: Row[string] | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/** Returns a time in milliseconds since the Unix epoch, or the nearest that a `Date` can be: another process can have stored any number. */
+/**
+ * Returns a time in milliseconds since the Unix epoch, limited to the range of a `Date`: another process can have
+ * stored any number.
+ */
 export function time(value: Row[string] | undefined): number | undefined {
   const ms = number(value);
   return ms === undefined ? undefined : Math.min(Math.max(ms || 0, -maxTime), maxTime);

@@ -23,16 +23,16 @@ import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
 import { readWithoutLock, uniqueName, writeOnly } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
-import { goingOn, takeRun, waitForProcess } from './take-over.ts';
+import { stillRunning, takeRun, waitForProcess } from './take-over.ts';
 
-/** Rows that are in memory at a time. No statement stays open between two of them: it would hold up writers and the log. */
+/** Rows read at a time. No statement stays open between two pages, because it would block writers and the log. */
 const page = 500;
 const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
-/** Old runs that one command removes on its way out. */
+/** Maximum number of old runs that one command removes when it ends. */
 const maxOld = 20;
 
 /**
- * The history of writes: runs, their rows and outcomes. Nothing is held whole: lists and rows are streamed.
+ * The history of writes: runs, their rows and outcomes. Lists and rows are streamed, never held as a whole.
  *
  * All methods throw FailureError if the state can't be read or written.
  */
@@ -48,10 +48,10 @@ export class History {
   }
 
   /**
-   * Begins a run. It and its rows are durable when this resolves; nothing has been sent.
-   * @param rows in the order of the plan; asked for again if the database was lost meanwhile
-   * @param requireNotDuplicate throws if the run may not begin; returns the newest run of the same content that it knows of. It is asked again if another
-   *   one has begun since
+   * Begins a run. When this resolves, the run and its rows are durable, and nothing has been sent.
+   * @param rows the rows in the order of the plan; iterated again if the transaction has to be repeated
+   * @param requireNotDuplicate throws if the run may not begin; returns the newest run of the same content that it
+   * knows of. Called again if another such run has begun since
    */
   async begin(
     head: RunHead,
@@ -71,7 +71,7 @@ export class History {
     }
   }
 
-  /** The same, but the run is written together with its first intents. */
+  /** Like `begin`, but the run is written together with its first intents. */
   beginLater(
     head: RunHead,
     rows: Iterable<PlannedRow>,
@@ -85,13 +85,13 @@ export class History {
   /**
    * Takes over a run whose process is gone.
    * @param run a whole id
-   * @throws ConflictError while another process has it
+   * @throws ConflictError if another process is writing the run
    */
   async resume(run: string): Promise<RunLog> {
     const { presence } = this.#context;
-    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw goingOn(run, 'this process');
+    if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw stillRunning(run, 'this process');
     const { serviceName } = await this.run(run);
-    // Until there is a log: another one may end meanwhile.
+    // Stays present until the log exists, even if another log ends meanwhile.
     const taking: ReadonlySet<never> = new Set();
     presence.retain(taking);
     try {
@@ -104,8 +104,8 @@ export class History {
           return await this.#log({ token: taken.token, serviceName }, run);
         }
         const { by, ends } = taken;
-        // Renewed meanwhile: it lives.
-        if (ends === undefined || ends > (expected ?? ends)) throw goingOn(run, by);
+        // The lease was renewed meanwhile, so the process is alive.
+        if (ends === undefined || ends > (expected ?? ends)) throw stillRunning(run, by);
         await waitForProcess(this.#context, run, { ends, isSaid: expected !== undefined });
         expected = ends;
       }
@@ -115,9 +115,9 @@ export class History {
   }
 
   /**
-   * Closes a run that will not be resumed: rows that were not sent are failed, and those of which it is not known whether they were written stay so.
+   * Closes a run that will not be resumed. Rows that were not sent become failed; rows of unknown outcome stay unknown.
    * @param run a whole id
-   * @throws ConflictError while a process writes it, or if it was discarded before
+   * @throws ConflictError if a process is writing the run, or if it was discarded before
    */
   async discard(run: string): Promise<RunRecord> {
     const { serviceName } = await this.run(run);
@@ -135,15 +135,18 @@ export class History {
     return this.run(run);
   }
 
-  /** Writes what another process knows of a run into this state, which was put in the place of its own. @returns whether this one has the run */
+  /**
+   * Writes another process's knowledge of a run into this state, which has replaced that process's state.
+   * @returns whether this state has the run
+   */
   recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
     const { database, highest } = this.#context;
     return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
   }
 
   /**
-   * Removes runs and gives their space back. Those stay that a process is writing, and those that another run relies on: see `removableRuns`. Runs
-   * that could be resumed go with the rest.
+   * Removes runs and frees their space. Runs stay if a process is writing them or another run relies on them (see
+   * `removableRuns`). Runs that could be resumed are removed, too.
    * @param runs the oldest first
    * @returns how many were removed
    */
@@ -161,7 +164,10 @@ export class History {
     return removed;
   }
 
-  /** Removes up to 20 runs that began so many milliseconds ago or more, from the oldest on, if a run of this process has ended. */
+  /**
+   * Removes up to 20 runs that began at least `age` milliseconds ago, the oldest first, if a run of this process has
+   * ended.
+   */
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;
     const condition = `(pending + unknown = 0 OR discarded IS NOT NULL) AND at < ? ORDER BY sequence LIMIT ${maxOld}`;
@@ -169,14 +175,14 @@ export class History {
     await this.remove(runs, { isBrief: true });
   }
 
-  /** Writes out what the logs of this process hold. They are not ended: their runs may be resumed. */
+  /** Flushes the logs of this process. They are not ended: their runs may be resumed. */
   async flush(): Promise<void> {
     for (const log of this.#open) await log.flush();
   }
 
   /**
-   * The run that a person means: its whole id, or its last four characters where only one run ends in them.
-   * @throws UsageError for what is no id, or stands for more than one run; NotFoundError where no run has it
+   * Finds a run by its whole id, or by its last four characters if only one run ends in them.
+   * @throws UsageError if the text is no id or matches several runs; NotFoundError if no run matches
    */
   async find(wanted: string): Promise<string> {
     const id = readRunId(wanted);
@@ -186,14 +192,17 @@ export class History {
     return onlyRun(wanted, runs);
   }
 
-  /** @param run a whole id. @throws NotFoundError */
+  /**
+   * @param run a whole id
+   * @throws NotFoundError if the run is not in the history
+   */
   async run(run: string): Promise<RunRecord> {
     const [record] = await this.#recordsOf(await this.#rowsWhere('run = ?', run));
     if (record === undefined) throw noSuchRun(run);
     return record;
   }
 
-  /** Yields the newest first. */
+  /** Yields runs, the newest first. */
   async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
     const { sql, values } = conditionsOf('runs', filter);
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
@@ -210,16 +219,19 @@ export class History {
     }
   }
 
-  /** Yields the rows of a run in the order of its plan. @param results only rows with one of these */
+  /**
+   * Yields the rows of a run in the order of its plan.
+   * @param results yields only rows with one of these results
+   */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
     for await (const rows of this.pages(run, results)) yield* rows;
   }
 
-  /** Yields the same a page at a time, so that many rows are one question. */
+  /** Like `rows`, but yields a page at a time, so that a caller can query many rows at once. */
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);
     if (head === undefined) throw noSuchRun(run);
-    // Who only looks need not be able to write.
+    // A command that only reads may lack the right to write.
     if (Number(head.unknown) > 0) {
       const key = { token: String(head.token), serviceName: String(head.service_name) };
       await returnUnsent(this.#context, key).catch(() => {});
@@ -237,8 +249,8 @@ export class History {
   }
 
   /**
-   * Yields rows that have an outcome, of all runs, in the order in which they were settled: `touched` only grows, in the order in which rows
-   * become visible, so no row ever appears before one that was given out.
+   * Yields the settled rows of all runs, in the order in which they were settled. `touched` only grows, in the order in
+   * which rows become visible, so no row ever appears before one that was already yielded.
    */
   async *settled(filter: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
     const { sql, values } = conditionsOf('rows', filter);
@@ -251,7 +263,7 @@ export class History {
       await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
       for (const row of rows) {
         const run = runs.get(Number(row.run_id));
-        // Removed between the two questions.
+        // Undefined if the run was removed between the two queries.
         if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
       }
     }
@@ -263,7 +275,7 @@ export class History {
     return this.#recordsOf(await this.#rowsWhere(condition, contentHash, service));
   }
 
-  /** @param statementFor a page of rows behind a value of the column, which they are in the order of */
+  /** @param statementFor returns the query of the page after a value of `column`, ordered by that column */
   async *#pages(
     column: string,
     from: number,
@@ -313,7 +325,7 @@ export class History {
   }
 
   async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {
-    // Late: a command that only looks has no use for it.
+    // Loaded late: commands that only read don't need it.
     const { RunLog } = await import('./stored-run-log.ts');
     const log: RunLog = new RunLog(this.#context, key, run, () => {
       this.#open.delete(log);

@@ -6,26 +6,29 @@ import type { LimitRecord } from '../rate-limit/records.ts';
 import type { StateDatabase } from './state-database.ts';
 import { type Row, type Statement, statement, text } from './statements.ts';
 
-/** A state as a version of its row has it, by the clock of the database. */
+/** The limits of a key in one version of its database row, by the database's clock. */
 export interface Known {
   /** 0: the key has no row yet. */
   readonly version: number;
   readonly state: KeyState;
-  /** The row is of no shape that petstock writes: nothing is known of the key. */
+  /** True if the row has a shape that petstock never writes: then nothing is known about the key. */
   readonly isDamaged?: boolean;
 }
 
-/** @param isRepeated whether it may have been written already, by a commit whose answer was lost */
+/** @param isRepeated whether the change may already have been written, by a commit whose reply was lost */
 export type Change = (state: KeyState, isRepeated: boolean) => void;
 
-/** The state only if its version is not the one that is known. */
+/** Selects the state only if its version differs from the known one. */
 const select =
   'SELECT version, CASE version WHEN ? THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = ?';
-/** Nothing is returned if another version is there by now. */
+/** Returns no row if the row has another version by now. */
 const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE
   SET version = limits.version + 1, state = excluded.state WHERE limits.version = ? RETURNING version`;
 
-/** The limits of each key in a table, by rules that know no engine: it loads a row, and stores what `next` makes of it. */
+/**
+ * Stores the limits of each key as a row of a table: loads the row, and writes the result of `next`. Independent of the
+ * engine.
+ */
 export abstract class StoredLimits implements LimitsStore {
   readonly #database: Pick<StateDatabase, 'query' | 'moment'>;
   protected readonly known = new Map<string, Known>();
@@ -36,15 +39,18 @@ export abstract class StoredLimits implements LimitsStore {
 
   abstract peek(scope: string): KeyState;
 
-  /** Writes what becomes of a row in one transaction. A gate is on the disk when it resolves. @returns what `keep` returns */
+  /**
+   * Writes the changed row in one transaction. A gate is on disk when the promise resolves.
+   * @returns the result of `keep`
+   */
   protected abstract write(scope: string, hasGate: boolean, change: Change): Promise<KeyState>;
 
-  /** Returns a record by the clock of the database, which is ours unless the engine says otherwise. */
+  /** Converts a record to the database's clock, which is this machine's unless the engine overrides this. */
   protected shared(record: LimitRecord): LimitRecord {
     return record;
   }
 
-  /** Returns a state by the clocks of this machine. */
+  /** Converts a state to this machine's clocks. */
   protected local(state: KeyState): KeyState {
     return state;
   }
@@ -69,12 +75,12 @@ export abstract class StoredLimits implements LimitsStore {
     await this.write(scope, true, forget);
   }
 
-  /** Returns the question for a row, for `take`; without the state if it has this version. */
+  /** Returns the query of a row for `take`; it omits the state if the row still has this version. */
   protected reading(scope: string, version = this.known.get(scope)?.version ?? 0): Statement {
     return statement(select, version, scope);
   }
 
-  /** @param row undefined: the key has none. Without a state it is as in the version that is known already */
+  /** @param row undefined: the key has no row. If the row's state is missing, the known version is still current */
   protected take(scope: string, row: Row | undefined): KeyState {
     const stored = text(row?.state);
     const version = Number(row?.version ?? 0);
@@ -84,12 +90,13 @@ export abstract class StoredLimits implements LimitsStore {
     return this.keep(scope, { version, state: decoded ?? emptyState(), isDamaged: decoded === undefined });
   }
 
-  /** Works out what becomes of what is known. It is kept once it was written. */
+  /** Computes the changed row and the statement that writes it. Call `keep` once it was written. */
   protected next(scope: string, change: (state: KeyState) => void): { next: Known; writing: Statement } {
     const { version = 0, state: before = emptyState() } = this.known.get(scope) ?? {};
     const state = copyOf(before);
     change(state);
-    // Versions begin at the microsecond: a crash may lose the row, and none that was read of it may come again.
+    // Versions start at the current microsecond: after a crash that lost the row, no version that was read before may
+    // be reused.
     const first = Math.floor(this.#database.moment.now * 1000);
     const writing = statement(upsert, scope, first, encodeState(state), version);
     return { next: { version: version === 0 ? first : version + 1, state }, writing };
@@ -101,13 +108,18 @@ export abstract class StoredLimits implements LimitsStore {
   }
 }
 
-/** Whether a record that may have been written is in the state. A gate is raised again all the same: it is never lowered. */
+/**
+ * Reports whether a record that may have been written is in the state. A gate is always written again, because a gate
+ * is never shortened.
+ */
 function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
   if (record.type === 'intent') return record.ids.some((id) => inFlight.has(id));
   return record.type !== 'start' && !closesGate(record) && !inFlight.has(record.id);
 }
 
-/** Returns the limits that a row has; undefined for a shape that petstock does not write, which a stranger may have done. */
+/**
+ * Decodes the limits of a row; undefined for a shape that petstock never writes, which someone else may have stored.
+ */
 function decode(state: unknown): KeyState | undefined {
   try {
     return decodeState(String(state));

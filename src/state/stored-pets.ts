@@ -18,13 +18,13 @@ import { number, statement, text } from './statements.ts';
 /** The read version and recent writes of some pets, taken right before their stock is read. */
 export interface PetsBeforeRead {
   readonly readVersion: ReadVersion;
-  /** Their recent writes, the oldest first: a service with several replicas may not show them everywhere yet. */
+  /** Recent writes of the pets, the oldest first. A service with several replicas may not show them everywhere yet. */
   readonly writes: readonly RecentWrite[];
 }
 
 /**
- * Who may write which pet. The service has no compare-and-set, so a write is kept apart from others of the same state by a
- * lease on (service, petId), taken when the row is about to leave and given back with its outcome.
+ * Locks and leases of pets. The service has no compare-and-set, so a lease on (service, pet id) keeps writers of the
+ * same state apart. A row takes its lease right before it is sent and returns it with its outcome.
  */
 export class Pets {
   readonly #context: StateContext;
@@ -33,10 +33,13 @@ export class Pets {
     this.#context = context;
   }
 
-  /** To be called before the stock is read. @param petIds undefined: all pets of the service */
+  /**
+   * Call this before the stock is read.
+   * @param petIds undefined: all pets of the service
+   */
   async beginRead(service: string, petIds?: readonly bigint[]): Promise<PetsBeforeRead> {
     const { database, clock } = this.#context;
-    // Before it is asked: a request that could arrive after that counts as later.
+    // The time before the query: a request that may arrive after it counts as later.
     const asked = clock.monotonic();
     return readWithoutLock(database, (at) => this.#looking(at, service, petIds, asked));
   }
@@ -45,7 +48,7 @@ export class Pets {
    * Returns the time after which no request of a dead process can still reach any of these pets. A stock read earlier
    * may still change.
    * @param except a run whose own requests don't count
-   * @returns by the monotonic clock; undefined where there can be no such request
+   * @returns a time by the monotonic clock; undefined if there is no such request
    */
   async inFlightUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
     const { database } = this.#context;
@@ -53,7 +56,7 @@ export class Pets {
     return until === undefined ? undefined : database.time.localLatest(until);
   }
 
-  /** Returns a place of one who wants to read a pet and to write what depends on it. Nothing is held until it is entered. */
+  /** Returns a lock for reading a pet and then writing it. It holds nothing until `tryAcquire`. */
   lock(service: string, petId: bigint): PetLock {
     return new PetLock(this.#context, service, petId);
   }
@@ -88,14 +91,14 @@ export class Pets {
 
 type Entered = Pick<PetLock, 'seen'> & { readonly busy: Busy | undefined };
 
-/** A place in the line of those who want to read a pet and to write what depends on it: first come, first served. */
+/** A fair lock on one pet (first come, first served), for a command that reads the pet and then writes it. */
 export class PetLock {
   readonly #context: StateContext;
   readonly #service: string;
   readonly petId: bigint;
-  /** The owner of its lease. */
+  /** The id under which this lock owns its lease. */
   readonly owner = `place-${uniqueName()}`;
-  /** No request leaves by a place. */
+  /** Empty, because a lock sends no requests itself. */
   readonly #outstanding: ReadonlySet<never> = new Set();
   #isTaken = false;
   #seen: PetsBeforeRead | undefined;
@@ -106,7 +109,10 @@ export class PetLock {
     this.petId = petId;
   }
 
-  /** What was known of the pet when it was entered: nobody else of this state writes it from then on. */
+  /**
+   * The read version and recent writes when the lock was acquired. From then on nothing else writes the pet through
+   * this state.
+   */
   get seen(): PetsBeforeRead | undefined {
     return this.#seen;
   }
@@ -114,7 +120,7 @@ export class PetLock {
   /**
    * Tries to take the lease. If another owner holds it or is ahead in the queue, joins the queue and returns who blocks
    * the pet. `RunLog.intend` takes the lease over.
-   * @returns undefined where the pet is ours
+   * @returns undefined if the lock was acquired
    */
   async tryAcquire(): Promise<Busy | undefined> {
     const { database, presence, clock } = this.#context;
@@ -127,13 +133,13 @@ export class PetLock {
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
-  /** A run has taken the lease over, and the place in the line is given up. */
+  /** Ends this lock, because a run has taken the lease over. */
   passToRun(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);
   }
 
-  /** Gives back place and lease; a lease that a run has taken over with `intend` is the run's. May be called again. */
+  /** Leaves the queue and returns the lease, unless a run has taken it over with `intend`. May be called again. */
   async release(): Promise<void> {
     if (!this.#isTaken) return;
     const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
@@ -142,7 +148,7 @@ export class PetLock {
     this.passToRun();
   }
 
-  /** Takes the lease of the pet for the place, or finds who has it or is before it in the line. */
+  /** Takes the lease of the pet for this lock, or finds its holder or the owner ahead in the queue. */
   *#entering(at: TransactionContext, asked: number): TransactionSteps<Entered> {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
@@ -158,14 +164,14 @@ export class PetLock {
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
     const living = yield* presence.aliveAmong(at, [...before, ...leased]);
     const [lease] = (yield* leasesIn(at, leased, living)).values();
-    // The dead before us leave the line.
+    // Removes dead processes ahead of this lock from the queue.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
     at.writes.push(...dead.map(({ place }) => deleteTicket(String(place))));
     const other = blockedBy(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
-      // A process that was away for longer than its lease was taken for dead, and goes to the end of the line.
+      // A process that was stopped for longer than its lease was considered dead, so it joins the queue at the end.
       if (ownIndex < 0) {
         const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
         at.writes.push(statement(sql, this.owner, ...pet, presence.id));

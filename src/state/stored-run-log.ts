@@ -14,16 +14,19 @@ import { type Durability, type TransactionContext, type TransactionSteps, unique
 import { statement } from './statements.ts';
 import type { PetLock } from './stored-pets.ts';
 
-/** Outcomes wait for the next intent for so many milliseconds, or ten times as long as it takes to write them, and no more than so many of them. */
+/**
+ * Outcomes are buffered until the next intent, for at most 50 ms or ten times as long as writing them takes (up to 1
+ * s), and at most 1024 of them.
+ */
 const minWait = 50;
 const maxWait = 1000;
 const maxWaiting = 1024;
 
-/** What is written with the outcomes. */
+/** Further contents of a write, besides outcomes. */
 type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
-  /** Where the pet of an intent was entered. */
+  /** The lock that holds the pet of the intent. */
   readonly lock?: PetLock | undefined;
-  /** Whether the process leaves the run. */
+  /** Whether this process leaves the run. */
   readonly leaves?: boolean;
 };
 
@@ -31,7 +34,7 @@ type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
 export class RunLog {
   readonly #context: StateContext;
   readonly #key: RunKey;
-  /** A new run is written with the first of its rows. */
+  /** A new run is written together with the intents of its first rows. */
   readonly #new: NewRun | undefined;
   #run: string | undefined;
   readonly #outstanding = new Set<number>();
@@ -39,25 +42,28 @@ export class RunLog {
   readonly #notes: LeavingNotes;
   #maxWait = minWait;
   #deadline: Deadline | undefined;
-  /** The last write: one at a time, so that nothing is written twice. */
+  /** The last write. Writes run one at a time, so that nothing is written twice. */
   #writing: Promise<unknown> = Promise.resolve();
   #isWritingSoon = false;
   readonly #onEnd: () => void;
   #hasEnded = false;
-  /** Why nothing more is sent: another process has the run now, and may have removed it; or the state has lost some of it. */
+  /**
+   * Why nothing more is sent: another process has taken the run over, perhaps even removed it, or the state has lost
+   * part of it.
+   */
   #stopped: Error | undefined;
   #isStopTold = false;
   #confirmed: LogAppend['confirmed'];
   #highestSeen = 0;
-  /** What became of the rows, and what their increments were added to: an older copy of the state may lack it. */
+  /** The outcomes of the rows, and the stocks that deltas were added to: an older copy of the state may lack them. */
   readonly #outcomes = new Map<number, Outcome>();
   readonly #rebased = new Map<number, Intent['rebased']>();
-  /** The name of the state that it has written to. */
+  /** The name of the state that this log has written to. */
   #state: string | undefined;
   #isLost = false;
 
   /**
-   * @param run a new run, or the id of one that has begun
+   * @param run a new run, or the id of a run that has begun
    * @param onEnd called once, when this process has left the run
    */
   constructor(context: StateContext, key: RunKey, run: NewRun | string, onEnd: () => void) {
@@ -80,40 +86,47 @@ export class RunLog {
     throw new Error('the run has not begun');
   }
 
-  /** Writes a new run and its rows. Durable. @throws as `History.begin` */
+  /**
+   * Writes a new run and its rows durably.
+   * @throws the same errors as `History.begin`
+   */
   async begin(): Promise<void> {
     await this.#inTurn(() => this.#write('durable', {}));
   }
 
   /**
-   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests leave. Rows
-   * that are not granted are left as they were.
+   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests are
+   * sent. Rows that are not granted stay as they were.
    *
-   * @param since the mark before the stock that the rows rely on; undefined: they rely on none
-   * @param lock where a row's pet was entered before: its lease goes over to the run
+   * After this process was stopped for longer than its lease, all rows are `busy` by their own run until its earlier
+   * requests are settled. A row of a resumed run is `busy` until no request of the previous process can be in flight.
+   * @param since the read version of the stock that the rows are based on; undefined: they are based on none
+   * @param lock the acquired lock of the row's pet, whose lease passes to the run
    * @returns for each row, in the same order, whether it may be sent
-   *   After this process was stopped for longer than its lease, all rows are `busy` by its own run until what it sent before has
-   *   been settled; so is a row of a resumed run until the request of the process before can't be on its way any more.
-   * @throws FailureError where the state is gone or can't be written, ConflictError where another process has taken the run
-   *   over: then nothing may be sent
+   * @throws FailureError if the state is gone or can't be written, ConflictError if another process has taken the run
+   * over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
-    this.#requireGoingOn();
+    this.#requireNotStopped();
     this.#requireInPlace();
     const { presence } = this.#context;
     if (presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
     return this.#inTurn(() => this.#write('durable', { intents: rows, since, lock }));
   }
 
-  /** Notes that the request of a row is about to leave, before it is looked whether it still may. @throws FailureError if that can't be noted */
+  /**
+   * Notes that the request of a row is about to be sent, before the last check whether it may be.
+   * @throws FailureError if that can't be noted
+   */
   leaves(row: number): void {
     this.#notes.note(row);
   }
 
   /**
-   * Notes the outcomes of rows, and gives their leases back, except for `unknown`, which keeps the pet busy until its request can't be on
-   * its way any more. Buffered: written with the next `intend`, after a moment, or by `end`, whichever is first.
+   * Records the outcomes of rows and returns their leases, except for `unknown`, whose pet stays locked until no
+   * request of it can be in flight. Buffered: written with the next `intend`, after a moment, or by `end`, whichever
+   * comes first.
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
@@ -126,14 +139,14 @@ export class RunLog {
   }
 
   /**
-   * Writes out what is buffered. Durable.
-   * @throws FailureError where that fails, or the state was removed meanwhile: then the history lacks what was written
+   * Writes buffered outcomes durably.
+   * @throws FailureError if that fails, or if the state was removed meanwhile: then the history lacks them
    */
   async flush(): Promise<void> {
     if (!this.#hasEnded && this.hasBegun) await this.#inTurn(() => this.#writeOut({}));
   }
 
-  /** `flush`, and this process has left the run, even where that throws. May be called again. */
+  /** Flushes, and leaves the run even if the flush throws. May be called again. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     try {
@@ -149,7 +162,7 @@ export class RunLog {
     }
   }
 
-  /** Writes what is known of the rows into the state that is there now. */
+  /** Writes the known outcomes into the state that is there now. */
   async #recover(): Promise<void> {
     const { database, reopen, highest } = this.#context;
     const known: ReadonlyMap<number, KnownRow> = new Map(
@@ -167,18 +180,21 @@ export class RunLog {
     await state?.close();
   }
 
-  /** Writes outcomes until no connection has to write again what another one has written. */
+  /** Writes outcomes until none is left that only an earlier connection has written. */
   async #writeOut(rest: Rest): Promise<void> {
     const { database } = this.#context;
     do await this.#write('durable', rest);
     while (this.#buffer.mustRepeat(database.generation));
-    if (!this.#isStopTold) this.#requireGoingOn();
+    if (!this.#isStopTold) this.#requireNotStopped();
   }
 
-  /** Outcomes that could not be written stay for the next `intend`, `flush` or `end`, which reports it. */
+  /**
+   * Writes outcomes in the background. If that fails, they stay buffered for the next `intend`, `flush` or `end`, which
+   * reports the error.
+   */
   #writeSoon(): void {
     this.#clearDeadline();
-    // One at a time: if the state is slow, each of them takes as long as it may.
+    // One write at a time: a slow state would take its full time for each of them.
     if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
     this.#isWritingSoon = true;
     this.#inTurn(async () => {
@@ -197,7 +213,7 @@ export class RunLog {
     this.#deadline ??= this.#context.clock.deadline(this.#maxWait, () => this.#writeSoon());
   }
 
-  /** One transaction of this log. A new run begins in it. */
+  /** Runs one transaction of this log; the first one begins a new run. */
   async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
     const { database, presence } = this.#context;
     const takenFor = database.generation;
@@ -205,12 +221,12 @@ export class RunLog {
     const call = uniqueName();
     const confirmed = this.#confirmed;
     if (intents.length > 1) this.#notes.begin(call);
-    // Should it fail, nobody knows whether another intent of that row is in its place.
+    // If the call fails, it is not known whether the confirmed intent of that row was replaced.
     if (intents.some(({ row }) => row === confirmed?.row)) this.#confirmed = undefined;
     const work = (at: TransactionContext) => {
       const given: LogAppend = {
         ...this.#key,
-        // As late as it may be: from then on a request can't be on its way any more.
+        // The latest possible time, by which no request can be in flight.
         intents: intents.map((intent) => ({ ...intent, inFlightUntil: database.time.latest(intent.inFlightUntil) })),
         since: since && { sequence: since.sequence, at: database.time.earliest(since.at) },
         lockOwner: lock?.owner,
@@ -221,14 +237,14 @@ export class RunLog {
       };
       return this.#working(at, given, leaves);
     };
-    // Whoever begins something has to be present; what was begun may come to its end without that.
+    // Beginning a run or a row requires presence; ending one does not.
     const begins = intents.length > 0 || !this.hasBegun;
     const { serviceName } = this.#key;
     const write = () => (begins ? presence.hold(kind, serviceName, work) : database.transact(kind, serviceName, work));
     const isNew = this.#new !== undefined && !this.hasBegun;
     const written = await onCurrentState(this.#context, write, (state) => this.#refuseRepetition(state));
     if (written.kind !== 'gone') this.#run = written.run;
-    // A state that was replaced while it was written has not kept it.
+    // A state that was replaced during the write has not kept it.
     if (kind === 'durable') this.#requireInPlace();
     const grants = this.#requireWritten(written, intents.length > 0);
     if (kind === 'durable' && written.kind === 'written') this.#context.highest.note(written.drawnIn);
@@ -262,7 +278,7 @@ export class RunLog {
       requireCurrent(meta, this.#context);
       this.#requireNew(drawnIn(meta).state);
     }
-    // Another process may have settled the older copy, and given it another name.
+    // Another process may have repaired the older copy and renamed it.
     const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
     const isBehind = isAnother || isOlder(meta, this.#context.highest);
     if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
@@ -297,20 +313,26 @@ export class RunLog {
     if (!this.#context.database.isInPlace) throw this.#replaced();
   }
 
-  /** @throws RepetitionError for a content that this machine has begun in another state, such as one before an older copy, and the history lacks */
+  /**
+   * @throws RepetitionError if this machine has begun the content in another state (such as one before an older copy)
+   * and the history lacks it
+   */
   #requireNew(state: string): void {
     const known = this.#context.begun.stateOf(this.#new?.head);
     if (known !== undefined && known !== state && this.#new?.follows?.run === undefined) this.#refuseRepetition(state);
   }
 
-  /** @throws RepetitionError once for increments of a file, and for a count: it is not known whether they were applied */
+  /**
+   * @throws RepetitionError, once per content, for a file of deltas and for a count, because it is not known whether
+   * they were applied
+   */
   #refuseRepetition(state: string): void {
     const { contentHash, hasDeltas, file = 'the count' } = this.#new?.head ?? {};
     if (contentHash === undefined || hasDeltas === false) return;
     const { begun, database } = this.#context;
     begun.note(this.#new?.head, state);
     throw new RepetitionError(
-      `${database.name} was replaced, by an earlier copy or a new one, so it is not known whether ${file} has been applied. Nothing was written. Check the stock, and run the command again if it has not`,
+      `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${file} was already applied. Nothing was written. Check the stock, and run the command again if it was not applied`,
       { hint: 'petstock history list' },
     );
   }
@@ -319,18 +341,19 @@ export class RunLog {
     const [name, run] = [this.#context.database.name, this.hasBegun ? `run ${this.run}` : 'the run'];
     this.#isLost = true;
     const what = `${name} was removed or replaced during ${run}`;
-    return new FailureError(`${what}: nothing more is sent, and the history may lack some of it`);
+    return new FailureError(`${what}. Nothing more is sent, and the history of the run may be incomplete`);
   }
 
-  #requireGoingOn(): void {
+  #requireNotStopped(): void {
     if (this.#stopped === undefined) return;
     this.#isStopTold = true;
     throw this.#stopped;
   }
 
   /**
-   * @throws ConflictError if another process has the run, FailureError if the state lacks what it had confirmed. If nothing is sent, `#writeOut` says
-   *   so: nobody hears of what is written in time
+   * @throws ConflictError if another process has taken the run over, FailureError if the state lacks something that it
+   * had confirmed. If nothing is to be sent, `#writeOut` throws instead, because errors of background writes go
+   * unreported
    */
   #requireWritten(written: LogAppendResult, sends: boolean): readonly Grant[] {
     if (written.kind === 'written') {
@@ -343,12 +366,12 @@ export class RunLog {
       throw this.#replaced();
     }
     this.#stopped ??= written.kind === 'lost' ? this.#lost() : this.#takenOver(written.by ?? 'another process');
-    if (sends) this.#requireGoingOn();
+    if (sends) this.#requireNotStopped();
     return [];
   }
 
   #takenOver(by: string): ConflictError {
-    return new ConflictError(`Run ${this.run} was taken over by ${by}: this process sends nothing more`, {
+    return new ConflictError(`Run ${this.run} was taken over by ${by}. This process sends nothing more`, {
       hint: petstock`history show ${this.run}`,
     });
   }
@@ -356,7 +379,7 @@ export class RunLog {
   #lost(): FailureError {
     this.#isLost = true;
     return new FailureError(
-      `${this.#context.database.name} has lost what it had confirmed, as after a failover to a server that was behind, or a restored copy: nothing more is sent, and the history may lack some of run ${this.run}`,
+      `${this.#context.database.name} has lost writes that it had confirmed, perhaps by a failover to a server that was behind, or by a restored copy. Nothing more is sent, and the history of run ${this.run} may be incomplete`,
       { hint: 'petstock state info' },
     );
   }

@@ -4,9 +4,9 @@ import { possibleWrites } from './decide.ts';
 import { uniqueName } from './state-database.ts';
 
 /**
- * The tables as they are made anew, in the words of PostgreSQL. Times named `at` and `since` are milliseconds since the Unix epoch by the clock of
- * the state; those named `expires` and `ends` are by its monotonic clock, and count only with the `boot` beside them. PostgreSQL has one clock for
- * both.
+ * The current tables, in PostgreSQL's dialect. Times named `at` and `since` are milliseconds since the Unix epoch by
+ * the state's clock. Times named `expires` and `ends` are by its monotonic clock, and are comparable only within the
+ * `boot` beside them. In PostgreSQL both are the same clock.
  */
 const tables = `
 CREATE TABLE petstock.limits (
@@ -31,7 +31,7 @@ CREATE TABLE petstock.services (
   name text NOT NULL UNIQUE
 );
 
--- Those who want to read a pet and write what depends on it, in the order in which they came.
+-- The queues of pet locks, in the order of arrival.
 CREATE TABLE petstock.line (
   ticket bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   place text NOT NULL UNIQUE,
@@ -41,7 +41,7 @@ CREATE TABLE petstock.line (
 );
 CREATE INDEX line_of_pet ON petstock.line (pet_id, service, ticket);
 
--- Who writes a pet. Owner: a place in the line or a run. No holder: only a request is still on its way.
+-- The leases of pets. Owner: a pet lock or a run. Without a holder, only a request is still in flight.
 CREATE TABLE petstock.leases (
   pet_id bigint NOT NULL,
   service integer NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE petstock.leases (
   PRIMARY KEY (pet_id, service)
 );
 
--- When a time of another start of the machine ends, by the clock of the start that has seen it.
+-- The times of other boots: when each ends, by the clock of the boot that has observed it.
 CREATE TABLE petstock.sightings (
   boot text NOT NULL,
   of_boot text NOT NULL,
@@ -64,7 +64,7 @@ CREATE TABLE petstock.sightings (
   PRIMARY KEY (boot, of_boot, expires)
 );
 
--- The number of the last write of a pet whose row was removed from the history.
+-- The sequence number of a pet's last write that was removed from the history.
 CREATE TABLE petstock.pruned (
   pet_id bigint NOT NULL,
   service integer NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE petstock.pruned (
   PRIMARY KEY (pet_id, service)
 );
 
--- One row: the last number that was drawn in the order of all writes. Locked from then to the commit, so numbers become visible in their order.
--- Raised: by how much it was raised without being drawn. State: names this state; another name once an older copy was found in its place.
+-- One row: the last allocated sequence number. Locked until the commit, so numbers become visible in their order.
+-- Raised: by how much it was raised without an allocation. State: the name of this state, renewed when an older copy is found.
 CREATE TABLE petstock.sequence (
   last bigint NOT NULL,
   raised bigint NOT NULL DEFAULT 0,
@@ -110,7 +110,7 @@ CREATE TABLE petstock.runs (
   undone_by jsonb NOT NULL DEFAULT '[]',
   discarded boolean,
   ${recordedResults.map((result) => `${result} bigint NOT NULL DEFAULT 0`).join()},
-  -- Began: the last number before it. Sequence: its own, by which runs are ordered. Touched: of its last change.
+  -- Began: the last number before the run. Sequence: its own number, by which runs are ordered. Touched: that of its last change.
   began bigint NOT NULL,
   sequence bigint NOT NULL,
   touched bigint NOT NULL
@@ -121,8 +121,8 @@ CREATE INDEX runs_by_end ON petstock.runs (substr(run, length(run) - 3));
 CREATE INDEX runs_by_content ON petstock.runs (content_hash, service) WHERE content_hash IS NOT NULL;
 CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown > 0;
 
--- Sequence: when it was planned, or its last intent. Touched: the same, or its outcome. Token: of the call that wrote its last intent.
--- Expires: until when a request of it may arrive; once it was written, until when a service with replicas may not show that everywhere.
+-- Sequence: the number of its plan or last intent. Touched: the same, or that of its outcome. Token: the call that wrote its last intent.
+-- Expires: when its request can no longer be in flight; once written, when all replicas of the service show it.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,
   row integer NOT NULL,
@@ -152,17 +152,17 @@ CREATE INDEX rows_unknown ON petstock.rows (pet_id, service) WHERE result = 'unk
 CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
 `;
 
-/** The version of the tables, since the first release. */
+/** The version of these tables. */
 export const schemaVersion = 6;
-/** The oldest version that can be read: that of 0.2.0 as it was cut in the changelog. */
+/** The oldest version that can be read: the first one that was released. */
 const oldestSchema = 3;
 
-/** Returns the statements that make the tables. */
+/** Returns the statements that create all tables. */
 export function createTables(): string[] {
   return [...statementsOf(tables), namingState()];
 }
 
-/** Returns those that make one table and its indexes. */
+/** Returns the statements that create one table and its indexes. */
 export function makingTable(name: string): string[] {
   const pattern = new RegExp(`^CREATE (?:TABLE|INDEX \\w+ ON) petstock\\.${name} `);
   return statementsOf(tables).filter((sql) => pattern.test(sql));
@@ -173,11 +173,11 @@ function statementsOf(script: string): string[] {
   return bare.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
 }
 
-/** One that had no name gets one that a copy of it would get, too. */
+/** Names a state without a name so that a copy of it would get the same name. */
 const namingState = () =>
   `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
 
-/** Returns the statements that bring the sequence of a version to this one. */
+/** Returns the statements that upgrade the sequence from an older version. */
 export function upgradingSequence(version: number): string[] {
   if (version > 4) return [];
   return [
@@ -187,13 +187,13 @@ export function upgradingSequence(version: number): string[] {
   ];
 }
 
-/** Brings the runs of version 4 or 5 to this one. */
+/** Upgrades the runs of version 4 or 5. */
 export const upgradingRuns = 'ALTER TABLE petstock.runs ADD COLUMN discarded boolean';
 
 /**
- * Throws FailureError if this version can't read tables of another one. Those of version 3 to 5 can be brought to this one.
- * @param state its name for messages
- * @param aside how it is put aside, and a command for that
+ * Throws FailureError if tables of this version can't be read. Versions 3 to 5 can be upgraded.
+ * @param state the name of the state, for messages
+ * @param aside how to put the state aside, with a command for it
  */
 export function requireReadable(version: number, state: string, aside: { way: string; hint: string }): void {
   if (version >= oldestSchema && version <= schemaVersion) return;
@@ -208,9 +208,9 @@ export function requireReadable(version: number, state: string, aside: { way: st
   );
 }
 
-/** What nobody knows any more once a state was put aside. */
+/** The consequence of putting a state aside, for messages. */
 export const lostAside =
-  "Without it runs that are not finished can't be resumed, and a file of deltas that was applied is not known again";
+  "Without it, unfinished runs can't be resumed, and files of deltas that were already applied are not recognized";
 
-/** Results of a row that has changed the stock, or may have, for `IN (…)`. */
+/** SQL list for `IN (…)`: results of a row that changed the stock, or may have. */
 export const possibleResults = possibleWrites.map((result) => `'${result}'`).join();

@@ -8,7 +8,7 @@ import { statement } from './statements.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
-export function goingOn(run: string, by: string): ConflictError {
+export function stillRunning(run: string, by: string): ConflictError {
   return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
 }
 
@@ -16,7 +16,7 @@ export function wasDiscarded(run: string): ConflictError {
   return new ConflictError(`Run ${run} was discarded. Nothing was sent`, { hint: petstock`history show ${run}` });
 }
 
-/** Takes a run over, unless another process that lives has it. */
+/** Takes a run over, unless a live process is writing it. */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;
   const [[row] = [], [meta] = []] = yield [
@@ -34,7 +34,10 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
   return { token };
 }
 
-/** A process of another start of the machine may be gone with it, and one of a container with that: its lease says whether it lives. */
+/**
+ * Waits until the lease of the run's process has ended. If that process belongs to an earlier boot or a container, only
+ * its lease shows whether it is alive.
+ */
 export async function waitForProcess(
   { clock, database, interrupted, warn }: StateContext,
   run: string,

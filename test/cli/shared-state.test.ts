@@ -39,8 +39,8 @@ test('the URL is a secret: for its owner alone, without its password', async ({ 
 
 test('a database that can’t be reached: nothing is written, and reads say what they go by', async ({ shop }) => {
   const away = withEnv(shop, { PETSTOCK_STATE_URL: secret });
-  expect((await away.exits('inventory set 4 2', 5, 'nothing was sent')).requests).toEqual([]);
-  await away.exits('inventory get 4', 0, 'what this machine alone knows');
+  expect((await away.exits('inventory set 4 2', 5, 'Nothing was sent')).requests).toEqual([]);
+  await away.exits('inventory get 4', 0, 'only the rate limits known on this machine');
   expect(shop.service.journal()).toHaveLength(1);
   await shop.exits('inventory set 4 2', 0, [], { env: { PETSTOCK_STATE_URL: 'none' } });
   // The sandbox keeps its state on this machine.
@@ -87,7 +87,7 @@ test('a database that 0.2.0 has made is brought up to date, but not while a proc
     'UPDATE petstock.meta SET schema = 3',
     `INSERT INTO petstock.presence VALUES ('7', '{}', NULL, 'inventory apply', 1, 'database', 1e15, 15000)`,
   );
-  await shared.exits('history list', 5, 'An older version of petstock is writing');
+  await shared.exits('history list', 5, 'An older version of petstock is using');
   await runSql(url, 'DELETE FROM petstock.presence');
   for (const command of ['history show latest', 'inventory adjust 4 +2', 'undo --last --yes'])
     await shared.run(command);
@@ -173,7 +173,7 @@ test('roles: one that lacks a right is told which; one that is granted the other
     }
   };
   await refused('guest', 'permission denied for database pets');
-  await as('ben').exits('state init', 1, 'has no CREATE on the database pets');
+  await as('ben').exits('state init', 1, 'lacks the CREATE privilege on the database pets');
   for (const made of [true, false]) {
     const printed = await as('ann').json('state init --json');
     expect(printed).toEqual({
@@ -206,7 +206,7 @@ test('a server that has all of its connections is waited for, and left after 5 s
     };
     return shop.exits('inventory adjust 4 +1', code, said, { clock: { ...shop.clock, sleep } });
   };
-  const refused = await adjust(5, ['too many connections', 'so nothing was sent'], async () => {});
+  const refused = await adjust(5, ['too many connections', 'Nothing was sent'], async () => {});
   expect([refused.requests, waits]).toEqual([[], 20]);
   const isOver = async () => {
     const open = await runSql(server.url, "SELECT 1 FROM pg_stat_activity WHERE usename = 'ann'");
@@ -229,7 +229,7 @@ test('a watch begun without its database goes by gates once it is back', async (
   await other.limits();
   vi.unstubAllEnvs();
   let looks = 0;
-  await exits('inventory watch --for 150', 0, 'what this machine alone knows', {
+  await exits('inventory watch --for 150', 0, 'only the rate limits known on this machine', {
     env: { PETSTOCK_STATE_URL: stateUrl },
     around: async (send) => {
       const answer = await send();

@@ -37,7 +37,7 @@ test('with a folder reads go by what that knows, and nothing is written', async 
   const warnings: string[] = [];
   const { shop, client } = await openWith({ stateUrl: unreachable, onWarning: (line) => warnings.push(line) });
   await client.probe();
-  expect(warnings).toEqual([expect.stringContaining('goes by what this machine alone knows')]);
+  expect(warnings).toEqual([expect.stringContaining('uses only the rate limits known on this machine')]);
   await expect(client.apply([{ petId: 1, quantity: 15 }])).rejects.toThrow("can't be reached");
   expect(shop.service.journal().filter(({ method }) => method === 'PATCH')).toEqual([]);
 });

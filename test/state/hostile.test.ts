@@ -156,7 +156,7 @@ test('a role that may not make the state is told so by a look', async () => {
   const processes = new FakeProcesses().view(1);
   const options = { clock: createStateClock(), processes, command: 'state check', random: Math.random };
   const looking = openExistingPostgres({ ...options, url: as(url, role) });
-  await expect(looking).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining('may not make it') });
+  await expect(looking).rejects.toMatchObject({ kind: 'failure', message: expect.stringContaining("can't create it") });
   expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
 });
 

@@ -173,7 +173,7 @@ it('a run that has seen later numbers than an older copy has stops', async ({ fo
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
   await stateSql(folder, 'UPDATE sequence SET last = 0');
-  const message = expect.stringContaining('lost what it had confirmed');
+  const message = expect.stringContaining('has lost writes that it had confirmed');
   await expect(log.intend(secondRow, undefined)).rejects.toMatchObject({ message });
 });
 
@@ -192,7 +192,7 @@ it.for([
   clock.advance(50);
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   await stateSql(folder, 'UPDATE sequence SET last = 1000');
-  const message = expect.stringContaining('lost what it had confirmed');
+  const message = expect.stringContaining('has lost writes that it had confirmed');
   await expect(next(log)).rejects.toMatchObject({ message });
 });
 
@@ -276,7 +276,7 @@ describe('a file that can’t be used', () => {
 
   it('of another program is neither read nor moved', async ({ folder }) => {
     await stateSql(folder, 'CREATE TABLE birds (name TEXT)');
-    await expect(openState(opening(folder).options)).rejects.toMatchObject(failure('not a state of petstock'));
+    await expect(openState(opening(folder).options)).rejects.toMatchObject(failure('not a petstock state'));
   });
 });
 
@@ -306,7 +306,7 @@ describe('a folder that can’t be used', () => {
       () => state.history.begin(headOf(), rowsFor(1n)),
       () => state.pets.lock(serviceName, 1n).tryAcquire(),
     ];
-    for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('nothing was sent'), hint });
+    for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('Nothing was sent'), hint });
   });
 
   it('ends a command that writes, or that has no other folder', async () => {

@@ -148,7 +148,7 @@ it('reports no loss after an intent whose answer was an error', async ({ url, ma
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
   machine.failOf(intended);
-  await expect(log.intend(intents(1), undefined)).rejects.toThrow('to one server alone');
+  await expect(log.intend(intents(1), undefined)).rejects.toThrow('on its primary server only');
   await log.settle([outcomeOf(1, 'failed')]);
   await log.end();
   expect(await recorded(url)).toEqual(['failed']);
@@ -168,9 +168,9 @@ it('notices what a server that takes over lacks, though the last intent had fail
   await log.settle([outcomeOf(1)]);
   await log.flush();
   machine.failOf(intended);
-  await expect(log.intend(intents(2), undefined)).rejects.toThrow('to one server alone');
+  await expect(log.intend(intents(2), undefined)).rejects.toThrow('on its primary server only');
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
-  await expect(log.end()).rejects.toThrow('has lost what it had confirmed');
+  await expect(log.end()).rejects.toThrow('has lost writes that it had confirmed');
 });
 
 it('lets nothing leave while the database is silent, nor after a notice until it was asked', async ({ machine }) => {
@@ -232,7 +232,7 @@ it.for(parts)('begins a run once, though the connection breaks after %s', async 
 
 it('relies on no run that is on one server alone', async ({ machine }) => {
   machine.failOf('COMMIT');
-  await expect(begin(machine, 1)).rejects.toThrow('to one server alone');
+  await expect(begin(machine, 1)).rejects.toThrow('on its primary server only');
 });
 
 it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
@@ -262,7 +262,7 @@ it('notices that an intent is missing which the database had confirmed', async (
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
-  await expect(log.intend(intents(3), undefined)).rejects.toThrow('has lost what it had confirmed');
+  await expect(log.intend(intents(3), undefined)).rejects.toThrow('has lost writes that it had confirmed');
   await log.settle([outcomeOf(1)]);
   await log.end();
   expect(await recorded(url)).toEqual(['applied', 'pending', 'pending']);
@@ -298,7 +298,7 @@ it('notices an older copy of the database, which lacks numbers it relies on', as
   await runSql(url, `UPDATE petstock.sequence SET last = ${readVersion.sequence - 10}`);
   await written(other);
   const ours = await begin(one, 1);
-  await expect(ours.intend(intents(1), readVersion)).rejects.toThrow('has lost what it had confirmed');
+  await expect(ours.intend(intents(1), readVersion)).rejects.toThrow('has lost writes that it had confirmed');
   await ours.end();
 });
 

@@ -1,8 +1,9 @@
 import { type Statement, statement } from '../statements.ts';
 
 /**
- * In milliseconds. The server gives a statement up before we give the answer up, so that mostly it is known what became of it; and it ends a
- * client that was stopped inside a transaction before those that wait for its lock give up.
+ * Time limits in milliseconds. The server cancels a statement before the client gives up on the reply, so the outcome
+ * is usually known. It also disconnects a client that was stopped inside a transaction before other clients give up
+ * waiting for the lock.
  */
 export const timeouts = {
   connect: 5000,
@@ -15,18 +16,19 @@ export const timeouts = {
 
 export interface QueryOptions {
   readonly isDurable?: boolean;
-  /** It may take long, and waits long for locks. */
+  /** Allows a long run time and long waits for locks. */
   readonly noStatementTimeout?: boolean;
-  /** The settings are there already: a transaction goes on. */
+  /** The settings are already made: this continues a transaction. */
   readonly goesOn?: boolean;
-  /** A transaction begins that goes on with the next round trip. */
+  /** Begins a transaction that continues with the next round trip. */
   readonly begins?: boolean;
 }
 
 /**
- * Settings that each round trip begins with. They end with the transaction, so that nothing of it leaks to another client of a pooler. What is read under a
- * lock has to be what was committed before it, and times have all of their digits: these go before the settings of a role. Names are looked up in
- * the catalogue alone: whoever may create something in another schema has no say in what a statement of ours means.
+ * Settings sent at the start of each round trip. They end with the transaction, so none leaks to another client of a
+ * pooler. They override settings of the role: reads under a lock must see what was committed before it, and times must
+ * keep all digits. Names are looked up in the catalogue only, so objects in other schemas can't change the meaning of a
+ * statement.
  */
 export function settings({ isDurable, noStatementTimeout }: QueryOptions): Statement {
   const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;

@@ -8,26 +8,35 @@ import { isFull, isLost, isSilence, toPetstockError } from './postgres-errors.ts
 import { Servers } from './servers.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
-/** A server that is restarted, or has all of its connections, takes none for a moment: milliseconds between two attempts. */
+/**
+ * Pause between two connection attempts, in milliseconds: a restarting or full server accepts no connection for a
+ * moment.
+ */
 const pause = 250;
-/** How long is tried, unless more patience is asked for: milliseconds. */
+/** How long to retry by default, in milliseconds. */
 const shortPatience = 5000;
-/** After this a server that could not be reached is not tried again for so long: what ends then ends soon. */
+/**
+ * How long a server that could not be reached is not tried again, in milliseconds, so that commands which end then end
+ * soon.
+ */
 const giveUpFor = 10_000;
-/** For all of the tables, or a migration: milliseconds. */
+/** Time limit in milliseconds for reading all tables, or for a migration. */
 const maxAnswer = 3_600_000;
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
-  /** Ends what is more than the usual patience. */
+  /** Cancels waiting beyond the default. */
   readonly interrupted?: AbortSignal | undefined;
-  /** Called with each new wire, before anything else is asked of it. @returns the life of the database, if it has begun one */
+  /**
+   * Called with each new wire, before its first other use.
+   * @returns the id of the database's epoch, if it has one
+   */
   prepare(ask: Ask): Promise<string | undefined>;
 }
 
-/** Asks statements in one round trip by one wire, with the settings that each of them begins with. */
+/** Sends statements in one round trip over one wire, preceded by their settings. */
 export type Ask = (statements: readonly Statement[], options?: QueryOptions) => Promise<ResultSets>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
@@ -37,23 +46,26 @@ const rollback = statement('ROLLBACK');
 /** Milliseconds since the Unix epoch, by the clock of the database. */
 export const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
 
-/** The one connection of a process to the database: one statement or transaction at a time, in their order. */
+/** The single connection of a process to the database. Statements and transactions run one at a time, in order. */
 export class PostgresConnection {
-  /** Without the password. */
+  /** The address without the password. */
   readonly shown: string;
   readonly time: DatabaseClock;
-  /** Called when a process has sent a NOTIFY. It may mean anything, or nothing. */
+  /** Called when a process has sent a NOTIFY. Any client can send one, so it carries no information. */
   onNotice: () => void = () => {};
-  /** Called once while the database is waited for longer than usual. */
+  /** Called once if the database is waited for longer than usual. */
   onWait: () => void = () => {};
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
   #wire: Wire | undefined;
-  /** The process of the server that has answered. */
+  /** The process id of the server process that has responded. */
   #pid: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  /** Until then, by the monotonic clock, it is not tried again with the patience that was in vain, or less. */
+  /**
+   * The last failed attempt. Until then, by the monotonic clock, the server is not tried again with the same patience
+   * or less.
+   */
   #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
   #life: string | undefined;
@@ -73,30 +85,32 @@ export class PostgresConnection {
     return connection;
   }
 
-  /** When the database was last heard of, by the monotonic clock: what it said then was true at that moment or later. */
+  /**
+   * The send time of the last answered query, by the monotonic clock: its results were true at that moment or later.
+   */
   get heardAt(): number {
     return this.#wire === undefined || this.#wire.isOver ? Number.NEGATIVE_INFINITY : this.#heardAt;
   }
 
-  /** Names the time in which the database has lost nothing: it ends with a crash, and when a standby takes over. */
+  /** Identifies the period in which the database has lost no data. It ends with a crash or a failover. */
   get life(): string | undefined {
     return this.#life;
   }
 
-  /** Counts the wires: what another process has said between two of them was not heard. */
+  /** Counts the wires. Notifications sent between two of them were missed. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Reads, in one round trip; again, once, if the connection was lost before the answer came. */
+  /** Reads in one round trip. Repeats once if the connection was lost before the reply. */
   async query(statements: readonly Statement[], options: QueryOptions = {}): Promise<ResultSets> {
     return this.again((ask) => ask(statements, options));
   }
 
   /**
-   * Uses one wire for several round trips, with no other between them, and again, once, if the connection was lost.
-   * @param patience how long a server that can't be reached is waited for, in milliseconds
-   * @throws UnavailableError if it is not known what became of it
+   * Uses one wire for several round trips, with no others in between. Repeats once if the connection was lost.
+   * @param patience how long to wait for an unreachable server, in milliseconds
+   * @throws UnavailableError if the outcome is not known
    */
   async again<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
     const attempt = () => this.#use(work, patience);
@@ -110,12 +124,12 @@ export class PostgresConnection {
     });
   }
 
-  /** Reads the clock of the database, if what is known of it can't be relied on. */
+  /** Reads the database's clock if the known offset is unreliable. */
   async align(): Promise<void> {
     if (this.time.isDoubtful) await this.query([]);
   }
 
-  /** Finishes first what was begun. May be called again. */
+  /** Completes pending work, then closes. May be called again. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -129,7 +143,7 @@ export class PostgresConnection {
     return turn;
   }
 
-  /** A transaction that fails leaves nothing open for what comes next. */
+  /** Rolls back a failed transaction, so that the next one starts clean. */
   async #use<Result>(work: (ask: Ask) => Promise<Result>, patience: number): Promise<Result> {
     const wire = await this.#reached(patience);
     let isOpen = false;
@@ -151,7 +165,7 @@ export class PostgresConnection {
       const opening = goesOn ? [] : [...(begins ? [begin] : []), settings(options), selectNow];
       const pieces = statements.map(piecesOf);
       const asked = [...opening, ...pieces.flat()];
-      // No round trip for nothing.
+      // Avoids an empty round trip.
       if (asked.length === 0) return pieces.map(() => []);
       const { clock } = this.#options;
       const sentAt = clock.monotonic();
@@ -178,26 +192,27 @@ export class PostgresConnection {
     else this.#giveUp(error, shortPatience);
   }
 
-  /** Others are heard by NOTIFY only as long as one process of the server is ours. */
+  /** Notifications arrive only as long as all queries use the same server process. */
   #requireSameProcess(pid: number | undefined): void {
     if (this.#pid !== undefined && pid !== this.#pid) {
       throw new FailureError(
-        `The shared state at ${this.shown} is behind a pooler in transaction mode, which does not pass on what commands tell each other: nothing more is sent`,
+        `The shared state at ${this.shown} is behind a pooler in transaction mode, which does not forward notifications between commands. Nothing more is sent`,
         { hint: 'petstock config set state-url' },
       );
     }
     this.#pid = pid;
   }
 
-  /** The wire, made again if it is lost. */
+  /** Returns the wire; reconnects if it was lost. */
   async #reached(patience: number): Promise<Wire> {
-    // Made again it would keep the process from ending.
+    // A new wire would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
     const inVain = this.#patienceInVain(patience);
-    // Once Ctrl-C has ended a wait there is no other, but one more try: what was answered meanwhile is written if the database is back.
+    // After Ctrl-C there is no further waiting, but one more attempt: outcomes that arrived meanwhile are written if
+    // the database is back.
     const rest = inVain > 0 ? 0 : Math.min(patience, shortPatience);
     const most = () => (interrupted?.aborted ? rest : patience);
     const noStatementTimeout = patience > shortPatience;
@@ -206,7 +221,7 @@ export class PostgresConnection {
         return await this.#connect();
       } catch (error) {
         const waited = clock.monotonic() - began;
-        // One that was never reached is away for longer.
+        // A server that was never reached will probably not be back soon.
         const maySoonBeBack = this.#wire !== undefined && isLost(error) && (noStatementTimeout || !isSilence(error));
         if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
           this.#giveUp(error, Math.max(most(), inVain));
@@ -219,7 +234,10 @@ export class PostgresConnection {
     }
   }
 
-  /** @returns the patience that was in vain just now. @throws the error of that, if this one is no longer */
+  /**
+   * @returns the patience that has just failed
+   * @throws the error of that attempt, if this patience is not longer
+   */
   #patienceInVain(patience: number): number {
     const { until = 0, patience: inVain = 0, error } = this.#givenUp ?? {};
     if (this.#options.clock.monotonic() >= until) return 0;

@@ -1,25 +1,28 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { StateTime } from '../state-database.ts';
 
-/** By how much the clock of a database and the monotonic one of this machine drift apart: twice what NTP slews. */
+/** Maximum drift between the database's clock and this machine's monotonic clock: twice what NTP slews. */
 const drift = 0.001;
-/** A wall clock that has moved by more against the monotonic one: stepped, or the machine slept. */
+/**
+ * A change of the wall clock against the monotonic clock, in milliseconds, beyond which it was stepped or the machine
+ * slept.
+ */
 const step = 100;
-/** A reading that is older is not relied on, in milliseconds. */
+/** Maximum age of a reading, in milliseconds. */
 const maxAge = 60_000;
 
-/** How far the clock of the database is ahead of our monotonic one: somewhere from `least` to `most`. */
+/** How far the database's clock is ahead of this machine's monotonic clock: between `least` and `most` milliseconds. */
 interface Offset {
   readonly least: number;
   readonly most: number;
   readonly at: number;
-  /** The wall clock less the monotonic one then. */
+  /** The wall clock minus the monotonic clock at that time. */
   readonly wall: number;
 }
 
 /**
- * The clock of the database, by which machines agree on times, as it is known here: each answer narrows it. A time goes over to
- * the other clock as the earliest or the latest that it can be, and whoever asks says which of them is safe.
+ * This machine's estimate of the database's clock, by which machines agree on times; each reply narrows it. A converted
+ * time is the earliest or the latest possible one, and the caller chooses which of them is safe.
  */
 export class DatabaseClock implements StateTime {
   readonly #clock: Clock;
@@ -30,20 +33,22 @@ export class DatabaseClock implements StateTime {
   }
 
   /**
-   * Takes one reading in.
-   * @param time of the database, in milliseconds since the Unix epoch
-   * @param sentAt,receivedAt by the monotonic clock: it was read between them
+   * Adds one reading.
+   * @param time the database's time, in milliseconds since the Unix epoch
+   * @param sentAt,receivedAt by the monotonic clock: the time was read between them
    */
   observe(time: number, sentAt: number, receivedAt: number): void {
     const fresh = { least: time - receivedAt, most: time - sentAt, at: receivedAt, wall: this.#wall };
     const known = this.#hasStepped ? fresh : this.#ahead;
     const least = Math.max(known.least, fresh.least);
     const most = Math.min(known.most, fresh.most);
-    // Readings that exclude each other: the clock of the database was stepped, or another one has taken over.
+    // The readings contradict each other: the database's clock was stepped, or a standby has taken over.
     this.#offset = least <= most ? { ...fresh, least, most } : fresh;
   }
 
-  /** Whether it has to be read again before a time goes over: it is unknown or old, or this machine slept. */
+  /**
+   * Whether the clock must be read again before converting a time: the offset is unknown or old, or this machine slept.
+   */
   get isDoubtful(): boolean {
     return this.#hasStepped || this.#clock.monotonic() - this.#known.at > maxAge;
   }
@@ -64,12 +69,12 @@ export class DatabaseClock implements StateTime {
     return time - this.#ahead.least;
   }
 
-  /** A time of the database by the wall clock of this machine, for people. */
+  /** Converts a database time to this machine's wall clock, for display. */
   localWall(time: number): number {
     return this.localLatest(time) + this.#wall;
   }
 
-  /** How far the clock of the database is ahead of the wall clock of this machine, in milliseconds. */
+  /** How far the database's clock is ahead of this machine's wall clock, in milliseconds. */
   get aheadOfWall(): number {
     const { least, most } = this.#known;
     return (least + most) / 2 - this.#wall;
@@ -80,19 +85,22 @@ export class DatabaseClock implements StateTime {
     return this.#offset;
   }
 
-  /** By what it is ahead of our monotonic one: they may have drifted apart since it was last read. A time to come goes over again before it has come. */
+  /**
+   * The offset from the monotonic clock, widened by the possible drift since the last reading. A time in the future is
+   * converted again before it is reached.
+   */
   get #ahead(): Pick<Offset, 'least' | 'most'> {
     const { least, most, at } = this.#known;
     const slack = Math.max(0, this.#clock.monotonic() - at) * drift;
     return { least: least - slack, most: most + slack };
   }
 
-  /** Also before it was read at all. */
+  /** Also true before the first reading. */
   get #hasStepped(): boolean {
     return this.#offset === undefined || Math.abs(this.#wall - this.#offset.wall) > step;
   }
 
-  /** The wall clock less the monotonic one. */
+  /** The wall clock minus the monotonic clock. */
   get #wall(): number {
     return this.#clock.now() - this.#clock.monotonic();
   }

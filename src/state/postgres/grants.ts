@@ -1,6 +1,6 @@
 /**
- * Returns what a till needs of the schema `petstock`, and nothing more: it can't make or drop anything, remove what was written, or change who has
- * written what. A test runs it (test/state/hostile.test.ts).
+ * The rights that a client needs in the schema `petstock`, and no more. A client can't create or drop anything, remove
+ * history, or change who has written what. A test checks this (test/state/hostile.test.ts).
  */
 const rights: Readonly<Record<string, string>> = {
   meta: 'SELECT',
@@ -17,7 +17,7 @@ const rights: Readonly<Record<string, string>> = {
   rows: 'SELECT, INSERT, UPDATE (before, after, result, quantity, error, at, boot, expires, lasts, token, sequence, touched, undone_by)',
 };
 
-/** Returns SQL that gives a role what commands need of a shared state, for the owner of the schema to run. */
+/** Returns SQL that grants a role the rights that commands need. The owner of the schema runs it. */
 export function grantsFor(role: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const lines = [

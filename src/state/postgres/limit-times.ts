@@ -4,13 +4,13 @@ import type { Window } from '../../rate-limit/window.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseClock } from './database-clock.ts';
 
-/** Names the one clock that all machines share, where the records of one machine name its boot. */
+/** The boot id used in shared records: all machines use the database's clock. */
 export const sharedBoot = 'database';
 
 /**
- * A record with its times by the clock of the database, in milliseconds since the Unix epoch: there the monotonic clock and the
- * wall clock are one. Where a time is not known exactly, it is taken so that nothing leaves too early: now as early, the receipt
- * of an answer as late, and the sending of its request as early as they may have been.
+ * Converts the times of a record to the database's clock, in milliseconds since the Unix epoch (there, the monotonic
+ * clock and the wall clock are the same). If a time is not known exactly, it is rounded so that no request is sent too
+ * early: the present and the sending of a request as early as possible, the receipt of a response as late as possible.
  */
 export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRecord {
   if (!('at' in record)) return record;
@@ -28,8 +28,8 @@ export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRec
 }
 
 /**
- * A state by the clocks of this machine. Gates end as late, and our own requests are over as early, as they may.
- * @param state by the clock of the database
+ * Converts a state to this machine's clocks. Gates end as late, and own requests expire as early, as is possible.
+ * @param state times by the database's clock
  */
 export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock): KeyState {
   const { gate, offset } = state;
@@ -37,7 +37,7 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
     ...state,
     boot: state.boot === '' ? '' : clock.boot(),
     bootedAt: clock.now() - clock.monotonic(),
-    // What is ahead of the database by so much is ahead of us by that and by how far the database is ahead of us.
+    // The offset to the database, plus the database's offset to this machine.
     offset: offset && {
       ...offset,
       least: offset.least + time.earliest(0),
@@ -52,7 +52,7 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
   };
 }
 
-/** Whoever can write to the database may have put any time there: none is believed that is farther away than a gate can be. */
+/** Whoever can write to the database can store any time: none may be farther away than the longest gate. */
 function localGate(gate: Gate, time: DatabaseClock, clock: Clock): Gate {
   const at = Math.min(time.localLatest(gate.at), clock.monotonic() + maxGateMs);
   return { ...gate, at, wall: Math.min(time.localWall(gate.wall), clock.now() + maxGateMs) };

@@ -14,16 +14,19 @@ export interface OpenPostgresOptions extends StateOptions {
 }
 
 /**
- * The state that several machines share, in the schema `petstock` of a database; it is made there if it is missing.
- *
- * @throws UnavailableError where the database can't be reached, FailureError where it can't be used or a later version of
- *   petstock has written it, UsageError for a URL that makes no sense
+ * Opens the state that several machines share, in the schema `petstock` of a database, and creates the schema if it is
+ * missing.
+ * @throws UnavailableError if the database can't be reached, FailureError if it can't be used or was written by a later
+ * version of petstock, UsageError for an invalid URL
  */
 export async function openPostgres(options: OpenPostgresOptions, open: OpenWire = openWire): Promise<State> {
   return postgresState(await connect(options, open, makeTables), options);
 }
 
-/** The same for commands that only look. @returns undefined where the database has no state; makes nothing then */
+/**
+ * Like `openPostgres`, for commands that only read: creates nothing.
+ * @returns undefined if the database has no state
+ */
 export async function openExistingPostgres(
   options: OpenPostgresOptions,
   open: OpenWire = openWire,
@@ -46,13 +49,13 @@ function connect(
   return PostgresConnection.open({ address, clock, interrupted, openWire: open, prepare: preparing });
 }
 
-/** Returns the state in a database. */
 function postgresState(connection: PostgresConnection, options: OpenPostgresOptions): State {
   const { clock, outageTimeout, warn } = options;
   const database = new PostgresStateDatabase(connection, clock, outageTimeout);
   const limits = new PostgresLimits(connection, database, clock);
   connection.onNotice = () => limits.heard();
-  connection.onWait = () => warn?.(`${database.name} can't be reached: waiting for it, and nothing is sent meanwhile`);
+  connection.onWait = () =>
+    warn?.(`${database.name} can't be reached. petstock waits for it and sends nothing meanwhile`);
   const queryWithoutTimeout = async (sql: string) =>
     (await connection.query([statement(sql)], { noStatementTimeout: true }))[0] ?? [];
   const describe = async () => {
@@ -79,14 +82,14 @@ const selectSettings = `SELECT current_setting('server_version') AS version, cur
   (SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::float8 FROM pg_class
    JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'petstock' AND relkind IN ('r', 'S')) AS bytes`;
 
-/** Returns the settings of the server under which what it has committed may be gone after a crash, or after a failover. */
+/** Describes settings of the server under which a crash or a failover may lose committed data. */
 function weaknesses(row: Row | undefined): string[] {
   const warnings: readonly [boolean, string][] = [
-    [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage what was written'],
-    [row?.pages === 'off', 'The server runs with full_page_writes off: a crash may damage what was written'],
+    [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage written data'],
+    [row?.pages === 'off', 'The server runs with full_page_writes off: a crash may damage written data'],
     [
       row?.awaited === '' && Number(row.standbys) > 0,
-      'The server does not wait for its standby (synchronous_standby_names is empty): a failover may lose what was written',
+      'The server does not wait for its standby (synchronous_standby_names is empty): a failover may lose written data',
     ],
   ];
   return warnings.filter(([isSo]) => isSo).map(([, words]) => words);

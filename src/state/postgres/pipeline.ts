@@ -1,6 +1,9 @@
 import { type Row, rewriting, type Statement } from '../statements.ts';
 
-/** The part of the inside of `pg` that is used: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING */
+/**
+ * The internal interface of `pg` that is used here:
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
 export interface Protocol {
   readonly stream: { destroy(): void; cork(): void; uncork(): void; ref(): void; unref(): void };
   parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
@@ -16,14 +19,14 @@ export interface Protocol {
 }
 
 /**
- * Statements that go to the server together and are answered together, whole or not at all, in one round trip. A text that comes several times
- * in a row is parsed once. Nothing has a name: a pooler may hand the next pipeline to another server process.
+ * Statements that are sent together in one round trip and succeed or fail as a whole. Equal SQL texts in a row are
+ * parsed once. Nothing is named, because a pooler may pass the next pipeline to another server process.
  */
 export class Pipeline {
   readonly #statements: readonly Statement[];
-  /** Called once by `pg`, which puts a time limit around it. */
+  /** Called once by `pg`, which adds a time limit. */
   callback: (error: Error | null, rows?: Row[][]) => void;
-  /** Their names, of the text that was parsed last. */
+  /** The column names of the last parsed text. */
   #columns: readonly string[] = [];
   readonly #answers: Row[][] = [];
   #rows: Row[] = [];
@@ -80,7 +83,7 @@ export class Pipeline {
   }
 }
 
-/** `$1`, `$2` and so on for each `?`. No text of ours has one in quotes. */
+/** Replaces each `?` by `$1`, `$2` and so on. No SQL text contains a quoted `?`. */
 const numbered = rewriting((sql) => {
   const [first = '', ...parts] = sql.split('?');
   return parts.reduce((text, part, index) => `${text}$${index + 1}${part}`, first);

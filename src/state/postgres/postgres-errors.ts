@@ -1,19 +1,19 @@
 import { FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 
-/** SQLSTATE. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const lostStates = /^(08|57P0[123]|25006|25P03)/;
 const busyStates = /^(57014|55P03|53300|40001|40P01|58000)/;
 
-/** @returns the SQLSTATE of an error of PostgreSQL itself; undefined for any other, as of the network */
+/** @returns the SQLSTATE of an error of PostgreSQL itself; undefined for any other error, such as one of the network */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
 }
 
 /**
- * Whether the connection is gone: it is not known then what became of what was asked. One that has become read-only is a
- * database that another one has taken over from.
+ * Reports whether the connection was lost, so that the outcome of the statements is unknown. A server that has become
+ * read-only counts as lost, because another one has taken over.
  */
 export function isLost(error: unknown): boolean {
   if (error instanceof PetstockError || !(error instanceof Error)) return false;
@@ -21,22 +21,28 @@ export function isLost(error: unknown): boolean {
   return state === undefined ? true : lostStates.test(state);
 }
 
-/** Whether the answer did not come in time: it would not the next time either. */
+/** Reports whether the reply timed out; a second attempt would, too. */
 export function isSilence(error: unknown): boolean {
   return /read timeout|timeout expired/.test((error as Error).message);
 }
 
-/** Whether the server, or the role, has as many connections as it may. Commands are short: there will be one. */
+/**
+ * Reports whether the server or the role has reached its connection limit. Commands are short, so a connection will be
+ * free soon.
+ */
 export function isFull(error: unknown): boolean {
   return stateOf(error) === '53300';
 }
 
-/** Whether there is no such table or schema. */
+/** Reports whether a table or the schema is missing. */
 export function isMissing(error: unknown): boolean {
   return /^(42P01|3F000)$/.test(stateOf(error) ?? '');
 }
 
-/** Returns an error of PostgreSQL or the network, in words. @param shown the address without its password */
+/**
+ * Converts an error of PostgreSQL or the network to one of petstock.
+ * @param shown the address without its password
+ */
 export function toPetstockError(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
   const state = stateOf(error) ?? '';
@@ -61,13 +67,13 @@ export function toPetstockError(error: unknown, shown: string): unknown {
   });
 }
 
-/** Why a server can't be reached. */
+/** Returns why a server can't be reached. */
 export function reasonOf(error: Error): string {
   const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly Error[] };
-  if (/read timeout/.test(error.message)) return 'it does not answer';
-  if (/timeout expired/.test(error.message)) return 'it takes no connection in time';
+  if (/read timeout/.test(error.message)) return 'it does not respond';
+  if (/timeout expired/.test(error.message)) return 'it accepts no connection in time';
   if (/^Connection terminated|is not queryable$/.test(error.message)) return 'the connection was lost';
   if (error.message !== '') return error.message;
-  // Node tries all addresses of a name, and says nothing of its own.
+  // Node tries all addresses of a name; its combined error has no message of its own.
   return errors?.map(({ message }) => message).join('; ') || code || 'the connection was lost';
 }

@@ -8,35 +8,38 @@ import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost, isSilence } from './postgres-errors.ts';
 import type { PostgresStateDatabase } from './postgres-state-database.ts';
 
-/** News from others is relied on for so long after the database was last heard of, in milliseconds. */
+/** Maximum age of the last reply of the database for its notifications to be relied on, in milliseconds. */
 const maxSilence = 2000;
-/** How often it is asked while requests of ours may leave, so that it is heard of. */
+/** Interval in milliseconds between queries while own requests may be sent, so that the last reply stays recent. */
 const refreshEvery = 500;
-/** After so many writes of others in between, the row is locked. */
+/** After this many concurrent writes by others, the row is locked. */
 const maxAttempts = 3;
 
-/** Others are told before a disk or a standby is waited for. What they are told is only that there is something to look at. */
+/**
+ * Notifies other processes before the commit waits for a disk or a standby. The notification only says that there is
+ * news.
+ */
 const wake = statement("SELECT pg_notify('petstock', '')");
-/** Commits behind everything that was written before. */
+/** Commits after everything written before. */
 const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')");
 
 /**
- * The limits of all machines. What is written is written only onto what it was worked out from, so no transaction is open while
- * this process thinks; only if others are faster time after time, the row is locked.
+ * The limits of keys shared by all machines. A write applies only to the version that it was computed from, so no
+ * transaction stays open while this process computes. The row is locked only if others keep winning.
  *
- * Whoever writes a gate wakes all others with NOTIFY in the same transaction. Anybody who may connect can send one, so it says nothing: nothing
- * leaves until the row has been read again.
+ * A process that writes a gate notifies all others in the same transaction. Any client can send a notification, so it
+ * carries no information: nothing is sent until the row has been read again.
  */
 export class PostgresLimits extends StoredLimits {
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
-  /** When each state was asked for: by which wire, and how many notices had come. */
+  /** For each key, when its state was read: the generation of the wire, and the number of notifications until then. */
   readonly #asked = new Map<string, { readonly generation: number; readonly notices: number }>();
-  /** This process, as it calls itself in requests. */
+  /** The name of this process in its requests. */
   #self: string | undefined;
-  /** How many notices have come. */
+  /** Number of notifications received. */
   #notices = 0;
-  #looking: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
   #deadline: Deadline | undefined;
   #isClosed = false;
 
@@ -49,11 +52,11 @@ export class PostgresLimits extends StoredLimits {
   override async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     for (const record of records) if (record.type === 'intent') this.#self = record.by;
     const state = await super.fold(scope, records);
-    this.#lookLater();
+    this.#refreshLater();
     return state;
   }
 
-  /** Where the database was not heard of for too long nothing is known to be in flight, and so nothing may leave. */
+  /** Shows no request as in flight if the database has not replied for too long, so none may be sent. */
   peek(scope: string): KeyState {
     const known = this.known.get(scope);
     if (known === undefined) return emptyState();
@@ -75,10 +78,10 @@ export class PostgresLimits extends StoredLimits {
     return this.#isFresh(scope) && !this.known.get(scope)?.isDamaged;
   }
 
-  /** Somebody may have raised a gate, or forgotten one: what is known is doubtful until it has been read again. */
+  /** Marks all known limits as doubtful until they were read again: another process may have set or cleared a gate. */
   heard(): void {
     this.#notices += 1;
-    this.#lookAgain();
+    this.#refreshNow();
   }
 
   close(): void {
@@ -96,12 +99,12 @@ export class PostgresLimits extends StoredLimits {
 
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
     const connection = this.#connection;
-    // A write onto nothing would only find out that others have used the key.
+    // Without a known version the write would fail if the key was ever used.
     await (this.known.get(scope) === undefined ? this.read(scope) : connection.align());
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
-      // What became of the first run is not known: it is looked at, and what is in it is not folded again.
+      // The outcome of the first run is unknown: reads the row, and does not fold records that are already in it.
       const mayHaveLanded = isRepeated;
       isRepeated = true;
       for (let attempt = 1; ; attempt += 1) {
@@ -113,10 +116,10 @@ export class PostgresLimits extends StoredLimits {
           this.take(scope, row);
         }
         const { next, writing } = this.next(scope, (known) => change(known, mayHaveLanded));
-        // All of it: the version that another process has written meanwhile may have the number of ours.
+        // Reads the whole row: a version that another process has written may have the same number.
         const rest = [writing, this.reading(scope, 0), ...ending];
         const [[written] = [], [found] = []] = await ask(rest, isLocked ? { goesOn: true } : { begins: true });
-        // A row that a crash has taken is made anew, with a version of its own.
+        // A row that was lost in a crash is inserted anew, with its own version.
         const known = written
           ? this.keep(scope, { ...next, version: Number(written.version) })
           : this.take(scope, found);
@@ -140,34 +143,34 @@ export class PostgresLimits extends StoredLimits {
     return isHeard && this.#clock.monotonic() - heardAt <= maxSilence;
   }
 
-  /** Keys with requests of ours that may leave. */
+  /** Keys for which own requests may be sent. */
   get #used(): string[] {
     const isOurs = (scope: string) =>
       [...(this.known.get(scope)?.state.inFlight.values() ?? [])].some(({ by }) => by === this.#self);
     return [...this.#asked.keys()].filter(isOurs);
   }
 
-  /** As long as requests of ours may leave, the database is asked now and then. */
-  #lookLater(): void {
+  /** Schedules the next query while own requests may be sent. */
+  #refreshLater(): void {
     if (this.#deadline !== undefined || this.#isClosed || this.#used.length === 0) return;
     this.#deadline = this.#clock.deadline(refreshEvery, () => {
       this.#deadline = undefined;
-      this.#lookAgain();
+      this.#refreshNow();
     });
   }
 
-  /** A database that can't be asked is noticed by the next admission, which reports it. Nothing leaves until then. */
-  #lookAgain(): void {
-    this.#looking ??= this.#lookAll()
-      .then(() => this.#lookLater())
+  /** Errors are ignored here: the next admission reports them, and nothing is sent until then. */
+  #refreshNow(): void {
+    this.#refreshing ??= this.#refreshAll()
+      .then(() => this.#refreshLater())
       .catch(() => {})
       .finally(() => {
-        this.#looking = undefined;
+        this.#refreshing = undefined;
       });
   }
 
-  /** Until no notice came meanwhile. */
-  async #lookAll(): Promise<void> {
+  /** Repeats until no notification arrives meanwhile. */
+  async #refreshAll(): Promise<void> {
     for (let seen = -1; seen !== this.#notices; ) {
       seen = this.#notices;
       for (const scope of this.#used) await this.read(scope);
@@ -176,14 +179,14 @@ export class PostgresLimits extends StoredLimits {
 }
 
 /**
- * Resolves when all that was written is on the disk, and on the standby that commits wait for. It holds no lock meanwhile.
- * @throws the error of a connection that was lost: a crash may have taken what was written
+ * Waits until everything written is on disk, and on the standby that commits wait for. Holds no lock meanwhile.
+ * @throws the error of a lost connection: a crash may have lost the write
  */
 async function keepWritten(ask: Ask): Promise<void> {
   try {
     await ask([message], { isDurable: true });
   } catch (error) {
-    // A standby that is away is no reason to end a command that only reads.
+    // An absent standby is no reason to end a command that only reads.
     if (isLost(error) && !isSilence(error)) throw error;
   }
 }

@@ -5,8 +5,9 @@ import { type Ask, commit, type PostgresConnection, selectNow } from './connecti
 import { sharedBoot } from './limit-times.ts';
 
 /**
- * Runs works in rounds: the first locks the service, reads the clock and loads, the last writes and commits. Between them lies what one decision takes,
- * and a client that is stopped there is ended by the server before others give up waiting for its lock.
+ * Runs transactions in round trips: the first locks the service, reads the clock and loads rows; the last writes and
+ * commits. A client that is stopped in between is disconnected by the server before others give up waiting for its
+ * lock.
  */
 export class PostgresStateDatabase implements StateDatabase {
   readonly name: string;
@@ -14,9 +15,9 @@ export class PostgresStateDatabase implements StateDatabase {
   readonly time: PostgresConnection['time'];
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
-  /** How long a work that sends nothing meanwhile waits for the database, in milliseconds. */
+  /** How long a durable transaction waits for an unreachable database, in milliseconds; nothing is sent meanwhile. */
   readonly #patience: number | undefined;
-  /** Services that have their row. */
+  /** Services known to have a row. */
   readonly #services = new Set<string>();
 
   constructor(connection: PostgresConnection, clock: Clock, patience: number | undefined) {
@@ -53,7 +54,7 @@ export class PostgresStateDatabase implements StateDatabase {
     return isNothing ? statements.map(() => []) : this.#connection.query(statements);
   }
 
-  /** The server does it by itself; this makes it do so now, if the role may. */
+  /** The server vacuums by itself; this starts it now, if the role may do so. */
   async reclaim({ isBrief = false } = {}): Promise<void> {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
@@ -67,7 +68,7 @@ export class PostgresStateDatabase implements StateDatabase {
     service: string | undefined,
     work: TransactionBody<Result>,
   ): Promise<Result> {
-    // As late as it may be until it is read: a lease that is taken lasts no less than its owner believes.
+    // The latest possible time, until the exact one is read: a lease must not end earlier than its owner believes.
     const monotonic = this.#clock.monotonic();
     const now = this.time.latest(monotonic);
     const at = { now, wall: (now + this.time.earliest(monotonic)) / 2, boot: sharedBoot, writes: [], allocated: 0 };
@@ -78,7 +79,7 @@ export class PostgresStateDatabase implements StateDatabase {
     if (step.done) {
       await ask([...opening, ...at.writes, commit], options);
     } else {
-      // Read behind the lock.
+      // The time is read under the lock.
       const answers = await ask([...opening, selectNow, ...step.value], options);
       const [[time] = [], ...loaded] = answers.slice(opening.length);
       at.now = at.wall = number(time?.now) ?? now;
@@ -89,7 +90,7 @@ export class PostgresStateDatabase implements StateDatabase {
     return step.value;
   }
 
-  /** The row of a service is what works of one service wait for. */
+  /** The row of a service serves as the lock for transactions of that service. */
   #locking(service: string | undefined): Statement[] {
     if (service === undefined) return [];
     const insert = statement('INSERT INTO petstock.services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);

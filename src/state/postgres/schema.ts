@@ -11,21 +11,23 @@ import {
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
-/** Names what waits for a migration, among all advisory locks of a database: `psst`, in ASCII. */
+/** The advisory lock for migrations: `psst` in ASCII. */
 const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 
 /**
- * Makes the tables if there are none, brings those of an older version to this one, and listens from then on to what others have to say. Whether that
- * is needed is seen without a transaction.
- * @returns the life of the database
- * @throws FailureError if another version has written it that this one can't read, UnavailableError while a process of an older one writes by it
+ * Creates the tables if there are none, upgrades older ones, and starts listening for notifications. Needs no
+ * transaction if there is nothing to do.
+ * @returns the id of the database's epoch
+ * @throws FailureError if the tables have a version that can't be read, UnavailableError while a process of an older
+ * version is using them
  */
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
   if (known?.life !== undefined) return known.life;
   const goesOn = { noStatementTimeout: true, goesOn: true };
   await ask([lock], { noStatementTimeout: true, isDurable: true, begins: true });
-  // Another process may have been first. Not to_regclass: under the lock it may still say what it said before another process made the table.
+  // Another process may have created the tables first. `to_regclass` can't be used: even under the lock it may return
+  // an outdated result.
   const isThere = "SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'";
   const [[meta] = []] = await ask([statement(isThere)], goesOn);
   if (meta === undefined) await ask([...making(), commit], goesOn);
@@ -35,7 +37,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
     const isOlder = version < schemaVersion;
     if (isOlder && present !== undefined) {
       throw new UnavailableError(
-        `An older version of petstock is writing by the shared state at ${shown}: try again when it has ended`,
+        `An older version of petstock is using the shared state at ${shown}. Try again when it has ended`,
         { hint: 'petstock state info' },
       );
     }
@@ -57,8 +59,9 @@ function upgradeFrom(version: number): Statement[] {
 }
 
 /**
- * Does the same if there are tables. @returns the life of the database; undefined if there are none
- * @throws FailureError also if the role may not make them: its first write would fail
+ * Like `makeTables`, but creates no tables.
+ * @returns the id of the database's epoch; undefined if there are no tables
+ * @throws FailureError also if the role may not create them, because its first write would fail
  */
 export async function findTables(ask: Ask, shown: string): Promise<string | undefined> {
   const found = await read(ask, shown);
@@ -70,14 +73,14 @@ export async function findTables(ask: Ask, shown: string): Promise<string | unde
   ]);
   if (flag(row?.may)) return undefined;
   throw new FailureError(
-    `There is no shared state at ${shown} yet, and the role ${row?.role} may not make it: it has no CREATE on the database ${row?.name}`,
+    `There is no shared state at ${shown} yet, and the role ${row?.role} can't create it: it lacks the CREATE privilege on the database ${row?.name}`,
     { hint: 'petstock state grant --print <role>' },
   );
 }
 
 const insertEpoch = `INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000)`;
 
-/** `epoch` has a row. A crash empties it, and so does a standby that takes over. */
+/** `epoch` has one row, which a crash or a failover removes, because the table is unlogged. */
 function making(): Statement[] {
   const own = [
     'CREATE SCHEMA IF NOT EXISTS petstock',
@@ -90,8 +93,9 @@ function making(): Statement[] {
 }
 
 /**
- * Numbers that were drawn before a crash may be drawn again after it, and a mark may hold one of them: begin above all of those. So it is
- * with the versions of limits, by which a process knows that what it has read is still there.
+ * Sequence numbers allocated before a crash could be allocated again, and a read version may hold one, so the new epoch
+ * starts above all of them. The same applies to the versions of limits, by which a process recognizes that its row was
+ * not lost.
  */
 const beginEpoch: readonly Statement[] = [
   'UPDATE petstock.sequence SET last = last + 1000000, raised = raised + 1000000',
@@ -107,14 +111,14 @@ const selectPresent = statement(
 const listen = statement('LISTEN petstock');
 
 /**
- * Listens, and returns what there is: undefined for no tables; no life for those of an older version, and if the database has crashed since it was used,
- * or another server has taken over.
- * @throws FailureError if this version can't read it
+ * Starts listening, and reads the version and epoch. Returns undefined without tables; the epoch is missing for tables
+ * of an older version, and after a crash or a failover.
+ * @throws FailureError if this version can't be read
  */
 async function read(ask: Ask, shown: string): Promise<{ readonly life: string | undefined } | undefined> {
   try {
     const [[row] = [], [epoch] = []] = await ask([selectVersion, selectEpoch, listen]);
-    const way = 'give its schema another name (ALTER SCHEMA petstock RENAME TO petstock_old)';
+    const way = 'rename its schema (ALTER SCHEMA petstock RENAME TO petstock_old)';
     const aside = { way, hint: 'petstock config set state-url' };
     const version = number(row?.schema) ?? 0;
     requireReadable(version, `The shared state at ${shown}`, aside);

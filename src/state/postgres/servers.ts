@@ -4,10 +4,10 @@ import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
-/** A server that was silent is tried again only after so long, in milliseconds, where there are others. */
+/** How long a silent server is skipped if there are others, in milliseconds. */
 const passedOverFor = 10_000;
 
-/** The servers of one database. One at a time takes writes; which of them that is may change. */
+/** The servers of one database. Only one of them accepts writes at a time, and that may change. */
 export class Servers {
   readonly #servers: readonly DatabaseServer[];
   readonly #clock: Clock;
@@ -21,17 +21,20 @@ export class Servers {
     this.#openWire = openWire;
   }
 
-  /** Whether another one may have taken over from one that does not answer. */
+  /** Whether another server may have taken over from one that does not respond. */
   get areSeveral(): boolean {
     return this.#servers.length > 1;
   }
 
-  /** The one that was reached last has not answered in time. */
+  /** Notes that the current server has not responded in time. */
   noteSilence(error: unknown): void {
     if (this.#current !== undefined) this.#passOver(this.#current, error);
   }
 
-  /** Reaches the first that takes writes. @throws as `OpenWire`; for several of them one error that says what each was for */
+  /**
+   * Connects to the first server that accepts writes.
+   * @throws the errors of `OpenWire`; if there are several servers, one error that lists the reason of each
+   */
   async connect(onNotice: () => void): Promise<Wire> {
     const failures = new Map<DatabaseServer, unknown>();
     for (const server of this.#servers) {

@@ -6,28 +6,29 @@ import type { ResultSets, Row, Statement } from '../statements.ts';
 import { timeouts } from './client-config.ts';
 import { Pipeline, type Protocol } from './pipeline.ts';
 
-/** One connection to PostgreSQL; what is used of `pg`. */
+/** A connection to PostgreSQL: the part of `pg` that is used. */
 export interface Wire {
   /**
-   * Asks statements in one round trip, which is one transaction unless they begin or end one. Nothing else is asked meanwhile.
-   * @param answerWithin milliseconds
-   * @throws the errors of `pg` and of the network as they are
+   * Sends statements in one round trip, which is one transaction unless they begin or end one. Only one call may be
+   * pending.
+   * @param answerWithin time limit in milliseconds
+   * @throws the errors of `pg` and of the network unchanged
    */
   query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
-  /** Whether nothing more can be asked. */
+  /** Whether the connection has ended. */
   readonly isOver: boolean;
-  /** Ends it in good order; never rejects. */
+  /** Closes the connection in good order; never rejects. */
   close(): Promise<void>;
-  /** Ends it at once. */
+  /** Closes the connection at once. */
   destroy(): void;
 }
 
-/** @param onNotice called when somebody has sent a NOTIFY. Anybody may: what it says is not looked at */
+/** @param onNotice called when a NOTIFY arrives. Any client can send one, so its content is ignored */
 export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise<Wire>;
 
 /**
- * @throws the errors of `pg` and of the network as they are, one of the same kind if the server takes no writes; FailureError for a
- *   certificate that can't be read
+ * @throws the errors of `pg` and of the network unchanged, an Error like theirs if the server is read-only;
+ * FailureError for a certificate that can't be read
  */
 export const openWire: OpenWire = async (server, onNotice) => {
   try {
@@ -39,7 +40,7 @@ export const openWire: OpenWire = async (server, onNotice) => {
 };
 
 async function connect(server: DatabaseServer, onNotice: () => void, ssl: ConnectionOptions | false): Promise<Wire> {
-  // Late: it takes a while to load.
+  // Loaded late, because `pg` takes a while to load.
   const { default: pg } = await import('pg');
   const options = driverOptions(server, ssl, timeouts.connect);
   const client = new pg.Client({ ...options, application_name: 'petstock' });
@@ -55,24 +56,25 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     isOver = true;
     connection.stream.destroy();
   };
-  // Every server from 14 on says this as it lets a client in.
+  // Servers since PostgreSQL 14 report this when a client connects.
   let isStandby = false;
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (/^(in_hot_standby|default_transaction_read_only)$/.test(parameterName)) isStandby ||= parameterValue === 'on';
   });
-  // Committed, and not on the standby that the commit was to wait for: somebody has ended the wait.
+  // True if a statement was committed without the standby that the commit was to wait for, because the wait was
+  // cancelled.
   let isAlone = false;
   client.on('notice', ({ routine }) => {
     isAlone ||= routine === 'SyncRepWaitForLSN';
   });
   try {
     await client.connect();
-    if (isStandby) throw new Error('the server is a standby, or takes no writes');
+    if (isStandby) throw new Error('the server is a standby, or read-only');
   } catch (error) {
     destroy();
     throw error;
   }
-  // Only what is asked keeps the process alive.
+  // Only pending queries keep the process alive.
   connection.stream.unref();
   return {
     query: async (statements, answerWithin) => {
@@ -100,10 +102,13 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   };
 }
 
-/** It has been committed, and would be gone with the server: as if it had not been written, for what a promise hangs on. */
+/**
+ * Thrown if a write was committed but would be lost with the server; callers that need durability treat it as not
+ * written.
+ */
 export class NotOnStandbyError extends UnavailableError {
   constructor({ shown }: Pick<DatabaseServer, 'shown'>) {
-    super(`The shared state at ${shown} has written to one server alone, and not to the standby that it waits for`, {
+    super(`The shared state at ${shown} committed a write on its primary server only: the standby did not confirm it`, {
       hint: 'petstock state info',
     });
   }

@@ -9,49 +9,55 @@ import type { Engine } from './engine.ts';
 type Database = InstanceType<Engine['DatabaseSync']>;
 type Statement = ReturnType<Database['prepare']>;
 
-/** How long a transaction waits for that of another process: milliseconds. */
+/** How long a transaction waits for the lock of another process, in milliseconds. */
 export const busyTimeout = 10_000;
 
-/** The files that SQLite keeps beside a database; they belong to it and to no other. */
+/** Suffixes of the files that SQLite keeps beside a database. */
 export const companions = ['-wal', '-shm'];
 
-/** Between two attempts to turn on the write-ahead log: milliseconds, and how many. */
+/** Pause in milliseconds between two attempts to turn on the write-ahead log, and their maximum number. */
 const pause = 10;
 const maxAttempts = 500;
 
 /**
- * One open `state.db`. All writes go through `quick` or `durable`; both run `work` at once, whole or not at all, and hold the
- * write lock from its start. `work` never waits for anything else.
+ * An open `state.db`. All writes go through `quick` or `durable`. Both run `work` synchronously, as a whole or not at
+ * all, and hold the write lock from its start.
  */
 export class SqliteConnection {
   readonly file: string;
   readonly #database: Database;
   readonly #inode: bigint;
-  /** Of what SQLite keeps beside the file while it is open: whoever removes it cuts this process off from the others. */
+  /**
+   * The inodes of SQLite's companion files while the database is open. Removing them cuts this process off from the
+   * others.
+   */
   #companions: readonly (bigint | undefined)[] | undefined;
   readonly #statements = new Map<string, Statement>();
   #synchronous = '';
   #isOpen = true;
-  /** Says who else is present, for the message when the lock is not to be had. */
+  /** Describes the other present processes, for the message if the lock is not available. */
   whoIsPresent: () => readonly string[] = () => [];
 
-  /** @param file an existing one. @throws the errors of SQLite and of `node:fs` as they are */
+  /**
+   * @param file an existing file
+   * @throws the errors of SQLite and of `node:fs` unchanged
+   */
   constructor(engine: Engine, file: string) {
     this.file = file;
     this.#inode = statSync(file, { bigint: true }).ino;
     this.#database = new engine.DatabaseSync(file);
-    // On macOS a sync that is not full leaves what it has written in the disk's own memory. Elsewhere it means nothing.
+    // On macOS a sync that is not full leaves data in the disk's own cache. Elsewhere the setting has no effect.
     this.#database.exec(
       `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON`,
     );
   }
 
-  /** Visible to every other process at once; a power cut may take it back. */
+  /** Runs a transaction that is visible to every process at once, but that a power cut may lose. */
   quick<Result>(work: () => Result): Result {
     return this.#transaction('NORMAL', work);
   }
 
-  /** On disk when it returns. */
+  /** Runs a transaction that is on disk when it returns. */
   durable<Result>(work: () => Result): Result {
     return this.#transaction('FULL', work);
   }
@@ -73,7 +79,10 @@ export class SqliteConnection {
     this.#guarded(() => this.#database.exec(sql));
   }
 
-  /** Turned on once for a file. SQLite does not wait while another process does the same: the second one finds it done. */
+  /**
+   * Turns on the write-ahead log of a file, once. SQLite does not wait while another process does the same; a retry
+   * finds it done.
+   */
   useWriteAheadLog(): void {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -86,7 +95,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs `work` with another time to wait for a lock. */
+  /** Runs `work` with another time limit for locks. */
   waitingAtMost<Result>(ms: number, work: () => Result): Result {
     this.exec(`PRAGMA busy_timeout = ${ms}`);
     try {
@@ -96,7 +105,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Whether the file that is open is the one at its path, with its log beside it. */
+  /** Whether the open file is still the one at its path, with its companion files. */
   get isInPlace(): boolean {
     if (inodeOf(this.file) !== this.#inode) return false;
     return this.#companions?.every((inode, index) => inode === inodeOf(`${this.file}${companions[index]}`)) ?? true;
@@ -112,7 +121,7 @@ export class SqliteConnection {
   #transaction<Result>(synchronous: 'NORMAL' | 'FULL', work: () => Result): Result {
     return this.#guarded(() => {
       if (this.#synchronous !== synchronous) {
-        // Inside a transaction it would have no effect.
+        // The pragma has no effect inside a transaction.
         this.#database.exec(`PRAGMA synchronous = ${synchronous}`);
         this.#synchronous = synchronous;
       }
@@ -148,7 +157,7 @@ export class SqliteConnection {
   }
 }
 
-/** @returns undefined if there is no such file */
+/** @returns undefined if the file does not exist */
 export function inodeOf(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
@@ -159,7 +168,7 @@ const shortRead = 522;
 const damaged: readonly unknown[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];
 const unusable: readonly unknown[] = [sqliteCodes.readOnly, sqliteCodes.io, sqliteCodes.full, sqliteCodes.cantOpen];
 
-/** The content of the file makes no sense, or ends too early. */
+/** Thrown if the content of the file is invalid or ends too early. */
 export class DamagedState extends FailureError {
   constructor(file: string, why: string, cause?: unknown) {
     super(`The state in ${file} is damaged (${why})`, {
@@ -174,7 +183,10 @@ export function isBusy(error: unknown): boolean {
   return code === sqliteCodes.busy || code === sqliteCodes.locked;
 }
 
-/** Returns the error of SQLite itself if the file can't be opened or written: a full disk, a read-only one, the rights. */
+/**
+ * Returns SQLite's own error if the file can't be opened or written (disk full, read-only, no permission); undefined
+ * otherwise.
+ */
 export function unusableBy(error: unknown): Error | undefined {
   if (error instanceof DamagedState) return undefined;
   const { cause } = error as Error;
@@ -182,8 +194,8 @@ export function unusableBy(error: unknown): Error | undefined {
 }
 
 /**
- * Returns an error of SQLite in words.
- * @param present one phrase for each process that is present
+ * Converts an error of SQLite to one of petstock.
+ * @param present one phrase per present process
  */
 export function toPetstockError(error: unknown, file: string, present: () => readonly string[]): unknown {
   const code = sqliteCodeOf(error);
@@ -197,7 +209,7 @@ export function toPetstockError(error: unknown, file: string, present: () => rea
   }
   if (damaged.includes(code) || errcode === shortRead) return new DamagedState(file, message, error);
   return new FailureError(`The state in ${file} can't be read or written (${message})`, {
-    // Of a disk that is full the history is still needed, and what it knows of the limits.
+    // On a full disk the history is still needed, and so are the limits in it: no hint to use another folder.
     hint: code === sqliteCodes.full ? undefined : otherFolderHint,
     cause: error,
   });

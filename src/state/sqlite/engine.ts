@@ -3,7 +3,7 @@ import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
 
-/** SQLite by the names of `node:sqlite`; @photostructure/sqlite has the same. */
+/** SQLite with the names of `node:sqlite`; @photostructure/sqlite uses the same. */
 export type Engine = Pick<ReturnType<typeof sqlite>, 'DatabaseSync'>;
 
 export function stateFile(folder: string): string {
@@ -11,8 +11,8 @@ export function stateFile(folder: string): string {
 }
 
 /**
- * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it.
- * @throws FailureError if there is neither
+ * Loads SQLite from Node, or, before Node 22.18, from the bundled package.
+ * @throws FailureError if neither is available
  */
 export async function loadEngine(version = process.versions.node, load: () => unknown = sqlite): Promise<Engine> {
   try {

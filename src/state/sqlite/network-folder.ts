@@ -1,10 +1,10 @@
 import { realpathSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 
-/** Questions to the system, for tests to replace. */
+/** Calls to the operating system; tests replace them. */
 const realSystem = {
   platform: platform() as string,
-  /** Returns a path with its links followed; on Windows with a drive letter of the network as what it stands for. */
+  /** Returns a path with its links resolved; on Windows, with a network drive letter replaced by its share. */
   realpath: (folder: string) => realpathSync.native(folder),
   typeOf: (folder: string) => statfsSync(folder).type,
   mounts: async () => {
@@ -19,29 +19,30 @@ const remoteTypes = new Set([
 ]);
 
 /**
- * Whether a folder is on another machine, where the locks that SQLite relies on can't be trusted: by the kind of its file system; on Windows a share
- * by its path; on macOS, whose numbers of file systems are given out as they are loaded, by the table of mounts. What can't be found out counts as local.
+ * Reports whether a folder is on another machine, where SQLite's locks are not reliable. Uses the kind of the file
+ * system; on Windows, the path of a share; on macOS, which numbers file systems dynamically, the table of mounts. If
+ * that can't be determined, the folder counts as local.
  */
 export async function isOnNetwork(folder: string, system = realSystem): Promise<boolean> {
   try {
     if (system.platform === 'win32') return isShare(system.realpath(folder));
     const type = system.typeOf(folder);
     if (system.platform !== 'darwin') return remoteTypes.has(type);
-    // Nearly always the same disk, and then nothing is started.
+    // The folder is nearly always on the root disk; then no process is started.
     return type !== system.typeOf('/') && isRemoteMount(await system.mounts(), system.realpath(folder));
   } catch {
     return false;
   }
 }
 
-/** `\\server\share`, also as `\\?\UNC\server\share`; but `\\?\C:\` and `\\.\` are of this machine. */
+/** `\\server\share`, also as `\\?\UNC\server\share`; but `\\?\C:\` and `\\.\` are local. */
 function isShare(path: string): boolean {
   return /^[\\/]{2}(?:\?[\\/]UNC[\\/]|(?![?.][\\/]))/i.test(path);
 }
 
 const remoteKinds = new Set(['smbfs', 'nfs', 'afpfs', 'webdav', 'cifs', 'ftp', 'macfuse', 'osxfuse']);
 
-/** @param mounts a line each: `//guest@nas/stock on /Volumes/stock (smbfs, nodev, nosuid)` */
+/** @param mounts one per line: `//guest@nas/stock on /Volumes/stock (smbfs, nodev, nosuid)` */
 function isRemoteMount(mounts: string, folder: string): boolean {
   const found = mounts.split('\n').flatMap((line) => {
     const [, place, kind] = /^.* on (\/.*) \(([^,)]+).*\)$/.exec(line) ?? [];

@@ -11,30 +11,31 @@ import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
 
 export interface OpenFileOptions {
-  /** The command only looks: a damaged state is an error, and nothing is begun anew. */
+  /** The command only reads: a damaged state is an error, and no new one is created. */
   readonly readOnly?: boolean | undefined;
-  /** `limits`: the command writes nothing, so without a usable folder the limits move to the runtime folder. */
+  /** `limits`: the command writes nothing, so if the folder can't be used, the limits move to the runtime folder. */
   readonly need: 'limits' | 'history';
   readonly clock: Clock;
-  /** Takes a sentence for stderr: a damaged state that was moved aside, a folder that can't be used. */
+  /** Prints a line on stderr: about a damaged state that was moved aside, or a folder that can't be used. */
   warn(line: string): void;
 }
 
-/** Questions of the state to the system, for tests to look at or replace. */
+/** Calls to the operating system; tests observe or replace them. */
 const realSystem = {
   loadEngine: () => loadEngine(),
-  /** Puts the names of a folder on disk. */
+  /** Syncs a folder, so that the names in it are on disk. */
   syncFolder: async (folder: string) => (await import('../../shared/atomic-file.ts')).syncPath(folder),
   isOnNetwork: (folder: string) => isOnNetwork(folder),
 };
 export type StateSystem = typeof realSystem;
 
-/** Another folder could be used. */
+/** Thrown if another folder might work. */
 export class UnusableFolder extends FailureError {}
 
 /**
- * Opens the `state.db` of a folder, which is made if it is missing.
- * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process holds it for too long
+ * Opens the `state.db` of a folder; creates it if it is missing.
+ * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process locks it
+ * for too long
  */
 export async function connectIn(
   folder: string,
@@ -87,24 +88,27 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
   }
   if (isNew) {
     rmSync(markOf(file), { force: true });
-    // Its name lasts once the folder is on the disk too.
+    // A new file's name is durable only once its folder is synced.
     await system.syncFolder(folder);
   }
   return connection;
 }
 
-/** For this user alone; SQLite gives what it keeps beside it the same mode. */
+/** Creates the file for this user only; SQLite gives its companion files the same mode. */
 function createFile(file: string): void {
   for (const path of [markOf(file), file]) closeSync(openSync(path, 'a', 0o600));
 }
 
-/** Returns the file that is there while a state is made: if its process is killed, a state without tables lacks nothing. */
+/**
+ * Returns the path of the file that exists while a state is being created. If the process is killed then, a state
+ * without tables has lost nothing.
+ */
 const markOf = (file: string) => `${file}.new`;
 
 /**
- * Moves a damaged state out of the way.
- * @param inode of the file that was found damaged: another process may have begun a new one since
- * @returns its new path; undefined if another one has its name by now
+ * Moves a damaged state aside.
+ * @param inode the inode of the damaged file: another process may have created a new one since
+ * @returns its new path; undefined if the file was replaced meanwhile
  */
 function moveAside(file: string, inode: bigint | undefined, clock: Clock): string | undefined {
   if (inode === undefined || inodeOf(file) !== inode) return undefined;
@@ -114,7 +118,7 @@ function moveAside(file: string, inode: bigint | undefined, clock: Clock): strin
   return aside;
 }
 
-/** Milliseconds: between two looks at a file that is empty, and after which it was not just made. */
+/** In milliseconds: the pause between two checks of an empty file, and the age from which it can't be a new one. */
 const emptyPause = 50;
 const maxEmptyWait = 3000;
 
@@ -122,18 +126,19 @@ async function openFile(file: string, engine: Engine, { clock, need }: OpenFileO
   const connection = new SqliteConnection(engine, file);
   try {
     if (contentOf(connection) === 'something else')
-      throw new FailureError(`${file} is not a state of petstock`, { hint: otherFolderHint });
-    // A state that was written has tables; one that another process has just made may have lost its mark between two looks.
+      throw new FailureError(`${file} is not a petstock state`, { hint: otherFolderHint });
+    // A written state has tables; a state that another process has just created may have lost its mark between two
+    // checks.
     for (let waited = 0; contentOf(connection) === 'nothing' && !existsSync(markOf(file)); waited += emptyPause) {
-      if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied, or cut');
+      if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied or truncated');
       await clock.sleep(emptyPause);
     }
     makeTables(connection, clock);
-    // A full disk shows itself only when something is written.
+    // A full disk is only noticed when something is written.
     if (need === 'limits') connection.quick(() => connection.run('UPDATE sequence SET last = last'));
-    // In KiB. Rows that are removed are all over the indexes: with 2 MiB that took twice the CPU.
+    // In KiB. Removed rows are spread over the indexes: with 2 MiB, removal took twice the CPU time.
     connection.exec('PRAGMA cache_size = -16384');
-    // What a statement may have to take back is kept in memory: as a file it is a quarter of what a large run writes.
+    // Rollback data of a statement is kept in memory: in a file it was a quarter of what a large run writes.
     connection.exec('PRAGMA temp_store = MEMORY');
     return connection;
   } catch (error) {

@@ -12,40 +12,43 @@ import {
 } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** `psst`, in ASCII: says whose file it is. */
+/** `psst` in ASCII: identifies files of petstock. */
 const applicationId = 0x70737374;
 
 /**
- * Makes the tables in a file that has none, and brings those of an older version to this one. Whether that is needed is seen without a transaction.
- * @throws FailureError if another version has written it that this one can't read, UnavailableError while a process of an older one writes by it
+ * Creates the tables in an empty file, and upgrades older ones. Needs no transaction if there is nothing to do.
+ * @throws FailureError if the tables have a version that can't be read, UnavailableError while a process of an older
+ * version is using the file
  */
 export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
   const found = versionOf(connection);
   if (found === schemaVersion) return;
-  // Free pages are given back when that is asked for.
+  // Free pages are returned to the system on request.
   if (found === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL');
   connection.useWriteAheadLog();
   connection.durable(() => {
-    // Another process may have been first.
+    // Another process may have done it first.
     const version = versionOf(connection);
     if (version === schemaVersion) return;
-    if (version > 0) requireNobody(connection, clock);
+    if (version > 0) requireNoneOlder(connection, clock);
     for (const sql of version === 0 ? createTables() : upgradeFrom(version)) connection.exec(inSqlite(sql));
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
 
-/** A process of an older version goes by its own tables until it ends. */
-function requireNobody(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
+/**
+ * @throws UnavailableError while a process of an older version is present, because it uses its own tables until it ends
+ */
+function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
   const sql = 'SELECT 1 FROM presence WHERE boot = ? AND expires > ? LIMIT 1';
   if (connection.get(sql, clock.boot(), clock.monotonic()) === undefined) return;
   throw new UnavailableError(
-    `An older version of petstock is writing by the state in ${connection.file}: try again when it has ended`,
+    `An older version of petstock is using the state in ${connection.file}. Try again when it has ended`,
     { hint: 'petstock state info' },
   );
 }
 
-/** Version 3 has columns of `runs` without defaults, which can't be given to them, and other indexes. */
+/** Version 3 lacks defaults in columns of `runs`, which can't be added, and has other indexes. */
 function upgradeFrom(version: number): string[] {
   if (version > 3) return [...upgradingSequence(version), upgradingRuns];
   const columns = runColumns.join();
@@ -63,14 +66,14 @@ function upgradeFrom(version: number): string[] {
   ];
 }
 
-/** What a run has besides its names. */
+/** The columns of a run besides its names. */
 const runColumns: readonly string[] = [
   ...['at', 'command', 'env', 'store', 'base_url', 'service', 'scope', 'os_user', 'host', 'file', 'content_hash'],
   ...['has_deltas', 'reason', 'undoes', 'holder', 'head_unchanged', 'head_skipped', 'head_not_edited', 'changes'],
   ...['units', 'pets', 'undone', 'undone_by', ...recordedResults, 'began', 'sequence', 'touched'],
 ];
 
-/** Returns a statement about tables or indexes in the words of SQLite. */
+/** Translates a statement about tables or indexes to SQLite's dialect. */
 function inSqlite(sql: string): string {
   const words = sql
     .replaceAll('petstock.', '')
@@ -82,16 +85,19 @@ function inSqlite(sql: string): string {
   return /PRIMARY KEY(?! AUTOINCREMENT)/.test(words) ? `${words} STRICT, WITHOUT ROWID` : `${words} STRICT`;
 }
 
-/** Returns what a file holds: nothing if nothing was written to it yet, or everything was taken out of it. */
+/** Returns what a file contains: `nothing` if it was never written, or if everything was removed. */
 export function contentOf(connection: SqliteConnection): 'nothing' | 'a state' | 'something else' {
   const isMarked = () => Number(connection.get('PRAGMA application_id')?.application_id) === applicationId;
   if (isMarked()) return 'a state';
   if (connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined) return 'nothing';
-  // Another process may have made its tables between two looks.
+  // Another process may have created its tables between the two checks.
   return isMarked() ? 'a state' : 'something else';
 }
 
-/** Returns the version of the tables; 0 if there are none. @throws FailureError if there are those of a version that this one can't read */
+/**
+ * Returns the version of the tables; 0 if there are none.
+ * @throws FailureError if that version can't be read
+ */
 function versionOf(connection: SqliteConnection): number {
   const version = Number(connection.get('PRAGMA user_version')?.user_version);
   const { file } = connection;

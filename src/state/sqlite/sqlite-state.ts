@@ -17,7 +17,6 @@ import { piecesOf, type ResultSets, type Row, rewriting, type Statement, stateme
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
 import { DamagedState, isBusy, type SqliteConnection } from './connection.ts';
 
-/** Returns the state in an open file. */
 export function sqliteState(connection: SqliteConnection, options: StateOptions): State {
   const { clock } = options;
   connection.whoIsPresent = () => others(connection, options).map(({ phrase }) => phrase);
@@ -40,13 +39,16 @@ function damageOf(connection: SqliteConnection): string[] {
     const findings = connection.all('PRAGMA integrity_check').map((row) => String(row.integrity_check));
     return findings.filter((finding) => finding !== 'ok');
   } catch (error) {
-    // Damage can be such that the check itself breaks off.
+    // The damage may make the check itself fail.
     if (!(error instanceof DamagedState)) throw error;
     return [(error.cause as Error).message];
   }
 }
 
-/** Other processes that may have the lock of the file, each as a phrase for messages. One that is stopped has no lease any more. */
+/**
+ * Returns the other processes that may hold the lock of the file, each with a phrase for messages. A stopped process
+ * may have no lease any more.
+ */
 function others(connection: SqliteConnection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
   const rows = connection.all('SELECT identity, command, boot, expires FROM presence WHERE identity <> ?', self);
@@ -64,10 +66,13 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** By a scan, as a rule of one row: a search would read all of a state that takes several pages. */
+/**
+ * The `+` forces a scan, because the table usually has one row: a search would read the whole value of `state`, which
+ * may span several pages.
+ */
 const selectChanged = 'SELECT version, state FROM petstock.limits WHERE +scope = ? AND version <> ?';
 
-/** The limits of this machine: the file is looked at whenever they are asked for. */
+/** The limits of this machine. Every query reads the file. */
 export class SqliteLimits extends StoredLimits {
   readonly #database: SqliteStateDatabase;
 
@@ -85,7 +90,8 @@ export class SqliteLimits extends StoredLimits {
   }
 
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
-    // A gate outlasts a power cut: nothing leaves within a Retry-After that was seen. The rest need not.
+    // A gate must survive a power cut, so that nothing is sent within a Retry-After that was seen. Other limits need
+    // not.
     const kind = hasGate ? 'durable' : 'visible';
     const written = await this.#database.transact(kind, undefined, (at) => this.#work(at, scope, change));
     return this.keep(scope, written);
@@ -100,15 +106,18 @@ export class SqliteLimits extends StoredLimits {
   }
 }
 
-/** How long a transaction that is not urgent waits for that of another process, in milliseconds. */
+/** How long a transaction that is not urgent waits for the lock, in milliseconds. */
 const briefWait = 50;
-/** Milliseconds between attempts of one that is. SQLite hands the lock to whoever asks at the right moment: on a busy machine one may wait for long. */
+/**
+ * Pauses between attempts of an urgent transaction, in milliseconds. SQLite hands out its lock at random, so on a busy
+ * machine a process may wait for long.
+ */
 const pauses: readonly number[] = [50, 50];
 
-/** The clock of the state is the monotonic one of this machine. */
+/** The state's clock is this machine's monotonic clock. */
 const same = (time: number) => time;
 
-/** Runs works at once, inside one BEGIN IMMEDIATE: nothing is waited for while the lock is held. */
+/** Runs each transaction synchronously inside one BEGIN IMMEDIATE: nothing is awaited while the lock is held. */
 export class SqliteStateDatabase implements StateDatabase {
   readonly time: StateTime = { earliest: same, latest: same, localLatest: same };
   readonly generation = 0;
@@ -116,10 +125,10 @@ export class SqliteStateDatabase implements StateDatabase {
   readonly #connection: SqliteConnection;
   readonly #clock: Clock;
   readonly #isAnyStopped: () => boolean;
-  /** Services that have their number. */
+  /** Services known to have a number. */
   readonly #services = new Set<string>();
 
-  /** @param isAnyStopped whether another process that has the state open is stopped: it may hold the lock for ever */
+  /** @param isAnyStopped whether another process that has the state open is stopped and may hold the lock forever */
   constructor(connection: SqliteConnection, clock: Clock, isAnyStopped: () => boolean) {
     this.#connection = connection;
     this.#clock = clock;
@@ -164,18 +173,18 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 
   async reclaim(): Promise<void> {
-    // Each row that is read of the first is a page.
+    // The first pragma returns a row per page.
     for (const pragma of ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)']) this.#connection.all(`PRAGMA ${pragma}`);
   }
 
-  /** SQLite waits without hearing anything: between two attempts Ctrl-C is heard. */
+  /** Retries a busy transaction. SQLite blocks while it waits, so Ctrl-C takes effect between the attempts. */
   #patiently<Result>(work: () => Result): Promise<Result> {
     const mayHelp = (error: unknown) =>
       error instanceof UnavailableError && isBusy(error.cause) && !this.#isAnyStopped();
     return retryBusy(work, pauses, (ms) => this.#clock.sleep(ms), mayHelp);
   }
 
-  /** Inside a transaction. */
+  /** Runs the steps inside a transaction. */
   #run<Result>(service: string | undefined, work: TransactionBody<Result>): Result {
     if (service !== undefined && !this.#services.has(service)) {
       this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
@@ -189,5 +198,5 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 }
 
-/** There is one schema, and it has no name. */
+/** SQLite has a single schema, without a name. */
 const ofSqlite = rewriting((sql) => sql.replaceAll('petstock.', ''));

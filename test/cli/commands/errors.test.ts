@@ -80,7 +80,7 @@ test('off a terminal one line tells that a request is tried again', async ({ sho
   const { stderr } = await shop.exits('inventory get 1', 0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
   const said =
-    /^▸ .*\nNo connection to the service, trying again \(1 of 4\)\.\nError: Can't reach .*\. Nothing was written\.\n/;
+    /^▸ .*\nNo connection to the service; trying again \(1 of 4\)\.\nError: Can't reach .*\. Nothing was written\.\n/;
   await shop.exits('inventory set 4 5', 5, said, { env: down });
 });
 

@@ -117,7 +117,7 @@ test.for(unsure)('a set of the stock that there is keeps its pet behind a %i', a
   };
   const { code, stderr } = await till.run('inventory set 1 12 --read-first', { clock: { ...till.clock, sleep } });
   expect({ code, stock: till.service.stockOf(1), late }).toEqual({ code: 0, stock: 12, late: undefined });
-  expect(stderr).toContain('may still arrive');
+  expect(stderr).toContain('may still reach the service');
 });
 
 test('a stock that shows the write frees its pet at once', async () => {

@@ -40,7 +40,7 @@ describe('an older state that was put back behind a count', () => {
   test('does not add its units again once another command has been run', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     await till.exits('inventory set 3 12', 0, 'earlier copy');
-    await goOn(till, session, 7, 'not known whether the count has been applied');
+    await goOn(till, session, 7, 'not known whether the count was already applied');
     await goOn(till, session, 2, '--to');
     requireOnce(till);
   });
@@ -51,7 +51,7 @@ describe('an older state that was put back behind a count', () => {
       till,
       session,
       7,
-      'not known whether the count has been applied. Nothing was written',
+      'not known whether the count was already applied. Nothing was written',
     );
     expect(stderr).not.toContain('0 rows');
     const file = `count-${session.slice(-4)}.csv`;

@@ -91,7 +91,7 @@ test('what the standby does not have is not relied on, though the primary has co
   await server.standby.kill();
   const program = till.start('inventory adjust 4 +1');
   await untilWaiting(server.primary, endWait);
-  expect(await program.result).toMatchObject({ code: 5, stderr: expect.stringContaining('to one server alone') });
+  expect(await program.result).toMatchObject({ code: 5, stderr: expect.stringContaining('on its primary server only') });
   expect(service.seen('PATCH')).toEqual([]);
 });
 
@@ -150,7 +150,7 @@ test('a failover that loses what was confirmed is noticed: nothing more is sent,
   const { code, stderr } = await program.result;
   // A machine that is so busy that it writes all rows down at once has lost nothing.
   expect(code).toBe(isLess ? 8 : 0);
-  if (isLess) expect(stderr).toContain('has lost what it had confirmed');
+  if (isLess) expect(stderr).toContain('has lost writes that it had confirmed');
   if (isLess) expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);
   await expectResumed(given);
 });

@@ -44,7 +44,7 @@ test("a quantity out of the service's bounds is exit 10, with the service's own 
 
 test.for([
   ['4 12 --expect 39', 0, [get, 'PATCH /v1/inventory/4 {"quantity":12}'], ''],
-  ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38; nothing was written.\n'],
+  ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38. Nothing was written.\n'],
   ['4242 1 --expect 0', 9, [get], 'Error: There is no pet 4242 in staging'],
   ['2 1 --expect 0', 0, [get, 'PATCH /v1/inventory/2 {"quantity":1}'], ''],
 ] as const)('set %s is exit %i', async ([words, code, sent, told], { shop }) => {
@@ -92,7 +92,7 @@ describe('the history', () => {
     const folders = { ...shop.folders, state: '/dev/null/state' };
     const { code, requests, stderr } = await shop.run('inventory set 4 12', { folders });
     expect({ code, requests }).toEqual({ code: 1, requests: [] });
-    for (const told of ['nothing was sent', 'PETSTOCK_STATE_DIR']) expect(stderr).toContain(told);
+    for (const told of ['Nothing was sent', 'PETSTOCK_STATE_DIR']) expect(stderr).toContain(told);
   });
 });
 
