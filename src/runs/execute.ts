@@ -18,77 +18,88 @@ import type { RunContext } from './run-context.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
 
-/** The work that a command wants done. */
+/** The changes that a command wants to write. */
 export interface RunPlan {
-  /** The head of a new run, besides where it goes and who runs it. */
+  /** The head of a new run, without its target and user. */
   readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
   /**
    * The rows of the plan. Rows with the result `planned` are written; the others are final. Each row is replaced in
    * place by its outcome.
    */
   readonly rows: BulkRow[];
-  /** The stock that they rely on; undefined for a plain set. */
+  /** The stock that the rows depend on; undefined for a plain set. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
-  /** A run that goes on. */
+  /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
-  /** The write of one pet, which has its admission and its place; it is worded as such, and not resumed. */
+  /**
+   * A write of one pet, with its permit and pet lock. Its messages are about that pet, and it is resumed only if its
+   * outcome is unknown.
+   */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
-  /** Called right before the run is recorded, as `History.begin` has it. */
+  /** Called right before the run is recorded; see `History.begin`. */
   requireNotDuplicate?(): Promise<string | undefined>;
 }
 
 export interface ResumedRun {
   readonly run: string;
-  /** Undefined in a dry run, which takes nothing over. */
+  /** Undefined in a dry run, which does not take the run over. */
   readonly log: RunLog | undefined;
   /** The number of each row in the run. */
   readonly numbers: readonly number[];
-  /** Of rows that are not written: they are final, so that they wait until the plan is agreed to. */
+  /**
+   * Outcomes of rows that are not written again. They are final, so they are recorded only after the plan is confirmed.
+   */
   readonly outcomes: readonly Outcome[];
   readonly uncounted: BulkReport['uncounted'];
 }
 
-/** How it is to be done. */
+/** How to carry out a plan. */
 export interface RunOptions {
   readonly dryRun: boolean;
   readonly failFast: boolean;
-  /** Requests in flight at once. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly guards: Guards;
 }
 
 /** Callbacks that show a run's plan and progress, and ask for confirmation. */
 export interface RunHooks {
-  /** Is shown the plan, before anything else. */
+  /** Shows the plan, before anything else. */
   onPlan?(rows: readonly BulkRow[]): Promise<void>;
-  /** Throws if the plan is not agreed to. */
+  /** Asks for confirmation; throws if it is denied. */
   confirm?(rows: readonly BulkRow[]): Promise<void>;
-  /** The rows are about to be written, so many. @param run undefined if it begins with the first of them */
+  /**
+   * Called right before rows are written.
+   * @param run undefined if the run begins with its first row
+   * @param count how many rows
+   */
   onBegin?(run: string | undefined, count: number): Promise<void>;
   onSettled?(settlement: FinalOutcome): void;
-  /** Is given each item that the service answers. */
+  /** Called with each item that the service returns. */
   onItem?(item: InventoryItem): void;
-  /** Nothing more is written. */
+  /** Called when nothing more will be written. */
   onEnd?(): Promise<void>;
 }
 
 export interface RunResult {
   readonly report: BulkReport;
-  /** Undefined if nothing was to be written. */
+  /** Undefined if there was nothing to write. */
   readonly progress: WriteProgress | undefined;
-  /** The failure that the run ends with; undefined if every row is as it should be. */
+  /** The error that the run ends with; undefined if every row succeeded. */
   readonly error: PetstockError | undefined;
 }
 
-/** A plan that is older than this when it is agreed to, in milliseconds, is looked at once more. */
+/** If a plan is older than this when it is confirmed, in milliseconds, the stock is read again. */
 const maxAge = 5000;
-/** A wait between reading one pet and writing it that is longer, in milliseconds, makes its stock too old. */
+/**
+ * Maximum time between reading one pet and writing it, in milliseconds; after a longer wait the stock is read again.
+ */
 export const maxGap = 1000;
 
 /**
- * Carries out a plan: shows it, checks the guards, asks, records the run, writes, and says what became of each row. The one way
- * in which anything is written.
- * @throws UsageError if a guard or the person refuses the plan
+ * Carries out a plan: shows it, checks the guards, asks for confirmation, records the run, writes the rows, and reports
+ * their outcomes. All writes of the program go through this function.
+ * @throws UsageError if a guard or the user rejects the plan
  */
 export async function execute(
   context: RunContext,
@@ -99,17 +110,17 @@ export async function execute(
   const { rows, resumed } = plan;
   await hooks.onPlan?.(rows);
   requireWithinGuards(rows, options.guards, resumed !== undefined);
-  const isAgreed = !options.dryRun && hasPlanned(rows);
-  if (isAgreed) await hooks.confirm?.(rows);
+  const isConfirmed = !options.dryRun && hasPlanned(rows);
+  if (isConfirmed) await hooks.confirm?.(rows);
   resumed?.log?.settle(resumed.outcomes);
-  return isAgreed ? write(context, plan, options, hooks) : endUnwritten(context, plan, options);
+  return isConfirmed ? write(context, plan, options, hooks) : endUnwritten(context, plan, options);
 }
 
 function hasPlanned(rows: readonly BulkRow[]): boolean {
   return rows.some(({ result }) => result === 'planned');
 }
 
-/** Ends a plan of which nothing is to be written, or no more. */
+/** Ends a plan without anything left to write. */
 async function endUnwritten(context: RunContext, plan: RunPlan, { dryRun }: RunOptions): Promise<RunResult> {
   const { resumed } = plan;
   const { target } = context;
@@ -119,12 +130,12 @@ async function endUnwritten(context: RunContext, plan: RunPlan, { dryRun }: RunO
   return { report, progress: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
 
-/** Leaves the run. Returns what has failed, if anything: then the history may lack what was written. */
+/** Leaves the run. Returns the error if that fails: then the history may lack outcomes. */
 function endLog(log: RunLog | undefined): Promise<unknown> {
   return log === undefined ? Promise.resolve() : log.end().catch((error: unknown) => error);
 }
 
-/** @throws UsageError if a plan is larger than `--max-changes` or `--max-zero` allow */
+/** @throws UsageError if a plan exceeds `--max-changes` or `--max-zero` */
 export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, isResumed = false): void {
   const problems = guardProblems({ rows }, guards);
   if (problems.length === 0) return;
@@ -137,13 +148,16 @@ function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: strin
   return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
 
-/** How many increments may come to 0 beside those of the plan. */
+/** Returns how many deltas may bring a stock to 0, besides those in the plan. */
 function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | undefined {
   const { toZero, belowZero } = planTotals(rows);
   return maxZero === undefined ? undefined : Math.max(0, maxZero - toZero - belowZero);
 }
 
-/** Returns the stock that the rows rely on. The plan may be older than the answer to a question: then it is read again before any row is sent. */
+/**
+ * Returns the stock that the rows depend on. If the plan has become too old while the user was asked, it is read again
+ * before any row is sent.
+ */
 function stockOf({ clock }: RunContext, { stock, single }: RunPlan): RunPlan['stock'] {
   const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;
   return isOld ? { readVersion: stock.readVersion, readAt: rereadRequired } : stock;
@@ -168,7 +182,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   await hooks.onEnd?.();
   const unclosed = await endLog(log);
   const cause = progress.stoppedBy ?? unclosed;
-  // A run that is no longer in the history is no way on.
+  // A run that is no longer in the history can't be resumed.
   const isLost = run !== null && cause !== undefined && (await isLostRun(context, run));
   const report = reportOf(context, plan, isLost ? null : run, false);
   const isSingle = single !== undefined;
@@ -195,7 +209,7 @@ async function begin(context: RunContext, plan: RunPlan, numbers: readonly (numb
     notEdited,
   };
   const planned = { [Symbol.iterator]: () => plannedRows(rows, numbers) };
-  // Together with its first intent, in one transaction.
+  // The run is written in one transaction with its first intent.
   if (single !== undefined) return state.history.beginLater(head, planned);
   return state.history.begin(head, planned, plan.requireNotDuplicate);
 }
@@ -231,13 +245,13 @@ function engineOptions(
   };
 }
 
-/** A single write is not resumed unless its outcome is unknown: else it has failed. */
+/** Marks an unsent single write as failed. It is resumed only if its outcome is unknown. */
 function markUnsentAsFailed(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
   const error = row.error ?? rowErrorOf(stoppedBy);
   rows[0] = { ...row, result: 'failed', error };
-  // What ended the run is said by its error.
+  // The error of the run explains it.
   log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]);
 }
 

@@ -10,8 +10,8 @@ import type { RunContext } from './run-context.ts';
 import { StockReader } from './stock-reader.ts';
 
 /**
- * Plans what is left of a run: rows with an answer stay, the stock of the others is read before they are sent.
- * @param log undefined in a dry run, which takes nothing over
+ * Plans the rest of a run: rows with an outcome stay, and the stock of the others is read before they are sent.
+ * @param log undefined in a dry run, which does not take the run over
  */
 export async function planResume(context: RunContext, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
   const stock = await readStock(context, run.run);
@@ -25,7 +25,7 @@ export async function planResume(context: RunContext, run: RunRecord, log: RunLo
     const later = new Map(open.map((row, index) => [row, answers[index]]));
     for (const row of recorded) {
       const resumed = resumeRow(row, { stock: stock.quantities, laterWrites: later.get(row) ?? [] });
-      // That it was written is so whatever becomes of the plan.
+      // An applied row is recorded even if the plan is not confirmed.
       if (resumed.outcome?.result === 'applied') log?.settle([resumed.outcome]);
       else if (resumed.outcome !== undefined) outcomes.push(resumed.outcome);
       rows.push(resumed.row);
@@ -44,7 +44,10 @@ export async function planResume(context: RunContext, run: RunRecord, log: RunLo
   return { subject: { command: run.command }, rows, stock: { readVersion, readAt }, resumed };
 }
 
-/** Reads the stock of rows without an answer, once no request of them can be on its way any more if that matters. */
+/**
+ * Reads the stock of rows without a final outcome. Waits first if a request of one of them may still be in flight and
+ * would matter.
+ */
 async function readStock(context: RunContext, run: string): Promise<StockSnapshot> {
   const { clock, interrupted, onDelay } = context;
   const { history } = context.state;
@@ -64,20 +67,22 @@ async function readStock(context: RunContext, run: string): Promise<StockSnapsho
   }
 }
 
-/** A row of a run that goes on. */
+/** A row of a resumed run. */
 export interface ResumedRow {
-  /** Rows that are still to be written are `planned`. */
+  /** The row with its outcome; `planned` if it is still to be written. */
   readonly row: BulkRow;
-  /** Outcomes of rows without an answer, by the stock or the history: for the log of the run. */
+  /** The outcome of a row that the stock or the history has settled, to be recorded in the log. */
   readonly outcome: Outcome | undefined;
 }
 
-/** Reports whether a row has no answer yet, so that the stock of its pet has to be read. */
+/** Reports whether a row has no final outcome yet, so that the stock of its pet must be read. */
 export function isUnanswered({ result }: RecordedRow): boolean {
   return result === 'pending' || result === 'unknown';
 }
 
-/** Returns what is left of a row. One that has its answer is never written again. Of the others the verdict decides. */
+/**
+ * Returns the rest of a row. A row with a final outcome is never written again; the verdict decides about the others.
+ */
 export function resumeRow(
   recorded: RecordedRow,
   { stock, laterWrites }: Pick<UnansweredRow, 'stock' | 'laterWrites'>,
@@ -89,7 +94,7 @@ export function resumeRow(
   const found = stock.get(petId);
   if (verdict.kind === 'open') return openRow(recorded, found);
   const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
-  // Somebody may have changed the stock since.
+  // The stock may have been changed since.
   const quantity = verdict.kind === 'applied' ? after : found;
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }
@@ -100,10 +105,10 @@ function settledRow(recorded: RecordedRow, settlement: FinalOutcome & Pick<BulkR
   return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settlement } };
 }
 
-/** The error of its last try is over. An increment is added to the stock as it is now. */
+/** Plans a row again, without its last error. A delta is added to the current stock. */
 function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   const isOwed = recorded.delta !== undefined && found !== undefined;
-  // The preview shows it before it is agreed to, and the guards count it.
+  // The preview shows the new sum before it is confirmed, and the guards count it.
   const rebased = isOwed ? rebase(recorded, found, { left: Number.POSITIVE_INFINITY }) : recorded;
   if (typeof rebased === 'string') {
     const error = conflictError(rebased, recorded.result === 'unknown');
@@ -113,7 +118,7 @@ function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
 }
 
-/** One literal for all rows, so that they share their shape in memory. */
+/** All rows are created by one literal, so that they share their shape in memory. */
 function bulkRow(recorded: RecordedRow, result: BulkRow['result']): BulkRow {
   const { line, petId, before, after, delta, quantity, error, reason, ref } = recorded;
   const written = result === 'differs' ? quantity : undefined;

@@ -12,19 +12,19 @@ import { StockReader } from './stock-reader.ts';
 
 type Recorded = Pick<State, 'history' | 'petWrites'>;
 
-/** For the history. */
+/** Recorded in the history. */
 export interface UndoNote {
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
 }
 
-/** The part of a run that can be taken back. */
+/** The part of a run that can be undone. */
 export interface Undoable {
-  /** Of the rows that can be taken back. */
+  /** The pets of the rows that can be undone. */
   readonly petIds: PetIds;
-  /** Some row can't be, since it is not known what the stock was before. */
+  /** Whether some row can't be undone, because the stock before it is not known. */
   readonly isBlind: boolean;
-  /** No row has changed a stock, as far as is known. */
+  /** Whether no row has changed a stock, as far as is known. */
   readonly isIdle: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
   return { petIds, isBlind, isIdle };
 }
 
-/** Returns why a run can't be taken back, or need not be: a clause that begins with a verb. */
+/** Explains why a run can't or need not be undone, as a clause that begins with a verb. */
 export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoable): string {
   if (petIds.size > 0) return 'has changed nothing';
   if (isBlind)
@@ -51,7 +51,10 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoab
   return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'has written nothing';
 }
 
-/** The same. @throws UsageError if there is nothing to take back */
+/**
+ * Like `undoable`, but throws.
+ * @throws UsageError if there is nothing to undo
+ */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
   const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;
@@ -61,9 +64,9 @@ export async function requireUndoable(state: Recorded, run: RunRecord): Promise<
 }
 
 /**
- * Plans what undoes a run, given the stock now. A row of which it is not known what was there before is left out. The rows of the
- * run are read once more, so that they need not be held while the stock is read.
- * @param note its reason is that of each row, its ref that of rows without one
+ * Plans the undo of a run, given the current stock. Leaves out rows whose previous stock is not known. Reads the rows
+ * of the run again, so that they need not stay in memory while the stock is read.
+ * @param note its reason is set on each row, its ref on rows without one
  */
 export async function planUndo(
   context: RunContext,
@@ -90,14 +93,14 @@ export async function planUndo(
   return { subject: { command: 'undo', undoes: run.run }, rows: planned, stock: { readVersion, readAt } };
 }
 
-/** Yields the rows that have written something, or may have, and were not undone yet, a page at a time. */
+/** Yields the rows that were or may have been written and are not undone yet, a page at a time. */
 async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
   for await (const rows of history.pages(run, ['applied', 'differs', 'unknown'])) {
     yield rows.filter(({ undoneBy }) => undoneBy === undefined);
   }
 }
 
-/** Returns the stock before each row; of a plain set, the one that the history knew then. */
+/** Returns the stock before each row; for a plain set, the last one known in the history then. */
 async function targetsOf(
   { petWrites }: Recorded,
   { serviceName }: RunRecord,
@@ -110,15 +113,15 @@ async function targetsOf(
   return rows.map((row) => row.before ?? remembered.get(row));
 }
 
-/** The facts about a row that is to be undone. */
+/** The input for undoing a row. */
 export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row. */
   readonly target: number;
 }
 
 /**
- * Returns what undoes a row: only if the stock is still what the row wrote, and no other run has changed it since. The
- * `line` is the number of the row in the run. A conflict that an increment would settle has it as its `delta`.
+ * Plans the undo of a row: only if the stock is still what the row wrote, and no other run has changed it since. `line`
+ * is the number of the row in the run. A conflict that a delta would resolve has it as its `delta`.
  */
 export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;
@@ -141,12 +144,13 @@ function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoI
   const written = recorded.quantity ?? after;
   const later = changing(laterWrites, written).findLast((write) => found !== written || mayBeWritten(write, found));
   if (later !== undefined) return laterWriteMessage(later);
-  return found === written ? undefined : `the stock is ${found}, not ${written} as it was written`;
+  return found === written ? undefined : `the stock is ${found}, not ${written} as written`;
 }
 
 /**
- * Leaves out writes that left the stock as it was. One that has not read it is taken to have found what was written before it.
- * @param written by the row before them, the oldest first
+ * Leaves out writes that did not change the stock. A write that did not read the stock is assumed to have found what
+ * was written before it.
+ * @param written the stock written by the row; later writes follow, oldest first
  */
 function changing(writes: readonly LaterWrite[], written: number): readonly LaterWrite[] {
   let known: number | undefined = written;

@@ -7,20 +7,20 @@ import { execute, maxGap, type RunHooks, type RunOptions, type RunPlan, type Run
 import type { RunContext } from './run-context.ts';
 import { rethrowAsNothingWritten, StockReader } from './stock-reader.ts';
 
-/** A stock that was read and may be written at once: the write is admitted, and the pet is ours. */
+/** A stock that was read and may be written at once: the write has its permit, and the pet is locked. */
 interface LockedStock {
   readonly stock: StockSnapshot;
   readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
 }
 
-/** How often to look whether the pet is free, in milliseconds. */
+/** Interval between checks whether the pet is free, in milliseconds. */
 const busyWait = { first: 10, most: 250 };
 
 /**
- * Reads one pet and writes what depends on it: both requests are admitted before the first leaves, so that no wait for the rate
- * limit lies between them, and commands that share the state take the pet one after the other, first come, first served.
- *
- * @param planOf is called with the pet held; undefined: nothing is written for now
+ * Reads one pet and writes a change based on it. Both requests are admitted before the first is sent, so that no wait
+ * for the rate limit separates them. Commands that share the state lock the pet one after the other, first come, first
+ * served.
+ * @param planOf called while the pet is locked; returns undefined to write nothing for now
  * @throws ConflictError if another command does not finish
  */
 export async function readModifyWrite(
@@ -41,7 +41,7 @@ export async function readModifyWrite(
     }
     return plan && (await execute(context, { ...plan, stock, single: { reserved } }, options, hooks));
   } finally {
-    // What became of the pet matters more.
+    // The result of the write matters more than this error.
     await releaseForNow(lock);
   }
 }
@@ -49,7 +49,7 @@ export async function readModifyWrite(
 async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hooks: RunHooks): Promise<LockedStock> {
   const { governor, interrupted, clock } = context;
   const reader = new StockReader(context, (item) => hooks.onItem?.(item));
-  // What others write from then on is noticed by the mark.
+  // Writes of other runs from then on are detected by the read version.
   const beforeWait = () => releaseForNow(lock);
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, ...forWrite] = await lockAdmitted(context, petId, lock);
@@ -61,17 +61,17 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
     const stock = await reader.read(new Set([petId]), read, lock.seen).catch(releaseAndRethrow(forWrite));
     const [held] = forWrite;
     if (held !== undefined) return { stock, reserved: { permit: held, lock } };
-    // Only a probe could go, as in a new window, or it took another try: now the answer says what is left.
+    // Only a probe was admitted, as in a new window, or the read was retried. The response now tells what is left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ min: 1, max: 1, beforeWait }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;
-    // A limit of one request a window has no room for both: a second look would have to wait as well.
+    // If the limit allows only one request per window, reading again would require the same wait.
     if (isFresh || isRepeated) return { stock, reserved: { permit, lock } };
     await permit.release();
   }
 }
 
-/** Has both requests admitted and takes the pet, which is not held while the limit is waited for. */
+/** Admits both requests and locks the pet, which is not held while waiting for the rate limit. */
 async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
   const { governor, interrupted } = context;
   let isEntered = false;
@@ -82,14 +82,14 @@ async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): 
   for (;;) {
     const permits = await governor.admitSeveral({ min: 2, max: 2, beforeWait }, interrupted);
     if (isEntered || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
-    // Nothing is reserved while another command is waited for.
+    // Nothing is reserved while waiting for another command.
     for (const permit of permits) await permit.release();
     await enterInTurn(context, petId, lock);
     isEntered = true;
   }
 }
 
-/** If the state can't be reached, the place is over with the lease of this process. */
+/** Releases the lock. If the state can't be reached, the lock ends with this process's lease. */
 const releaseForNow = (lock: PetLock) => lock.release().catch(() => {});
 
 async function enterInTurn({ clock, interrupted, onDelay }: RunContext, petId: bigint, lock: PetLock): Promise<void> {
@@ -101,14 +101,14 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunContext, petId: b
     const at = clock.monotonic();
     const by = busy.run === undefined ? 'another command' : `run ${plainName(busy.run)}`;
     if (at - began > maxBusyWait && (busy.until ?? 0) < at) {
-      throw new ConflictError(`Nothing was written: ${by} has been writing pet ${petId} for ${maxBusyWait / 1000} s`);
+      throw new ConflictError(`Pet ${petId} has been locked by ${by} for ${maxBusyWait / 1000} s. Nothing was written`);
     }
     if (at - began > 1000 && !isSaid) {
       isSaid = true;
       const seconds = Math.ceil(((busy.until ?? at) - at) / 1000);
       await onDelay(
         seconds > 0
-          ? `A request of ${by} may still arrive; continuing in ${seconds} s`
+          ? `A request of ${by} may still reach the service; continuing in ${seconds} s`
           : `Waiting for ${by}, which is writing pet ${petId}`,
       );
     }

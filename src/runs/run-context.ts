@@ -3,17 +3,17 @@ import type { Target } from '../shared/target.ts';
 import type { State } from '../state/state.ts';
 import type { WriteOptions } from '../writes/row-write.ts';
 
-/** Where a run writes, and what it works with: the same for the command line and the library. */
+/** The target of a run and everything needed to write it; shared by the command line and the library. */
 export interface RunContext
   extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;
   readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;
   readonly target: Target;
   readonly baseUrl: string;
-  /** The service itself, by `serviceNameOf`. */
+  /** The name of the service, by `serviceNameOf`. */
   readonly serviceName: string;
   /** A hash of the key. */
   readonly scope: string;
-  /** Who runs it; undefined if that has no name. */
+  /** The user; undefined if the user has no name. */
   readonly user: string | undefined;
 }

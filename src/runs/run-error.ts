@@ -16,28 +16,29 @@ import type { Target } from '../shared/target.ts';
 import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
 
-/** The report of a run and what is needed to word its failure. */
+/** The report of a run and the facts needed to describe its failure. */
 export interface RunErrorContext {
   readonly report: BulkReport;
   /** Undefined if nothing was sent. */
   readonly progress: WriteProgress | undefined;
-  /** Why it ended before all rows were settled, if a failure ended it. */
+  /** Why the run ended before all rows were settled, if an error ended it. */
   readonly cause: unknown;
-  /** For hints. */
+  /** Used in hints. */
   readonly target: Target;
-  /** A write of one pet, which is worded as such, and resumed only if its outcome is unknown. */
+  /** A write of one pet: messages are about that pet, and it is resumed only if its outcome is unknown. */
   readonly isSingle?: boolean;
-  /** A run that goes on: what its processes before have sent is not known here. */
+  /** A resumed run: requests of its earlier processes are not known here. */
   readonly isResumed?: boolean;
 }
 
 /**
- * The failure that a run ends with; undefined if every row is as it should be.
+ * Returns the error that the run ends with; undefined if every row succeeded.
  *
- * - interrupted: 130, whatever was written by then
- * - some rows written and some not, or it is not known, or the service wrote something else: 8; and if all were written, but
- *   the history may not know it
- * - nothing written, as far as the stock shows: what stopped the run, or the first row that failed, or 7 if there were conflicts alone
+ * - interrupted: 130, whatever was written until then
+ * - some rows written and others not, or their outcome is unknown, or the service wrote something else: 8; also if all
+ * rows were written but the history may not know it
+ * - nothing written, as far as the stock shows: the error that stopped the run, or that of the first failed row, or 7
+ * if there were only conflicts
  */
 export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, progress, cause } = end;
@@ -66,13 +67,16 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   return unsentError(end, hint);
 }
 
-/** Returns what is certain if no row counts as written: a request without an answer may still be carried out, whatever the stock was. */
+/**
+ * Returns what is certain if no row counts as written: an unanswered request may still be carried out, whatever the
+ * stock was.
+ */
 function nothingText({ progress, isResumed }: RunErrorContext): string {
   if ((progress?.everUnanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
-/** Answers of the service that refuse a row say by themselves that it was not written. */
+/** A response that rejects the row already means that it was not written. */
 function singleError(end: RunErrorContext, first: PetstockError): PetstockError {
   const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
@@ -80,7 +84,7 @@ function singleError(end: RunErrorContext, first: PetstockError): PetstockError 
   return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });
 }
 
-/** The failure that the run of this plan would end with, as far as that is known now. */
+/** Returns the error that the run of this plan would end with, as far as is known now. */
 export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, target } = end;
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
@@ -91,7 +95,7 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   return new PartialError(message, { hint: petstock`inventory list ${targetWords(target)}` });
 }
 
-/** The shared state went away before it had all outcomes: a resume writes them down. */
+/** Describes a run whose rows were all written while the shared state went away: resuming it completes the history. */
 function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
@@ -100,7 +104,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
-/** If it is certain that nothing was sent, the rows alone say why. */
+/** Describes a run that certainly sent nothing: only its rows explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);
@@ -137,7 +141,7 @@ function was(count: number): string {
   return count === 1 ? 'was' : 'were';
 }
 
-/** Rows that end as a conflict after a request without an answer. */
+/** Counts rows that ended as a conflict after an unanswered request. */
 function countUnclear(rows: readonly BulkRow[]): number {
   return rows.filter(({ result, error }) => result === 'conflict' && error?.code === unclear).length;
 }
@@ -169,7 +173,7 @@ function partialText(end: RunErrorContext, why: string): string {
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
   if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
   if (result === 'unknown' && error !== undefined) {
-    // What ended the run is either the answer itself, or why the stock could not be read after it.
+    // The run ended either with that response itself, or because the stock could not be read after it.
     const isUnread = cause !== undefined && rowErrorOf(cause).message !== error.message;
     const unread = isUnread ? `. The stock could not be read back${why}` : '';
     const said = foreignLines(end).length > 0 ? '' : `: ${error.message}`;
@@ -179,8 +183,8 @@ function partialText(end: RunErrorContext, why: string): string {
 }
 
 /**
- * Returns the error of the only row, if it may be words of the service that the run itself did not end with: in a sentence they
- * could not be told from ours.
+ * Returns the error of the only row if it may quote the service and the run itself did not end with it. In a sentence,
+ * it could not be distinguished from petstock's own words.
  */
 function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
@@ -216,7 +220,7 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
     : petstock`history show ${run}`;
 }
 
-/** The message of the service itself, for programs. Behind its words, on a line of its own, is what was written. */
+/** Returns the service's message, for programs, followed by a line about what was written. */
 function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'serviceError'> | undefined {
   if (!(cause instanceof PetstockError)) return undefined;
   const { status, serviceError } = cause;
@@ -230,7 +234,7 @@ function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status'
   };
 }
 
-/** What a row failed with for which there was no answer, by its code. */
+/** The error classes of rows that failed without a response, by code. */
 const unansweredErrors = new Map<string, typeof UnavailableError | typeof InterruptedError>([
   ['unavailable', UnavailableError],
   ['untrusted_certificate', UnavailableError],
@@ -240,6 +244,6 @@ const unansweredErrors = new Map<string, typeof UnavailableError | typeof Interr
 function recordedError({ code, status }: RowError, message: string, hint: string | undefined): PetstockError {
   const answered = code === 'pet_not_found' ? 404 : status;
   if (answered === undefined) return new (unansweredErrors.get(code) ?? FailureError)(message, { hint });
-  // It is not kept which key it was that a 401 has refused.
+  // The history does not store which key a 401 has rejected.
   return errorOfAnswer(answered, '').with({ status, message, hint, keySource: '' });
 }

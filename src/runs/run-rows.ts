@@ -2,7 +2,7 @@ import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
 import type { RowWrite, WriteProgress } from '../writes/row-write.ts';
 
-/** Returns the number of each row in its run, from 1: rows that want another stock have one. A pet that is not there can't be undone. */
+/** Numbers the rows that change a stock, from 1. Rows that can't be undone because the pet is missing get no number. */
 export function numberRows(rows: readonly BulkRow[]): readonly (number | undefined)[] {
   let count = 0;
   return rows.map(({ result, after }) => {
@@ -12,7 +12,7 @@ export function numberRows(rows: readonly BulkRow[]): readonly (number | undefin
   });
 }
 
-/** Yields what a new run puts on disk: the rows that have a number. */
+/** Yields the rows of a new run that are recorded: those with a number. */
 export function* plannedRows(
   rows: readonly BulkRow[],
   numbers: readonly (number | undefined)[],
@@ -27,7 +27,7 @@ export function* plannedRows(
   }
 }
 
-/** Yields the writes of the rows that are planned. */
+/** Yields the writes of the planned rows. */
 export function* rowWrites(
   rows: readonly BulkRow[],
   numbers: readonly (number | undefined)[],
@@ -40,7 +40,10 @@ export function* rowWrites(
   }
 }
 
-/** Returns the row as the run leaves it. @param stopped what ended the run, if a failure did: the error of rows that were not attempted */
+/**
+ * Returns a row with its outcome.
+ * @param stopped the error that ended the run, if any, for rows that were not attempted
+ */
 export function rowAfter(
   row: BulkRow,
   number: number | undefined,
@@ -53,7 +56,7 @@ export function rowAfter(
     const { result, quantity, error, rebased = row } = settlement;
     const { line, petId, delta, expected, reason, ref } = row;
     const { before, after } = rebased;
-    // Field by field: a spread of so many takes three times the memory.
+    // Copied field by field: spreading so many rows takes three times the memory.
     return { line, petId, before, after, delta, expected, result, quantity, error, reason, ref };
   }
   const open = unknown.get(number);
@@ -65,7 +68,7 @@ export function rowAfter(
   return { ...row, before, after, result: 'unknown', error: open.error };
 }
 
-/** Returns what all rows give as their reason if they agree. */
+/** Returns the reason that all rows share, if they do. */
 export function commonReason(rows: readonly BulkRow[]): string | undefined {
   const [first] = rows;
   return rows.every(({ reason }) => reason === first?.reason) ? first?.reason : undefined;

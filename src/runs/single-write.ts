@@ -9,22 +9,22 @@ import type { RunContext } from './run-context.ts';
 
 /** A write of one pet, without a preview. */
 export interface SingleWrite {
-  /** For the history: `inventory set` */
+  /** Recorded in the history, like `inventory set`. */
   readonly command: string;
   readonly petId: bigint;
-  /** One of both: the stock that is wanted, or what is added to it. */
+  /** Exactly one of these: the wanted stock, or the delta. */
   readonly quantity?: number | undefined;
   readonly delta?: number | undefined;
-  /** The stock that it relies on; undefined: on any. */
+  /** The stock that the write depends on; undefined: any. */
   readonly expected?: number | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
 }
 
 export interface SingleWriteHooks extends RunHooks {
-  /** Reports whether a person has to agree to the row. It has no `before` if the stock is not read. */
+  /** Reports whether the row needs confirmation. It has no `before` if the stock is not read. */
   asks?(row: BulkRow): boolean;
-  /** Throws if the answer is no. */
+  /** Asks for confirmation; throws if it is denied. */
   ask?(row: BulkRow): Promise<void>;
 }
 
@@ -35,14 +35,14 @@ const options: RunOptions = {
   guards: { maxChanges: undefined, maxZero: undefined },
 };
 
-/** Reports whether a write depends on the stock, and so takes a second request. */
+/** Reports whether a write depends on the stock and so takes a second request. */
 export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
   return delta !== undefined || expected !== undefined;
 }
 
 /**
- * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. While a person is asked
- * nothing is held: the stock is read again, and if it has moved the question comes again.
+ * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. Nothing is held while
+ * the user is asked: afterwards the stock is read again, and the user is asked again if it has changed.
  */
 export async function executeSingleWrite(
   context: RunContext,
@@ -55,7 +55,7 @@ export async function executeSingleWrite(
     if (hooks.asks?.(row)) await hooks.ask?.(row);
     return execute(context, { subject, rows: [row], stock: undefined, single: {} }, options, hooks);
   }
-  // Late: a plain set does without.
+  // Loaded late: a plain set doesn't need it.
   const { readModifyWrite } = await import('./read-modify-write.ts');
   for (let agreed: number | undefined; ; ) {
     let asked: BulkRow | undefined;
@@ -73,27 +73,27 @@ export async function executeSingleWrite(
   }
 }
 
-/** @throws NotFoundError, FailureError, ConflictError, UsageError if it can't be written on this stock */
+/** @throws NotFoundError, FailureError, ConflictError or UsageError if this stock can't be written */
 function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot): BulkRow {
   const { petId, quantity, delta, expected } = write;
   const found = quantities.get(petId);
   const unreadable = quantities.unreadable?.get(petId);
   const outdated = quantities.outdated?.get(petId);
   if (unreadable !== undefined) {
-    const message = `The stock of pet ${petId} can't be relied on: ${unreadableText(unreadable)}; nothing was written`;
+    const message = `The stock of pet ${petId} is not reliable: ${unreadableText(unreadable)}. Nothing was written`;
     throw new FailureError(message, { hint: petstock`api GET /inventory ${targetWords(target)}` });
   }
   const hint = petstock`inventory get ${petId} ${targetWords(target)}`;
   if (outdated !== undefined) {
-    throw new ConflictError(`Nothing was written: pet ${petId}: ${outdatedText(outdated)}`, { hint });
+    throw new ConflictError(`Pet ${petId}: ${outdatedText(outdated)}. Nothing was written`, { hint });
   }
-  if (found === undefined) throw new NotFoundError(`There is no pet ${petId}; nothing was written`);
+  if (found === undefined) throw new NotFoundError(`There is no pet ${petId}. Nothing was written`);
   if (expected !== undefined && found !== expected) {
-    throw new ConflictError(`The stock of pet ${petId} is ${found}, not ${expected}; nothing was written`, { hint });
+    throw new ConflictError(`The stock of pet ${petId} is ${found}, not ${expected}. Nothing was written`, { hint });
   }
   const sum = delta === undefined ? undefined : addDelta(found, delta);
   if (sum?.ok === false) {
-    throw new UsageError(`${sum.problem.charAt(0).toUpperCase()}${sum.problem.slice(1)}; nothing was written`);
+    throw new UsageError(`${sum.problem.charAt(0).toUpperCase()}${sum.problem.slice(1)}. Nothing was written`);
   }
   return rowOf(write, found, sum?.value ?? quantity ?? found);
 }

@@ -12,18 +12,18 @@ import type { PetsBeforeRead } from '../state/stored-pets.ts';
 import type { StockSnapshot } from '../writes/row-write.ts';
 import type { RunContext } from './run-context.ts';
 
-/** How a list is asked for: with a permit that was got before, and what is given back if it takes another try. */
+/** Options for reading the list: a permit acquired before, and what to release before a retry. */
 type Read = Pick<ReadOptions, 'permit' | 'beforeRetry'>;
 
-/** Pauses before an older stock than the one written last is read again, in milliseconds. */
+/** Pauses before an outdated stock is read again, in milliseconds. */
 const pauses = [500, 1000, 2000, 4000];
-/** Of more pets than this the recent writes are asked for without their ids. */
+/** For more pets than this, recent writes are queried without their ids. */
 const maxPetsAsked = 50;
 
-/** An older stock. `isPossible`: it may also be the newest, by a write of unknown outcome. */
+/** An outdated stock. `isPossible`: it may also be current, if a write of unknown outcome was carried out. */
 type OlderStock = OutdatedStock & { readonly isPossible: boolean };
 
-/** Throws what kept a command from reading; of a service that can't be asked it says that nothing was written. */
+/** Throws the error of a read; if the service could not be reached, adds that nothing was written. */
 export function rethrowAsNothingWritten(error: unknown): never {
   throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
 }
@@ -39,8 +39,9 @@ export class StockReader {
   readonly #isBegun: boolean;
 
   /**
-   * @param onItem is given each item of a pet that is asked for
-   * @param isBegun the service has had the pets: an empty list of it settles nothing, and is a FailureError
+   * @param onItem called with each requested item
+   * @param isBegun whether the run has already begun, so the service has had its pets: an empty list is then a
+   * FailureError
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = context;
@@ -49,9 +50,9 @@ export class StockReader {
   }
 
   /**
-   * One GET, unless no pet is asked for. What other commands write from here on is noticed before a row is written. A pet that
-   * is answered with an older stock than the last one known is read again, and is `outdated` if that stays so.
-   * @param seen what is known of them already
+   * Reads the stock with one GET, or none if no pet is requested. Later writes by other commands are detected before a
+   * row is written. A pet whose stock is outdated is read again, and stays `outdated` if that doesn't help.
+   * @param seen recent writes of the pets, if already known
    */
   readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsBeforeRead): Promise<StockSnapshot> => {
     const { clock, interrupted, onDelay } = this.#site;
@@ -73,8 +74,8 @@ export class StockReader {
   };
 
   /**
-   * The same for a plan: first waits until no request of a command that was stopped can still change what is read.
-   * @param exceptRun the run that is resumed: it may have written something
+   * Like `read`, for a plan: first waits until no request of a stopped command can still change the stock.
+   * @param exceptRun the run that is resumed, whose own requests don't count
    */
   async readAfterInFlight(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;
@@ -99,14 +100,14 @@ export class StockReader {
     const giving = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
     const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
     const readAt = clock.monotonic();
-    // A run that has nothing to look at spends no request.
+    // A run without pets to check sends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
-    // The sandbox is one server: an older stock there is that of a reset.
+    // The sandbox is a single server: an older stock there comes from a reset.
     const older = target.env === 'sandbox' ? new Map() : outdatedOf(quantities, writes, readVersion);
     return { readVersion, readAt, quantities, older };
   }
 
-  /** Returns the stock of the pets; one that the service does not have is missing. */
+  /** Returns the stock of the pets; pets that the service does not have are missing. */
   async #quantitiesOf(petIds: PetIds, read: Read): Promise<PetQuantities> {
     const wanted = PetIdSet.of(petIds);
     const quantities = new PetQuantities();
@@ -120,12 +121,12 @@ export class StockReader {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
     }).catch((error) => {
-      // An answer that makes no sense: later readers of a run say by themselves what was written.
+      // The response is invalid. Once a run has begun, its caller reports what was written.
       throw error instanceof FailureError && !this.#isBegun ? sayingNothing(error) : error;
     });
     if (this.#isBegun && seen.items === 0) {
       throw new FailureError(
-        "The service answered with an empty list, which can't be right: it has had the pets of this run",
+        "The service returned an empty list, which can't be right: it has had the pets of this run",
       );
     }
     return quantities;
@@ -140,11 +141,10 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
 }
 
 /**
- * Returns the pets whose stock is one that was there before the last one that this state knows of. A stock that never was has been
- * written by somebody else since, and counts.
- *
+ * Returns the pets whose stock existed before the last one known to this state. A stock that this state has never seen
+ * was written by something else and counts as current.
  * @param writes the oldest first
- * @param readVersion taken before the stock was read: what was written later may be missing in it
+ * @param readVersion taken before the stock was read: later writes may be missing in it
  */
 function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,
@@ -154,7 +154,7 @@ function outdatedOf(
   const counting = writes.filter(({ sequence }) => sequence <= readVersion.sequence);
   const last = new Map<bigint, number>();
   for (const write of counting) for (const stock of knownBy(write)) last.set(write.petId, stock);
-  // Hardly any pet has another stock than is known: what was there before is gathered for those alone.
+  // Hardly any pet has another stock than the known one: earlier stocks are collected for those only.
   const others = new Map<bigint, RecentWrite[]>();
   for (const [petId, written] of last) {
     if ((quantities.get(petId) ?? written) !== written) others.set(petId, []);
@@ -173,7 +173,7 @@ function outdatedOf(
   return outdated;
 }
 
-/** Returns the stocks that a write shows to have been there: the one that it has read, and the one that it has certainly written. */
+/** Returns the stocks that a write proves: the one that it read, and the one that it certainly wrote. */
 function knownBy({ result, before, quantity }: RecentWrite): readonly number[] {
   return [...(before === undefined ? [] : [before]), ...(result === 'unknown' ? [] : [quantity])];
 }

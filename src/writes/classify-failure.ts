@@ -11,40 +11,41 @@ import { statusMeaning } from '../shared/http-status.ts';
 import { isBlank } from '../shared/sanitize.ts';
 
 /**
- * Returns what a failed request means for its row:
+ * The meaning of a failed request for its row:
  *
- * - `refused`: the service has judged it; it was not carried out and will not be
- * - `notSent`: for certain it was not carried out, and it may be sent again
- * - `unknown`: it may have been carried out; the stock has to be read before it is sent again
+ * - `refused`: the service has rejected it; it was not carried out and will not be
+ * - `notSent`: it was certainly not carried out and may be sent again
+ * - `unknown`: it may have been carried out; the stock must be read before it is sent again
  */
 export interface Failure {
   readonly kind: 'refused' | 'notSent' | 'unknown';
-  /** No other row would fare better now: the run ends. */
+  /** No other row would succeed now, so the run ends. */
   readonly stop: boolean;
-  /** The run ends, but the service may well answer a read: rows of unknown outcome are looked at first. */
+  /** The run ends, but the service may still answer a read, so rows of unknown outcome are checked first. */
   readonly isReadable: boolean;
-  /** The request may still be on its way to the service. */
+  /** The request may still be in flight. */
   readonly mayBeInFlight: boolean;
 }
 
 /**
- * The only place that says what a failure of a write means; `statusMeaning` says it of a status. It speaks of the one request
- * that failed: what an earlier request of the same row has done is settled before the row is sent again.
+ * Classifies the failure of a write. This is the only place that does (`statusMeaning` classifies statuses). It judges
+ * only the request that failed: the outcome of an earlier request of the same row is settled before the row is sent
+ * again.
  */
 export function classifyFailure(error: unknown): Failure {
-  // A defect says nothing about what was done.
+  // A defect of the program reveals nothing about the outcome.
   if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayBeInFlight: true });
   const { status, notCarriedOut, mayBeInFlight } = error;
   if (error instanceof AuthError) return failure('notSent', { stop: true });
   if (notCarriedOut) {
-    // A service that can't be reached may be back in a moment; after a 429 the governor waits.
+    // An unreachable service may be back in a moment; after a 429 the governor waits.
     const passes =
       (error instanceof UnavailableError && !(error instanceof NonRetryableError)) || error instanceof RateLimitedError;
     return failure('notSent', { stop: !passes });
   }
   const meaning = status === undefined ? undefined : statusMeaning(status);
   if (meaning === 'refused') return failure('refused');
-  // The next one would be redirected too.
+  // The next request would be redirected, too.
   const isReadable = meaning === 'redirect';
   return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayBeInFlight });
 }
@@ -56,15 +57,15 @@ function failure(
   return { kind, stop, isReadable, mayBeInFlight };
 }
 
-/** The code of a conflict whose row was sent before: nobody knows whether it was written. */
+/** The code of a conflict of a row that was sent before: it is not known whether it was written. */
 export const unclear = 'unclear';
 
-/** @param wasSent a request of the row had left, and got no answer that says what became of it */
+/** @param wasSent whether a request of the row was sent and its outcome is not known */
 export function conflictError(message: string, wasSent: boolean): RowError {
   return { code: wasSent ? unclear : 'conflict', message };
 }
 
-/** The service's own words go before ours. */
+/** Prefers the service's own message. */
 export function rowErrorOf(error: unknown): RowError {
   if (!(error instanceof PetstockError)) return { code: 'failure', message: String((error as Error).message ?? error) };
   const { code, message: said, status } = error.serviceError ?? error;

@@ -4,60 +4,72 @@ import { GroupSize } from './group-size.ts';
 import type { OutcomeTracker } from './outcome-tracker.ts';
 import { dependsOnStock, type QueuedRow, requireReread, rereadRequired, type WriteOptions } from './row-write.ts';
 
-/** A row with its admission, its lease and its intent on disk. */
+/** A row with a permit, a lease, and its intent on disk. */
 interface PreparedRow {
   readonly queued: QueuedRow;
   readonly permit: Permit;
-  /** By the monotonic clock: later it may not leave, so that its request is over when its intent says so. */
+  /**
+   * The latest time to send the row, by the monotonic clock, so that its request is over by the time that its intent
+   * states.
+   */
   readonly sendBy: number;
 }
 
-/** A row whose pet another command is writing. `until`: when it will be free at the latest, if known. */
+/** A row whose pet another command is writing. `until`: when the pet is free at the latest, if known. */
 export interface BusyRow {
   readonly queued: QueuedRow;
   readonly run: string | undefined;
   readonly until: number | undefined;
 }
 
-/** How long a prepared row may wait for its turn, in milliseconds: its intent counts that in. `alone`: with no row before it. */
+/**
+ * How long a prepared row may wait before it is sent, in milliseconds; its intent includes that time. `alone`: with no
+ * row before it.
+ */
 const maxHold = { alone: 1000, inGroup: 5000 };
-/** An increment is added to a stock that is at most as old, in milliseconds, and was read with no longer wait for the limit since. */
+/**
+ * The maximum age of the stock that a delta is added to, and the maximum wait for the rate limit since it was read, in
+ * milliseconds.
+ */
 const maxAge = 1000;
 const maxWaitOfIncrement = 100;
-/** An increment leaves so soon after its stock was read, in milliseconds, or `maxHold.alone` after its group was begun. */
+/**
+ * Maximum age of a stock in milliseconds when its delta is sent, unless `maxHold.alone` since the start of its group is
+ * later.
+ */
 const maxAgeAtLeaving = 2000;
 
 /**
- * Sends each row of a queue at most once, some at a time. Rows are admitted, leased and written down in groups, right before
- * they leave, so that one transaction and one sync of the disk serve a whole group, and nothing is held while the rate limit
- * is waited for.
+ * Sends each row of a queue at most once, several at a time. Rows are admitted, leased and logged in groups right
+ * before they are sent. One transaction and one disk sync serve a whole group, and nothing is held while waiting for
+ * the rate limit.
  */
 export class Dispatcher {
   readonly #options: WriteOptions;
   readonly #outcomes: OutcomeTracker;
-  /** The rows that are still to be sent, in their order. */
+  /** The rows that are still to be sent, in order. */
   readonly #queue: QueuedRow[];
-  /** The rows come one by one: each waits for those before it. */
+  /** Whether rows are sent in groups; otherwise each waits for the one before it. */
   #isGroup: boolean;
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
-  /** The last admission was spent on the stock. */
+  /** Whether the last permit was used to read the stock. */
   #spentPermitOnRead = false;
-  /** The stock that the queue relies on was read before a long wait. */
+  /** Whether the stock of the queued rows was read before a long wait. */
   #isStale = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
-  /** Why no more rows can be prepared. Those that are prepared already still leave. */
+  /** Why no more rows can be prepared. Rows that are already prepared are still sent. */
   #prepareFailure: { readonly cause: unknown } | undefined;
-  /** Rows that were taken from the queue and definitely not sent, in their order. */
+  /** Rows that were taken from the queue and certainly not sent, in order. */
   readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
-  /** Increments whose pet another run has written since their stock was read. */
+  /** Rows with a delta whose pet another run has written since their stock was read. */
   readonly superseded: QueuedRow[] = [];
 
   /**
    * @param queue rows are taken from its front
-   * @param reserved admits the first row
+   * @param reserved a permit for the first row
    */
   constructor(queue: QueuedRow[], options: WriteOptions, outcomes: OutcomeTracker, reserved: Permit | undefined) {
     this.#queue = queue;
@@ -68,7 +80,10 @@ export class Dispatcher {
     this.#groupSize = new GroupSize(options.concurrency);
   }
 
-  /** Resolves when nothing is in flight and nothing more is to be sent. Never rejects: what stops it is the run's cause. */
+  /**
+   * Resolves when nothing is in flight and nothing more will be sent. Never rejects: an error becomes the reason why
+   * the run ended.
+   */
   async run(): Promise<void> {
     const workers = Math.min(this.#options.concurrency, this.#queue.length);
     await Promise.all(Array.from({ length: workers }, () => this.#work().catch((error) => this.#fail(error))));
@@ -104,12 +119,12 @@ export class Dispatcher {
     }
   }
 
-  /** A row that was still waiting when the run ended is no cause of its own. */
+  /** Ends the run, unless it has ended already: an error of a row that was still waiting then is not the reason. */
   #fail(error: unknown): void {
     if (!this.#outcomes.ended) this.#outcomes.stop(error);
   }
 
-  /** Admits, leases and writes down the next rows. */
+  /** Admits, leases and logs the next rows. */
   async #prepare(): Promise<void> {
     const { clock } = this.#options;
     const size = this.#groupSize.next(clock.monotonic());
@@ -127,29 +142,33 @@ export class Dispatcher {
     }
   }
 
-  /** Returns as many permits as there are, at most `most`. If the stock is too old by then, it is read with the first of them. */
+  /**
+   * Returns as many permits as are available, at most `most`. If the stock is too old by then, uses the first of them
+   * to read it.
+   */
   async #admit(most: number): Promise<Permit[]> {
     if (this.#reserved !== undefined) return [this.#reserved];
     const { governor, clock, staleAfter } = this.#options;
     const began = clock.monotonic();
     const next = this.#queue.slice(0, most);
-    const looks = next.some((queued) => {
+    const needsRead = next.some((queued) => {
       const { delta, basis } = queued;
       return (
         dependsOnStock(queued) &&
         (basis.readAt === rereadRequired || (delta !== undefined && basis.readAt < began - maxAge))
       );
     });
-    // The stock and what relies on it are admitted together: no wait lies between them.
-    const want = looks ? { min: 2 as const, max: most + 1 } : { min: 1 as const, max: most };
+    // The read and the rows based on it are admitted together, so that no wait separates them.
+    const want = needsRead ? { min: 2 as const, max: most + 1 } : { min: 1 as const, max: most };
     const permits = [...(await governor.admitSeveral(want, this.#outcomes.ending))];
     const waited = clock.monotonic() - began;
     const isStale =
-      looks ||
+      needsRead ||
       this.#isStale ||
       waited > staleAfter ||
       (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
-    // A limit of one request a window has no room for both: one row leaves on the old look, and the rest after another.
+    // If the limit allows only one request per window, one row is sent on the old stock, and the others after another
+    // read.
     this.#isStale = isStale && this.#spentPermitOnRead;
     if (this.#isStale) for (const permit of permits.splice(1)) await permit.release();
     else if (isStale) await this.#readAgain(permits);
@@ -157,7 +176,7 @@ export class Dispatcher {
     return permits;
   }
 
-  /** Reads the stock of all rows that rely on one, with the first permit. */
+  /** Reads the stock of all rows that depend on it, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
     const relying = this.#queue.filter(dependsOnStock);
     const permit = permits.shift();
@@ -174,7 +193,7 @@ export class Dispatcher {
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
-  /** @param permits as many as rows are taken from their front once they are used */
+  /** @param permits at least one per row; used permits are taken from the front */
   async #intend(rows: readonly QueuedRow[], permits: Permit[]): Promise<void> {
     const { clock, log, timeout, reserved } = this.#options;
     const began = clock.monotonic();
@@ -208,7 +227,7 @@ export class Dispatcher {
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
-      const message = `${by} has written it since its stock was read, or may have`;
+      const message = `${by} has written the pet since its stock was read, or may have`;
       this.#outcomes.conflict(queued, message);
     }
   }
@@ -216,7 +235,8 @@ export class Dispatcher {
   async #send({ queued, permit, sendBy }: PreparedRow): Promise<void> {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
-    // The process may have been stopped since, and others have taken what it held. It may be stopped behind the note as well.
+    // The process may have been stopped since the intent, and others may hold its leases. It may also be stopped right
+    // after the note.
     const beginSend = () => {
       log.leaves(queued.row);
       if (clock.monotonic() > sendBy || !presence.holdsLease) throw new PermitExpiredError();
@@ -240,7 +260,7 @@ export class Dispatcher {
   }
 }
 
-/** Rows that rely on the same moment, side by side. */
+/** Yields consecutive rows that share a read version. */
 function* groupsOf(rows: readonly QueuedRow[]): Generator<readonly QueuedRow[]> {
   for (let from = 0; from < rows.length; ) {
     let to = from + 1;

@@ -1,14 +1,18 @@
 /**
- * For how long the rows of a group should last, in milliseconds: so long its leases are held at most, as a rule. Where it takes long to prepare one,
- * as over a network, so many times as long as that.
+ * How long the rows of a group should last, in milliseconds, which is also how long its leases are usually held. If
+ * preparing a group takes long, as over a network, a multiple of that time.
  */
 const span = { least: 100, preparations: 10, most: 2000 };
-/** Twice as many rows gain nothing: what a transaction and a sync of the disk cost is a small part by then. Half as many take 5 % longer. */
+/**
+ * Twice as many rows gain nothing, because the cost of a transaction and a disk sync is small by then. Half as many
+ * take 5 % longer.
+ */
 const maxRows = 512;
 
 /**
- * How many rows are admitted, leased and written down together. Each group is one transaction and one sync of the disk, so a
- * fast service gets large groups, and so does a slow state. A slow service gets small groups: what is held waits for its turn, and others wait for it.
+ * Chooses how many rows are admitted, leased and logged together. Each group costs one transaction and one disk sync,
+ * so a fast service gets large groups, and so does a slow state. A slow service gets small groups, because other
+ * commands wait for the leases of rows that wait to be sent.
  */
 export class GroupSize {
   readonly #least: number;
@@ -17,31 +21,31 @@ export class GroupSize {
   #size: number;
   #span = span.least;
 
-  /** @param concurrency requests in flight at once: a group is never smaller than what they take in a few turns */
+  /** @param concurrency requests in flight at once; a group is never smaller than four times as many */
   constructor(concurrency: number) {
     this.#least = concurrency * 4;
     this.#size = this.#least;
   }
 
-  /** How many rows are left of a group when the next one is prepared: it is ready before they are gone. */
+  /** The number of rows left when the next group is prepared, so that it is ready in time. */
   get low(): number {
     return this.#size / 2;
   }
 
-  /** @param took how long it took to prepare the last group, in milliseconds */
+  /** @param took how long preparing the last group took, in milliseconds */
   notePrepared(took: number): void {
     this.#span = Math.min(Math.max(span.least, took * span.preparations), span.most);
   }
 
-  /** A row has left, or is about to. */
+  /** Counts a row that is being sent. */
   noteSent(): void {
     this.#sent += 1;
   }
 
   /**
-   * The size of the next group: as many rows as last for its span, by the rate since the group before; at most four
-   * times as many as in that. Never 0.
-   * @param now by the monotonic clock, which may stand still
+   * Returns the size of the next group: as many rows as last for the span, at the rate since the last group, but at
+   * most four times its size. Never 0.
+   * @param now by the monotonic clock, which may not have advanced
    */
   next(now: number): number {
     const elapsed = this.#since === undefined ? 0 : now - this.#since;

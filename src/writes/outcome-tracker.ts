@@ -17,7 +17,9 @@ import { recheck, type ZeroAllowance } from './verdict.ts';
 
 const applied: FinalOutcome = { result: 'applied' };
 
-/** Notes what becomes of rows, in memory and in the log of the run, and ends the run if no other row would fare better. */
+/**
+ * Records the outcomes of rows, in memory and in the log of the run, and ends the run if no other row would succeed.
+ */
 export class OutcomeTracker implements WriteProgress {
   readonly settled = new Map<number, FinalOutcome>();
   readonly unknown = new Map<number, UnknownRow>();
@@ -26,19 +28,19 @@ export class OutcomeTracker implements WriteProgress {
   readonly everUnanswered = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
-  /** The last failure that says nothing about its row, and the pet of that row. */
+  /** The last failure that leaves its row open, and the pet of that row. */
   lastFailure: unknown;
   lastFailedPet: bigint | undefined;
-  /** The last answer, if that was a 429. */
+  /** The last response, if it was a 429. */
   #refusal: PetstockError | undefined;
-  /** Failures of that kind in this round, and those since its last answer. */
+  /** The number of such failures in this round, and since the last row that was settled. */
   failures = 0;
   consecutiveFailures = 0;
-  /** The error that ended the run leaves the stock to be read. */
+  /** Whether the stock can still be read after the error that ended the run. */
   isReadable = false;
   readonly #options: WriteOptions;
   readonly #zeros: ZeroAllowance;
-  /** Aborted when the run ends: ends the waits of rows that have not left. */
+  /** Aborted when the run ends; cancels the waits of rows that were not sent. */
   readonly #ending = new AbortController();
 
   constructor(options: WriteOptions) {
@@ -50,7 +52,7 @@ export class OutcomeTracker implements WriteProgress {
     else interrupted.addEventListener('abort', this.#onInterrupt, { once: true });
   }
 
-  /** Nothing more is begun; what is in flight is finished. */
+  /** True once the run has ended: nothing more is begun, but requests in flight are finished. */
   get ended(): boolean {
     return this.#ending.signal.aborted;
   }
@@ -59,7 +61,7 @@ export class OutcomeTracker implements WriteProgress {
     return this.#ending.signal;
   }
 
-  /** Ends the run. The first cause counts; a wait that is too long after a 429 is one in the words of that. */
+  /** Ends the run. Only the first cause is kept. A wait that is too long after a 429 keeps the service's message. */
   stop(cause: unknown): void {
     const isTooLong = cause instanceof RateLimitedError && cause.status === undefined;
     this.stoppedBy ??= isTooLong && this.#refusal !== undefined ? withServiceMessage(this.#refusal, cause) : cause;
@@ -73,7 +75,7 @@ export class OutcomeTracker implements WriteProgress {
 
   answered(write: RowWrite, { petId, quantity }: InventoryItem): void {
     if (petId !== write.petId) {
-      this.failed(write, new FailureError(`The service answered with pet ${petId}, not ${write.petId}`), 0);
+      this.failed(write, new FailureError(`The service returned pet ${petId}, not ${write.petId}`), 0);
       return;
     }
     this.consecutiveFailures = 0;
@@ -90,14 +92,15 @@ export class OutcomeTracker implements WriteProgress {
   }
 
   /**
-   * One request of a row has failed.
-   * @param inFlightUntil by the monotonic clock: when the request can't be on its way any more
+   * Records that a request of a row has failed.
+   * @param inFlightUntil when the request can no longer be in flight, by the monotonic clock
    */
   failed(write: RowWrite, cause: unknown, inFlightUntil: number): void {
     const { kind, stop, isReadable, mayBeInFlight } = classifyFailure(cause);
     this.#refusal = cause instanceof RateLimitedError ? cause : undefined;
     const error = rowErrorOf(cause);
-    // The service refuses now, but an earlier request of the row, which relies on no stock, may have been carried out.
+    // The service rejects the row now, but an earlier request of it may have been carried out: a plain set is sent
+    // again without knowing.
     const isDoubtful = this.everUnknown.has(write.row) && (kind === 'refused' || stop);
     if (kind === 'refused' && !isDoubtful) {
       this.consecutiveFailures = 0;
@@ -117,7 +120,7 @@ export class OutcomeTracker implements WriteProgress {
       if (this.notWritten.has(write.row)) this.notWritten.set(write.row, error);
       this.notSent(write, error);
     }
-    // A row that was still waiting when the run ended is no cause of its own.
+    // An error of a row that was still waiting when the run ended is not the reason.
     if ((stop || isDoubtful) && !this.ended) {
       this.isReadable = isReadable;
       this.stop(cause);
@@ -131,14 +134,17 @@ export class OutcomeTracker implements WriteProgress {
     this.#record({ row: write.row, petId: write.petId, result: 'unknown', error });
   }
 
-  /** The stock does not show the write of a row of unknown outcome: it is pending again, with what its request has failed with. */
+  /**
+   * Returns a row of unknown outcome to pending, because the stock shows that it was not written. Keeps the error of
+   * its request.
+   */
   refuted({ write, error }: UnknownRow): void {
     this.everUnknown.delete(write.row);
     this.notWritten.set(write.row, error);
     this.notSent(write, error);
   }
 
-  /** A row whose intent is written was certainly not carried out: it is pending again. */
+  /** Returns a row with an intent to pending, because it was certainly not carried out. */
   notSent({ row, petId }: RowWrite, error?: FinalOutcome['error']): void {
     this.#record({ row, petId, result: 'void', error });
   }
@@ -153,20 +159,20 @@ export class OutcomeTracker implements WriteProgress {
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
-  /** @param mayBeInFlight the stock is as wanted, but a request of the row may be on its way */
+  /** @param mayBeInFlight the stock has the wanted value, but a request of the row may still be in flight */
   applied(write: RowWrite, quantity: number | undefined, mayBeInFlight?: boolean): void {
-    // Most rows share one object: a hundred thousand of them are held.
+    // Most rows share one object to save memory: there may be a hundred thousand.
     const settlement = write.delta === undefined ? applied : { ...applied, rebased: write };
     this.settle(write, settlement, quantity, mayBeInFlight);
   }
 
-  /** Another run or command has written the pet: the row is not sent, or not again. */
+  /** Records a conflict: another run or command has written the pet, so the row is not sent (again). */
   conflict(write: RowWrite, message: string, found?: number): void {
     const error = conflictError(message, this.everUnanswered.has(write.row));
     this.settle(write, { result: 'conflict', error }, found);
   }
 
-  /** Returns the rows that may be sent on the stock that was just read. The others are settled by it. */
+  /** Returns the rows that may be sent, given the stock that was just read, and settles the others. */
   recheck(rows: readonly RowWrite[], { quantities, ...basis }: StockSnapshot): readonly QueuedRow[] {
     return rows.flatMap((write): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);

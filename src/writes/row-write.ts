@@ -13,76 +13,82 @@ import type { Presence } from '../state/presence.ts';
 import type { PetLock } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
-/** One write of a run. It relies on the stock `before`; without one it is a plain set, which relies on none. */
+/** One write of a run. It depends on the stock `before`; without one it is a plain set, which depends on none. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
-/** A row that is to be sent, and when the stock that it relies on was read. Rows share that: a hundred thousand are held. */
+/** A row to be sent, and when the stock that it depends on was read. Rows share that object to save memory. */
 export interface QueuedRow extends RowWrite {
   readonly basis: ReadBasis;
 }
 
 export interface ReadBasis {
-  /** The moment before the stock was read, in the order of all writes; undefined for a plain set. */
+  /** The read version of the stock; undefined for a plain set. */
   readonly readVersion: ReadVersion | undefined;
-  /** When it was read, in milliseconds of the monotonic clock; `rereadRequired`: it has to be read again before the row is sent. */
+  /**
+   * When the stock was read, in milliseconds of the monotonic clock; `rereadRequired` if it must be read again before
+   * the row is sent.
+   */
   readonly readAt: number;
 }
 
-/** How long a write waits for another command that is at its pet, in milliseconds. */
+/** How long a write waits for another command that is writing its pet, in milliseconds. */
 export const maxBusyWait = 90_000;
 
-/** `readAt` of a row whose stock has to be read again. */
+/** The `readAt` of a row whose stock must be read again. */
 export const rereadRequired = Number.NEGATIVE_INFINITY;
 
-/** Returns the row so that its stock is read before it is sent. */
+/** Returns the row, marked so that its stock is read before it is sent. */
 export function requireReread(queued: QueuedRow): QueuedRow {
   return { ...queued, basis: { ...queued.basis, readAt: rereadRequired } };
 }
 
-/** Reports whether a row relies on a stock that was read. */
+/** Reports whether a row depends on a stock that was read. */
 export function dependsOnStock({ before, delta }: RowWrite): boolean {
   return before !== undefined || delta !== undefined;
 }
 
 /** The stock of some pets. */
 export interface StockSnapshot {
-  /** A pet that the service does not have is missing. */
+  /** Pets that the service does not have are missing. */
   readonly quantities: Quantities;
-  /** The moment before it was read, in the order of all writes of this state. */
+  /** The read version, taken right before the stock was read. */
   readonly readVersion: ReadVersion;
-  /** When it was read: milliseconds of the monotonic clock. */
+  /** When it was read, in milliseconds of the monotonic clock. */
   readonly readAt: number;
 }
 
 /** The final outcome of a row. */
 export interface FinalOutcome {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
-  /** The stock that the service wrote, if it is not the one that was asked for. */
+  /** The stock that the service wrote, if it differs from the requested one. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-  /** The row as it was sent, if its stock had moved since the plan. */
+  /** The row as it was sent, if its stock had changed since the plan. */
   readonly rebased?: RowWrite | undefined;
 }
 
-/** A row that was sent, and of which it is not known whether it was written. */
+/** A row that was sent and whose outcome is not known. */
 export interface UnknownRow {
   readonly write: RowWrite;
-  /** By the monotonic clock: until then its request may still arrive; 0 if it can't any more. */
+  /** When its request can no longer be in flight, by the monotonic clock; 0 if that is already the case. */
   readonly inFlightUntil: number;
   readonly error: RowError;
 }
 
-/** The outcomes of the rows so far, by their number. */
+/** The outcomes of rows so far, by row number. */
 export interface WriteProgress {
   readonly settled: ReadonlyMap<number, FinalOutcome>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
-  /** Rows that were sent and definitely not written, by what their last request has failed with: they are pending as before. */
+  /** Rows that were sent and certainly not written, with the error of their last request; they are pending again. */
   readonly notWritten: ReadonlyMap<number, RowError>;
-  /** Rows of which a request has left and got no answer that says what became of it: what the stock did not show may still come. */
+  /**
+   * Rows with a request that was sent and whose outcome is not known: even if the stock does not show it, it may still
+   * be carried out.
+   */
   readonly everUnanswered: ReadonlySet<number>;
-  /** The first failure of a row, for the exit code. */
+  /** The first failure of a row, which determines the exit code. */
   readonly firstFailure: PetstockError | undefined;
-  /** Why it ended before all rows were settled, if a failure ended it. */
+  /** Why the run ended before all rows were settled, if an error ended it. */
   readonly stoppedBy: unknown;
 }
 
@@ -90,31 +96,34 @@ export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
-  /** Returns what other runs have written of the pets of rows since their intents: this process may have been stopped for long. */
+  /**
+   * Returns the writes of other runs to the pets of rows since their intents: this process may have been stopped for
+   * long.
+   */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'holdsLease'>;
   readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
   readonly clock: Clock;
   random(): number;
-  /** The stock that the rows rely on; undefined: they rely on none. */
+  /** The stock that the rows depend on; undefined: they depend on none. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
-  /** Of one request, in milliseconds. */
+  /** Timeout of one request in milliseconds. */
   readonly timeout: number;
-  /** How many rounds in a row may come to nothing before the run gives up, besides the first; default 4. */
+  /** Maximum number of consecutive rounds without success, after the first, before the run gives up; default 4. */
   readonly retries?: number | undefined;
-  /** After a longer wait for the limit, in milliseconds, the stock is read again. */
+  /** If the wait for the rate limit takes longer than this, in milliseconds, the stock is read again. */
   readonly staleAfter: number;
-  /** Requests in flight at once. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Begin no row after one that was not applied. */
+  /** Send no further row after one that was not applied. */
   readonly failFast: boolean;
-  /** How many increments may come to 0 though the plan had them above; undefined: any number. */
+  /** How many deltas may bring a stock to 0 although the plan did not; undefined: any number. */
   readonly maxMoreZeros?: number | undefined;
   readonly interrupted: AbortSignal;
-  /** For a single write that has read the stock under its own admission and lease. */
+  /** The permit and the pet lock of a single write that has read the stock under them. */
   readonly reserved?: { readonly permit: Permit; readonly lock: PetLock } | undefined;
-  /** Called after each row that is settled. */
+  /** Called for each row that is settled. */
   onSettled(settlement: FinalOutcome): void;
-  /** Takes a sentence about what is waited for, or why a row is sent again, without its period. */
+  /** Shows why the run waits or why a row is sent again, as a sentence without its period. */
   onDelay(sentence: string, attempt?: number): Promise<void> | void;
 }

@@ -4,19 +4,19 @@ import type { QueuedRow, StockSnapshot, UnknownRow } from './row-write.ts';
 import { verdictOn } from './verdict.ts';
 
 export interface Unsettled {
-  /** Rows that were definitely not written, or that a plain set may simply write again. */
+  /** Rows that were certainly not written, or plain sets, which may be written again. */
   readonly again: readonly QueuedRow[];
-  /** By the monotonic clock: when the last request that may still arrive can't any more; undefined if no request may. */
+  /** When the last request can no longer be in flight, by the monotonic clock; undefined if none is. */
   readonly inFlightUntil: number | undefined;
 }
 
 /**
- * Settles rows of unknown outcome by the stock that was read after them, and by what other runs have written since: a process
- * that was stopped for long has lost its leases. Rows whose request may still be on its way stay unknown, unless they were applied.
- *
- * @param laterWrites of other runs, for each of `outcomes.unknown`
- * @param look `now`: by the monotonic clock, before the stock was read; `isLast`: nothing is sent again, so that a plain set,
- *   of which it is not known what was there before, stays unknown
+ * Settles rows of unknown outcome by the stock that was read after them, and by later writes of other runs (a process
+ * that was stopped for long has lost its leases). Rows whose request may still be in flight stay unknown, unless the
+ * stock shows that they were applied.
+ * @param laterWrites writes of other runs, for each of `outcomes.unknown`
+ * @param look `now`: the time before the stock was read, by the monotonic clock; `isLast`: nothing is sent again, so a
+ * plain set stays unknown, because the stock before it is not known
  */
 export function settleUnknown(
   outcomes: OutcomeTracker,
@@ -38,7 +38,7 @@ export function settleUnknown(
     const found = stock.quantities.get(write.petId);
     const mayBeInFlight = now < unknown.inFlightUntil;
     if (verdict.kind === 'applied') {
-      // A stock that was there before does not show that the request has come.
+      // A stock that already had the wanted value does not prove that the request has arrived.
       const isShown = write.before !== undefined && write.before !== write.after;
       outcomes.applied(write, write.after, mayBeInFlight && !isShown);
     } else if (mayBeInFlight) inFlightUntil = Math.max(inFlightUntil ?? 0, unknown.inFlightUntil);
@@ -55,7 +55,7 @@ function sendAgain(outcomes: OutcomeTracker, { write }: UnknownRow, { readAt }: 
   return { ...write, basis: { readVersion: undefined, readAt } };
 }
 
-/** The stock is as it was before: the row was not carried out by now. */
+/** Returns the row to pending, because the stock is the same as before, so the row was not carried out. */
 function refuted(
   outcomes: OutcomeTracker,
   unknown: UnknownRow,

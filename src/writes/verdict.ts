@@ -3,19 +3,19 @@ import type { LaterWrite } from '../inventory/run-records.ts';
 import { plainName } from '../shared/sanitize.ts';
 import type { RowWrite } from './row-write.ts';
 
-/** The facts about a row without an answer. */
+/** A row without a final outcome, and what is known about its pet. */
 export interface UnansweredRow {
   readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
-  /** A request of it has left, and no answer came. */
+  /** Whether a request of the row was sent whose response was lost. */
   readonly wasSent: boolean;
-  /** The run goes on after its process has ended: somebody may have changed the stock on purpose since. */
+  /** Whether the run is resumed after its process has ended: the stock may have been changed on purpose since. */
   readonly isResumed: boolean;
   readonly stock: Quantities;
-  /** Writes of the pet by other runs since, certain or possible, the oldest first. */
+  /** Later writes of the pet by other runs, certain or possible, oldest first. */
   readonly laterWrites: readonly LaterWrite[];
 }
 
-/** The meaning of that. `resend`: it was definitely not written, or a plain set may simply be written again. */
+/** The decision about a row. `open`: it was certainly not written, or it is a plain set, which may be written again. */
 export type Verdict =
   | { readonly kind: 'applied' | 'unchanged' | 'open' }
   | { readonly kind: 'conflict'; readonly message: string };
@@ -23,21 +23,21 @@ export type Verdict =
 const resend: Verdict = { kind: 'open' };
 const applied: Verdict = { kind: 'applied' };
 
-/** Judges a row without an answer by the stock that was read since, and by the history. */
+/** Decides about a row by the stock that was read since, and by the history. */
 export function verdictOn(row: UnansweredRow): Verdict {
   const found = row.stock.get(row.write.petId);
   return row.write.delta === undefined ? absolute(row, found) : increment(row, found);
 }
 
 /**
- * A row that wants a certain stock:
+ * Decides about a row that sets a quantity:
  *
- * - the stock is that, and it was never sent: unchanged
- * - it was sent, and the first run that has read the pet since found what is wanted: applied, whatever came after
- * - another run has written the pet since, or may have: a conflict that names it, whatever the stock is
- * - the stock is what is wanted: applied
- * - as before: open; so is a plain set, which relies on no stock, unless it was sent and its run goes on only now
- * - anything else: a conflict
+ * - the stock has that value and the row was never sent: unchanged
+ * - the row was sent, and the first run that read the pet since found that value: applied, whatever came later
+ * - another run has written the pet since, or may have: a conflict that names the run, whatever the stock is
+ * - the stock has that value: applied
+ * - the stock is the same as before: open; so is a plain set, unless it was sent and is only now resumed
+ * - otherwise: a conflict
  */
 function absolute(
   { write, wasSent, isResumed, stock, laterWrites }: UnansweredRow,
@@ -55,13 +55,14 @@ function absolute(
   }
   if (isAsBefore) return resend;
   const message = stockMovedMessage(write, stock);
-  return { kind: 'conflict', message: wasSent ? `${message}; ${notKnown}` : message };
+  return { kind: 'conflict', message: wasSent ? `${message}, and ${notKnown}` : message };
 }
 
 /**
- * An increment that is owed. What was never sent is owed still, whatever the stock is now. Of what was sent, the first run
- * that has read the pet since knows whether it had arrived: it read the sum, or the stock before. Without one the stock now
- * says the same. Where neither is found, nobody can know.
+ * Decides about a row with a delta. If it was never sent, it is open, whatever the stock is now. If it was sent, the
+ * first run that read the pet since shows whether it had arrived: that run read either the sum or the stock before.
+ * Without such a run, the current stock shows the same. If neither value is found, the outcome can't be known: a
+ * conflict.
  */
 function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
   if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
@@ -72,47 +73,47 @@ function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found:
     return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
   }
   const message = later === undefined ? stockMovedMessage(write, stock) : laterWriteMessage(later);
-  return { kind: 'conflict', message: `${message}; ${notKnown}` };
+  return { kind: 'conflict', message: `${message}, and ${notKnown}` };
 }
 
 const notKnown = 'it is not known whether this row was written before that';
 
-/** Returns why a row can't be written: a clause without a trailing period. */
+/** Explains why a row can't be written, as a clause without a period. */
 export function stockMovedMessage(
   { petId, before, after }: Pick<RowWrite, 'petId' | 'before' | 'after'>,
   quantities: Quantities,
 ): string {
   const found = quantities.get(petId);
   if (found === undefined) return absenceText(quantities, petId);
-  if (before === undefined) return `the stock is ${found}, not ${after} as wanted`;
-  return `the stock is ${found}, neither ${before} as before nor ${after} as wanted`;
+  if (before === undefined) return `the stock is ${found}, not ${after} as requested`;
+  return `the stock is ${found}, neither ${before} as before nor ${after} as requested`;
 }
 
 /**
- * Reports whether a later write counts, given that the stock is as it was before that. One of unknown outcome was not carried
- * out if it would have left another stock. One that would have left this one may have brought the stock back to it.
+ * Reports whether a later write counts although the stock is the same as before it. A write of unknown outcome was not
+ * carried out if it would have left another stock. One that would have left this stock may have restored it.
  */
 export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | undefined): boolean {
   return result !== 'unknown' || quantity === stock;
 }
 
-/** Returns the same for a later write that the history knows of. */
+/** Describes a later write in the history, as a clause without a period. */
 export function laterWriteMessage({ run, command, result }: LaterWrite): string {
-  if (run === undefined) return 'it was written since, by a run that was removed from the history';
+  if (run === undefined) return 'a run that was removed from the history has written it since';
   return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
 }
 
-/** The zeros that increments may still come to besides those of the plan. */
+/** How many more deltas may bring a stock to 0, besides those in the plan. */
 export interface ZeroAllowance {
   left: number;
 }
 
 /**
- * Returns an increment added to the stock that was found now, or why it can't be: a clause without a trailing period.
+ * Returns the row with its delta added to the current stock, or why that can't be done, as a clause without a period:
  *
- * - a sum that no quantity can hold: refused
- * - below zero if the last look was not: refused, since nobody has agreed to that
- * - to zero if the last look was above: refused once that is more than `max-zero` allows
+ * - the sum is no valid quantity
+ * - the sum is below zero and was not before, so it was never confirmed
+ * - the sum is zero and was above before, and `max-zero` allows no more
  */
 export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): RowWrite | string {
   const { delta = 0, after } = write;
@@ -130,13 +131,13 @@ export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): Ro
   return { ...write, before: found, after: sum.value };
 }
 
-/** What a stock that was read again makes of a row that relies on one. */
+/** The decision about a row after its stock was read again. */
 export type Rechecked =
   | { readonly kind: 'open'; readonly write: RowWrite }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly message: string };
 
-/** Adds an increment to the stock as it is now. Another row is settled by that if its stock has moved. */
+/** Adds a delta to the current stock. A row without a delta is settled if its stock has changed. */
 export function recheck(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Rechecked {
   const found = quantities.get(write.petId);
   if (write.delta !== undefined && found !== undefined) {

@@ -14,15 +14,15 @@ import {
 } from './row-write.ts';
 import type { Unsettled } from './settle-unknown.ts';
 
-/** How often a row looks whether its pet is free, in milliseconds. */
+/** How often a row checks whether its pet is free, in milliseconds. */
 const busyPoll = 100;
 
 /**
- * Writes rows in rounds. A round sends each row at most once, some at a time: admitted, leased, its intent on disk, then the
- * request, then its outcome. A row of which it is not known whether it was written is never sent again blindly: after the
- * round the stock is read, and the row is settled, sent again, or a conflict.
+ * Writes rows in rounds. A round sends each row at most once, several at a time: permit, lease, intent on disk,
+ * request, outcome. A row of unknown outcome is never sent again blindly: after the round its stock is read, and the
+ * row is settled or sent again.
  *
- * Throws nothing: `stoppedBy` says what went wrong, and the rows say where they stand.
+ * Never throws: `stoppedBy` is the reason why the run ended early, if it did.
  */
 export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions): Promise<WriteProgress> {
   const outcomes = new OutcomeTracker(options);
@@ -38,7 +38,7 @@ export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions)
 
 async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const basis = options.stock ?? { readVersion: undefined, readAt: 0 };
-  // Field by field, so that they are small in memory.
+  // Copied field by field, which saves memory.
   let queue = Array.from(rows, ({ row, petId, before, after, delta }): QueuedRow => {
     return { row, petId, before, after, delta, basis };
   });
@@ -58,7 +58,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const [hopeless, hopeful] = partedBy(busy, patience, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNone(givenUp);
-    // What relies on a stock is never sent on that of a try that failed: the process may have been stopped since.
+    // Rows that depend on a stock are never resent based on the old one: the process may have been stopped since.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     patience = await waitForOthers(hopeful, patience, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(triedAgain)];
@@ -70,7 +70,10 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   }
 }
 
-/** Waits after faults, longer each time. @throws the last fault, after as many tries as are worth it */
+/**
+ * Waits after failures, longer each time.
+ * @throws the last failure, once there were too many rounds without success
+ */
 async function pause(fruitless: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const { retries = maxRetries } = options;
   const problem = outcomes.lastFailure;
@@ -82,16 +85,16 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const count = outcomes.unknown.size;
   const others = outcomes.failures > 1 ? ` and ${outcomes.failures - 1} more` : '';
   const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
-  const what = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
+  const next = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
   const isConnected = !(problem instanceof UnavailableError && problem.notCarriedOut && problem.status === undefined);
-  const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(problem)}; ${what}`;
-  void options.onDelay(isConnected ? why : `No connection to the service, ${what}`, Math.max(1, fruitless));
+  const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(problem)}; ${next}`;
+  void options.onDelay(isConnected ? why : `No connection to the service; ${next}`, Math.max(1, fruitless));
   await options.clock.sleep(wait, options.interrupted);
 }
 
 /**
- * Reads the stock of rows of unknown outcome, until all are settled or to be sent again.
- * @param hasOthers there is something else to send meanwhile: what may still arrive is looked at after that
+ * Reads the stock of rows of unknown outcome until each is settled or to be sent again.
+ * @param hasOthers whether other rows can be sent meanwhile: then rows still in flight are checked afterwards
  */
 async function readBack(
   hasOthers: boolean,
@@ -111,7 +114,10 @@ async function readBack(
   }
 }
 
-/** Where the service may still answer a read, a run that was stopped looks at the stock. What stopped it counts if rows are left. */
+/**
+ * Settles rows of unknown outcome after the run was stopped, if the service may still answer a read. The reason for the
+ * stop only counts if rows are left.
+ */
 async function settleStopped(count: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (!outcomes.isReadable) return;
   const { lastFailedPet, stoppedBy, unknown } = outcomes;
@@ -121,12 +127,15 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }
 
-/** A run that gives up still says what became of the rows that were sent. */
+/** Reads the stock once before the run gives up, to settle the rows that were sent. */
 async function settleOnce(options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (outcomes.unknown.size > 0) await lookAtUnknown(options, outcomes, true);
 }
 
-/** Reads the stock of the rows of unknown outcome, and behind it what other runs have written, which they may have left as it was found. */
+/**
+ * Reads the stock of the rows of unknown outcome, then the writes of other runs, whose requests may still change that
+ * stock.
+ */
 async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, isLast: boolean): Promise<Unsettled> {
   const now = options.clock.monotonic();
   const writes = [...outcomes.unknown.values()].map(({ write }) => write);
@@ -135,10 +144,16 @@ async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, is
   return settleUnknown(outcomes, stock, await options.writesSince(writes), { now, isLast });
 }
 
-/** How long rows have waited for the commands that are writing their pets, by their numbers, in milliseconds. The limit is not waited for at a pet. */
+/**
+ * How long rows have waited for commands that are writing their pets, by row number, in milliseconds. Waits for the
+ * rate limit don't count.
+ */
 type BusyWaits = ReadonlyMap<number, number>;
 
-/** Parts the rows whose pet is not worth waiting for any longer from the others. One whose command is gone is free at a known time. */
+/**
+ * Separates the rows that have waited too long for their pet from the others. A row whose blocking process is dead
+ * knows when its pet will be free.
+ */
 function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: WriteOptions) {
   const at = clock.monotonic();
   const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > maxBusyWait && until < at;
@@ -157,14 +172,17 @@ async function waitForOthers(
   const known = Math.max(...busy.map(({ until }) => until ?? 0));
   if (patience.size === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
-    void onDelay(`A request of ${writerOf(first)} may still arrive; continuing in ${seconds} s`);
+    void onDelay(`A request of ${writerOf(first)} may still reach the service; continuing in ${seconds} s`);
   }
   const wait = Math.max(busyPoll, known - at);
   await clock.sleep(wait, interrupted);
   return new Map(busy.map(({ queued: { row } }) => [row, (patience.get(row) ?? 0) + wait]));
 }
 
-/** A request that could have arrived meanwhile has no outcome that a mark would tell: the stock tells. */
+/**
+ * Requires a new read if a request may have arrived meanwhile: it has no outcome yet that the read version could be
+ * compared with.
+ */
 function triedAgain({ queued, until }: BusyRow): QueuedRow {
   return until === undefined ? queued : requireReread(queued);
 }
@@ -173,7 +191,7 @@ function writerOf({ run }: BusyRow): string {
   return run === undefined ? 'another command' : `run ${plainName(run)}`;
 }
 
-/** @throws ConflictError if rows were given up: they were not attempted */
+/** @throws ConflictError if rows were given up, which were then not attempted */
 function requireNone([first, ...others]: readonly BusyRow[]): void {
   if (first === undefined) return;
   const more =

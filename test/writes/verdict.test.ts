@@ -31,7 +31,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     wrote({ result: 'unknown', quantity: 5 }),
     'conflict run r (inventory set) may have written it since',
   ],
-  ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as wanted; it is not known'],
+  ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as requested, and it is not known'],
   ['not there', undefined, {}, 'conflict there is no pet 4 any more'],
   ['of a plain set', 9, { write: plain }, 'open'],
   ['of a plain set that goes on in a resume', 9, { write: plain, ...resumed }, 'conflict the stock is 9, not 7'],
@@ -49,7 +49,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     'anything, and the next run had read nothing',
     7,
     { write: add, ...wrote({ before: undefined, run: undefined }) },
-    'conflict it was written since, by a run that was removed from the history; it is not known',
+    'conflict a run that was removed from the history has written it since, and it is not known',
   ],
   [
     'anything, and no run had read it',
@@ -90,8 +90,8 @@ test.each<[number, number, number, number, object | string]>([
 test.each<[object, number | undefined, object]>([
   [set, 5, { kind: 'open', write: set }],
   [set, 7, { kind: 'unchanged' }],
-  [set, 9, { kind: 'conflict', message: 'the stock is 9, neither 5 as before nor 7 as wanted' }],
-  [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as wanted' }],
+  [set, 9, { kind: 'conflict', message: 'the stock is 9, neither 5 as before nor 7 as requested' }],
+  [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as requested' }],
   [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
   [add, undefined, { kind: 'conflict', message: 'there is no pet 4 any more' }],
