@@ -91,7 +91,10 @@ test('what the standby does not have is not relied on, though the primary has co
   await server.standby.kill();
   const program = till.start('inventory adjust 4 +1');
   await untilWaiting(server.primary, endWait);
-  expect(await program.result).toMatchObject({ code: 5, stderr: expect.stringContaining('on its primary server only') });
+  expect(await program.result).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('on its primary server only'),
+  });
   expect(service.seen('PATCH')).toEqual([]);
 });
 
