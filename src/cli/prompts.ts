@@ -118,8 +118,11 @@ export function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer.trim());
 }
 
+/** The message of a question that Ctrl-C has ended, of a command that has changed nothing before it. */
+export const interruptedAsking = 'Interrupted. Nothing was changed';
+
 export function interruptedQuestion(): InterruptedError {
-  return new InterruptedError('Interrupted: nothing was changed.');
+  return new InterruptedError(interruptedAsking);
 }
 
 /** Reads until there is an answer. What is typed behind it is left to the next question. */

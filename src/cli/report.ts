@@ -26,6 +26,7 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
+import { interruptedAsking } from './prompts.ts';
 import type { GlobalOptions } from './invocation/globals.ts';
 import type { Invocation } from './invocation/invocation.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
@@ -48,7 +49,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const { stderr, env } = context;
   const texts = {
     ...error,
-    message: sentence(explained(error, options)),
+    message: sentence(await explained(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
   // The service's refusal is not about a typing error.
@@ -110,7 +111,10 @@ async function defect(thrown: unknown): Promise<PetstockError> {
 }
 
 /** The message with what only the edge knows: the time of day, and whose key it was. */
-function explained(error: PetstockError, { context, invocation }: ReportOptions): string {
+async function explained(error: PetstockError, { context, invocation }: ReportOptions): Promise<string> {
+  if (error instanceof InterruptedError && invocation !== undefined && (await hasWrittenNothing(error, invocation))) {
+    return 'Interrupted. Nothing was written.';
+  }
   const day = error.day ?? (error.cause instanceof PetstockError ? error.cause.day : undefined);
   if (day !== undefined) {
     const at = minuteOf(localTime(day.resetAt, context.clock.now()));
@@ -126,6 +130,15 @@ function explained(error: PetstockError, { context, invocation }: ReportOptions)
     return source ? `${sentence(error.message)} The key came from: ${source}.` : error.message;
   }
   return error.message;
+}
+
+/** Reports whether a command of the stock was interrupted before a run began: that has words of its own. */
+async function hasWrittenNothing(
+  { message }: InterruptedError,
+  { command, connections }: Invocation,
+): Promise<boolean> {
+  const isBare = message === 'Interrupted' || message === interruptedAsking;
+  return isBare && /^(?:inventory|undo|pets|orders|api|status)\b/.test(command) && !(await connections.hasSentWrite());
 }
 
 /** Returns where the key came from, of the place that the error is about. */

@@ -47,7 +47,10 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   if (missing === 0 && cause === undefined) return undefined;
   const hint = hintOf(end);
   if (cause instanceof InterruptedError) {
-    return new InterruptedError(`Interrupted; ${end.isSingle ? singleText(end) : writtenText(end)}`, { hint, cause });
+    return new InterruptedError(`Interrupted. ${capitalized(end.isSingle ? singleText(end) : writtenText(end))}`, {
+      hint,
+      cause,
+    });
   }
   const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
   if (missing === 0) return allWrittenError(end, why);
@@ -150,6 +153,10 @@ function countUnclear(rows: readonly BulkRow[]): number {
 function soFar(end: RunErrorContext): string {
   const text = nothingText(end);
   return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `the stock of pet 4 was not set` */

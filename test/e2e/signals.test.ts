@@ -18,7 +18,7 @@ test.each(signals)('%s during a request', async (signal) => {
   program.kill(signal);
   const { stderr, ...rest } = await program.result;
   expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
-  expect(stderr).toBe('Error: Interrupted.\n');
+  expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
 test.each(signals)('%s while stdin is read', async (signal) => {
@@ -190,3 +190,18 @@ function untilRefused(port: number): Promise<void> {
   };
   return vi.waitFor(refused, { timeout: 20_000, interval: 10 });
 }
+
+test.each([
+  'inventory set 4 12 --read-first',
+  'inventory adjust 4 +1',
+  'inventory count --new --yes',
+  'api GET /inventory',
+])('says of %s that nothing was written, if it is interrupted while it reads', async (command) => {
+  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
+  const program = startProgram(command, { env, stdin: '4\n' });
+  await untilSeen(1);
+  program.kill('SIGINT');
+  const { code, stderr } = await program.result;
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/Error: Interrupted\. Nothing was written\.\n/);
+});

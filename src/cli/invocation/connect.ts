@@ -47,6 +47,8 @@ export interface ServiceConnection extends RunContext {
   readonly maskedKey: string;
   /** The latest answer that said what time it is. */
   seenHead(): SeenHead | undefined;
+  /** Whether a request has left that may have changed something. */
+  hasSentWrite(): boolean;
   /** Returns the same with the state that is meant, if another stands in for it; closes this one with it. @throws if it can't be used */
   withConfiguredState(): Promise<ServiceConnection>;
   close(): Promise<void>;
@@ -85,7 +87,7 @@ export async function connect(
     const { context, messages, timeout, retries } = options;
     const { baseUrl, key, serviceName } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
-    const { transport, seenHead } = transportFor(options, endpoint.network);
+    const { transport, ...watched } = transportFor(options, endpoint.network);
     const { clock, interrupted, random } = context;
     const store = resolved.store?.value;
     const known = {
@@ -106,7 +108,15 @@ export async function connect(
           messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
       });
       const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
-      return { ...known, client, governor, state, seenHead, close, withConfiguredState: () => open('history', close) };
+      return {
+        ...known,
+        client,
+        governor,
+        state,
+        ...watched,
+        close,
+        withConfiguredState: () => open('history', close),
+      };
     };
     return await open(use.writes ? 'history' : 'limits', () => endpoint.close());
   } catch (error) {

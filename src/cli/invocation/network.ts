@@ -48,10 +48,12 @@ export interface SeenHead {
   readonly receivedAt: number;
 }
 
-/** Returns the transport, and the latest head that says what time it is. `onSlow` takes a line if an answer takes longer than a second. */
+/** Returns the transport, the latest head that says what time it is, and whether anything but a read has left. `onSlow` takes a line if an answer takes longer than a second. */
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
   let seen: SeenHead | undefined;
+  let hasSentWrite = false;
   const watched: Transport = async (request) => {
+    hasSentWrite ||= request.method !== 'GET';
     const deadline = clock.deadline(slowAfter, () => onSlow(waitingText(request)));
     const sentAt = clock.now();
     try {
@@ -63,7 +65,7 @@ export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: 
       deadline.clear();
     }
   };
-  return { transport: watched, seenHead: () => seen };
+  return { transport: watched, seenHead: () => seen, hasSentWrite: () => hasSentWrite };
 }
 
 /** `Waiting for https://shop.example to answer GET /inventory…` */

@@ -130,6 +130,11 @@ export class ServiceConnections {
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
+  /** Reports whether a request has left that may have changed something. */
+  async hasSentWrite(): Promise<boolean> {
+    return (await this.#opened()).some((connection) => connection.hasSentWrite());
+  }
+
   async showRateLimit(): Promise<void> {
     const { context, messages } = this.options;
     const { isTerminal } = context.stderr;

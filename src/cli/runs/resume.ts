@@ -53,7 +53,7 @@ export async function resumeRun(
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
-    'nothing more was sent',
+    'Nothing more was sent',
   );
 }
 

@@ -23,13 +23,13 @@ export interface RunAccess {
 export async function withContinueHint<T>(
   command: readonly string[],
   run: () => Promise<T>,
-  undone = 'nothing was written',
+  undone = 'Nothing was written',
 ): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
-    throw error.with({ message: `Interrupted; ${undone}`, hint: petstock`${command}` });
+    throw error.with({ message: `Interrupted. ${undone}`, hint: petstock`${command}` });
   }
 }
 

@@ -72,7 +72,7 @@ test.each([0n, 9_223_372_036_854_775_000n])('what is running out is not cut at 4
 test('a message after Ctrl-C begins on a line of its own on a terminal', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   const command = ['inventory', 'apply', file, '--yes'];
-  const said = '\n\nError: Interrupted; nothing was written.\nHint: petstock inventory apply ';
+  const said = '\n\nError: Interrupted. Nothing was written.\nHint: petstock inventory apply ';
   await shop.exits(command, 130, said, { ...options, ctrlCAt: () => true, terminal: 80 });
   const { stderr } = await shop.run(command, { ctrlCAt: () => true });
   expect(stderr).not.toContain('\n\n');

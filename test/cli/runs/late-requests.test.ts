@@ -21,7 +21,7 @@ describe('a resume speaks for the process before it, too', () => {
   });
 
   test.for([
-    ['Ctrl-C while a request of it may still arrive', ' --yes', 130, 'Interrupted; nothing more was sent'],
+    ['Ctrl-C while a request of it may still arrive', ' --yes', 130, 'Interrupted. Nothing more was sent'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
     ['a no', '', 2, 'othing more was written'],
   ] as const)('%s keeps it from going on: it says of itself alone', async ([_by, flags, exit, told], { till }) => {
@@ -68,7 +68,7 @@ test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is 
   });
   expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 130, stock: 7 });
   expect(stderr).not.toMatch(certain);
-  expect(stderr).toContain('it is not known whether the stock of pet 1 was set');
+  expect(stderr).toContain('It is not known whether the stock of pet 1 was set');
   expect(await till.rows()).toMatchObject([{ result: 'unknown' }]);
 });
 

@@ -45,7 +45,7 @@ async function readFile(context: Context, file: string): Promise<StockList> {
 
 /** A name that is neither a file nor an environment may be meant for one. */
 function unreadableSide(file: string, error: unknown): unknown {
-  if (error instanceof InterruptedError) return error.with({ message: 'Interrupted; nothing was sent' });
+  if (error instanceof InterruptedError) return error.with({ message: 'Interrupted. Nothing was sent' });
   const meant = didYouMean(file, environmentNames);
   if (!(error instanceof UsageError) || systemCode(error.cause) !== 'ENOENT' || meant === '') return error;
   return error.with({ message: `${error.message}, nor an environment of that name.${meant}` });

@@ -89,7 +89,7 @@ describe('Ctrl-C', () => {
     });
     const at = said.findIndex((text) => text.startsWith('Stopping after the requests in flight.'));
     expect(said[at]).toMatch(/To resume later: petstock inventory apply --resume \S+ --env staging\n$/);
-    expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted;')));
+    expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted.')));
   });
 
   test('during a wait for the rate limit leaves nothing open', async () => {

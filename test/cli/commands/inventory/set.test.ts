@@ -102,7 +102,7 @@ describe('Ctrl-C', () => {
     await shop.run('inventory get 4');
     const result = await shop.run('inventory set 4 3', { ctrlCAt: /^Rate limited/ });
     expect(result).toMatchObject({ code: 130, requests: [] });
-    expect(result.stderr).toContain('Error: Interrupted; the stock of pet 4 was not set.\n');
+    expect(result.stderr).toContain('Error: Interrupted. The stock of pet 4 was not set.\n');
   });
 
   test('while the request is on its way waits for its answer, and says what became of it', async () => {
@@ -116,7 +116,7 @@ describe('Ctrl-C', () => {
     });
     expect(code).toBe(130);
     expect(stderr).toContain(
-      'Interrupted; it is not known whether the stock of pet 4 was set.\nHint: petstock inventory apply --resume ',
+      'Interrupted. It is not known whether the stock of pet 4 was set.\nHint: petstock inventory apply --resume ',
     );
   });
 });

@@ -200,7 +200,7 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted; ${leftBy(counting, isNew)}` });
+    throw error.with({ message: `Interrupted. ${leftBy(counting, isNew)}` });
   } finally {
     await screen.stop?.(!isDone);
   }
@@ -208,12 +208,12 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
 
 /** Says what an interrupted count leaves; a session without a scan is discarded. */
 function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
-  if (!session.isKept) return 'nothing of the dry run is kept, and the sessions are as they were';
+  if (!session.isKept) return 'Nothing of the dry run is kept, and the sessions are as they were';
   if (!isNew || !tally.isEmpty) {
-    return `session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
+    return `Session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
   }
   session.end({ how: 'discarded' });
-  return 'nothing was counted';
+  return 'Nothing was counted';
 }
 
 async function introduce({ messages }: Invocation, { session, account }: Counting, isNew: boolean): Promise<void> {

@@ -8,7 +8,7 @@ test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
   const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', { ...person, ctrlCAt: /4: 2/ });
   expect(stopped.code).toBe(130);
   const name = await sessionIn(shop);
-  const keeps = new RegExp(`Error: Interrupted; session ${name} keeps ([2-5]) units, 1 pet`);
+  const keeps = new RegExp(`Error: Interrupted\. Session ${name} keeps ([2-5]) units, 1 pet`);
   expect(stopped.stderr).toMatch(keeps);
   const [, units] = keeps.exec(stopped.stderr) ?? [];
   expect(stopped.stderr).toContain(`Hint: petstock inventory count ${name} --env staging\n`);
@@ -19,7 +19,7 @@ test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
 test('Ctrl-C before the first scan keeps no session', async ({ shop }) => {
   const stopped = await count(shop, '\n\n\n', '', { ...person, ctrlCAt: /Scan, or type/ });
   expect(stopped.code).toBe(130);
-  expect(stopped.stderr).toMatch(/Error: Interrupted; nothing was counted\.\n$/);
+  expect(stopped.stderr).toMatch(/Error: Interrupted\. Nothing was counted\.\n$/);
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
@@ -102,7 +102,7 @@ test('a service that is away in the end, and Ctrl-C at the question: the session
   const name = await sessionIn(shop);
   expect(away.stderr).toMatch(new RegExp(`\nHint: petstock inventory count ${name} --yes --env staging\n$`));
   shop.service.setFaults([]);
-  const confirm = () => Promise.reject(new InterruptedError('Interrupted: nothing was changed.'));
+  const confirm = () => Promise.reject(new InterruptedError('Interrupted. Nothing was changed'));
   const stopped = await count(shop, '4\ndone\n', name, { ...person, prompts: { confirm } });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toMatch(new RegExp(`\nHint: petstock inventory count ${name} --env staging\n$`));

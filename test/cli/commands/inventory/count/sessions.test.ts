@@ -63,7 +63,7 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
   expect(await count(shop, '5\n', merge)).toMatchObject({ code: 5, stderr: expect.stringContaining(hint) });
   const stopped = await count(shop, 'foo\n4\n4\n', merge, { ctrlCAt: /foo/ });
   expect(stopped.code).toBe(130);
-  expect(stopped.stderr).toContain('Error: Interrupted; nothing of the dry run is kept, and the sessions are as');
+  expect(stopped.stderr).toContain('Error: Interrupted. Nothing of the dry run is kept, and the sessions are as');
   expect(stopped.stderr).toContain(hint);
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
