@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { RunHead } from '../../src/inventory/run-records.ts';
 import type { KeyState } from '../../src/rate-limit/key-state.ts';
 import type { ReadVersion } from '../../src/state/decide.ts';
 import type { Outcome } from '../../src/state/history.ts';
@@ -210,6 +211,14 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('are kept by a row of unknown outcome, even if its process lives', async () => {
         const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
+        const other = placeOf(theirs);
+        expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
+        await pass(timeout);
+        expect(await other.tryAcquire()).toBeUndefined();
+      });
+
+      it('keeps a pet busy after a failure whose request may still arrive', async () => {
+        const log = await write(ours, 7n, { result: 'failed', quantity: undefined, mayBeInFlight: true });
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
         await pass(timeout);
@@ -535,6 +544,23 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await undoneBy()).toEqual([[chain[1]?.run], [chain[1]?.run]]);
       });
 
+      it('keeps the run that undid two rows if only one of them was written again', async () => {
+        const both = async (head: Partial<RunHead> = {}) => {
+          const log = await ours.history.begin(headOf(head), rowsFor(7n, 8n));
+          await intend(log, [
+            [1, 7n],
+            [2, 8n],
+          ]);
+          const outcome = { result: 'applied', quantity: 8 } as const;
+          await settled(log, { ...outcome, row: 1, petId: 7n }, { ...outcome, row: 2, petId: 8n });
+          return log;
+        };
+        const first = await both();
+        const undo = await both({ command: 'undo', undoes: first.run });
+        await write(ours, 7n, {}, { command: 'undo', undoes: undo.run });
+        expect(await runOf(first)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
+      });
+
       it('knows what was written after a row, but for what was taken back', async () => {
         const { run } = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });
@@ -598,6 +624,20 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await ours.pets.beginRead(serviceName, [7n, largest])).writes).toEqual([last]);
         expect((await ours.pets.beginRead(elsewhere)).writes).toEqual([]);
       });
+
+      it.each(['applied', 'differs'] as const)(
+        'lists a write that took long for 15 s after it was %s',
+        async (result) => {
+          const log = await sending(ours, 7n);
+          await pass(timeout - 1000);
+          await settled(log, { row: 1, petId: 7n, result, quantity: 4 });
+          const writes = async () => (await theirs.pets.beginRead(serviceName)).writes.length;
+          await pass(14_000);
+          expect(await writes()).toBe(1);
+          await pass(2000);
+          expect(await writes()).toBe(0);
+        },
+      );
 
       it('knows the stock of many pets, each as it was asked for', async () => {
         await write(ours, 7n, { quantity: 3 });

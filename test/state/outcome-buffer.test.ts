@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/state/history.ts';
+import { OutcomeBuffer } from '../../src/state/settle-rows.ts';
+
+const outcome: Outcome = { row: 1, petId: 7n, result: 'applied', quantity: 8 };
+
+/** Returns a buffer with one outcome that the first connection has written, but maybe not to a disk. */
+function bufferOf(written: { readonly isDurable: boolean }): OutcomeBuffer {
+  const buffer = new OutcomeBuffer();
+  buffer.add([outcome]);
+  buffer.written(buffer.take(1), 1, written.isDurable, 1);
+  return buffer;
+}
+
+const rowsOf = (buffer: OutcomeBuffer, generation: number) => [...buffer.take(generation).keys()];
+
+describe('OutcomeBuffer', () => {
+  it('repeats on a new connection what the last one may not have written to a disk', () => {
+    const buffer = bufferOf({ isDurable: false });
+    expect(buffer.mustRepeat(1)).toBe(false);
+    expect(rowsOf(buffer, 1)).toEqual([]);
+    expect(buffer.mustRepeat(2)).toBe(true);
+    expect(rowsOf(buffer, 2)).toEqual([1]);
+  });
+
+  it('repeats nothing that is on a disk', () => {
+    expect(rowsOf(bufferOf({ isDurable: true }), 2)).toEqual([]);
+  });
+
+  it('repeats no outcome of a row that is sent anew', () => {
+    const buffer = bufferOf({ isDurable: false });
+    buffer.forget([1]);
+    expect(rowsOf(buffer, 2)).toEqual([]);
+  });
+
+  it('keeps an outcome that replaces one while it is written', () => {
+    const buffer = new OutcomeBuffer();
+    buffer.add([{ ...outcome, result: 'unknown' }]);
+    const taken = buffer.take(1);
+    buffer.add([outcome]);
+    buffer.written(taken, 1, true, 1);
+    expect(buffer.take(1).get(1)).toBe(outcome);
+  });
+});
