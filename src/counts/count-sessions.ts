@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type BarCodes, barCodesText, joinBarCodes } from '../inventory/bar-codes.ts';
 import { Tally } from '../inventory/count/tally.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -254,4 +255,11 @@ function isOfCode({ code, pet }: ScanRecord): boolean {
 /** Returns the last four characters of a session's id: no two sessions of one machine have the same. */
 export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
   return head.session.slice(-4);
+}
+
+/** Returns what the next run of a session is known by, so that a crash after its beginning can't make two runs of it. */
+export function hashOf(session: SessionContent): string {
+  const { runs } = accountOf(session);
+  const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;
+  return createHash('sha256').update(name).digest('hex');
 }

@@ -116,7 +116,7 @@ export async function execute(
   return isConfirmed ? write(context, plan, options, hooks) : endUnwritten(context, plan, options);
 }
 
-function hasPlanned(rows: readonly BulkRow[]): boolean {
+export function hasPlanned(rows: readonly BulkRow[]): boolean {
   return rows.some(({ result }) => result === 'planned');
 }
 

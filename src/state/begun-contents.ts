@@ -8,6 +8,8 @@ import { uniqueName } from './state-database.ts';
 /** Number of contents to keep. The file is cut back to this number once it holds twice as many. */
 const maxKept = 5000;
 
+type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas'>;
+
 /**
  * Remembers the files of deltas and the counts for which this machine has begun a run, each with the name of the state
  * that recorded it. The file lies beside the state, so it survives if an older copy of the state is restored. Like
@@ -24,7 +26,7 @@ export class BegunContents {
   /**
    * Returns the name of the state in which the content was last begun; undefined if it is not known to have been begun.
    */
-  stateOf(head: RunHead | undefined): string | undefined {
+  stateOf(head: Content | undefined): string | undefined {
     const name = nameOf(head);
     if (name === undefined) return undefined;
     return this.#lines()
@@ -33,7 +35,7 @@ export class BegunContents {
   }
 
   /** Remembers that a content was begun in a state. Ignores content that may safely be repeated. */
-  note(head: RunHead | undefined, state: string): void {
+  note(head: Content | undefined, state: string): void {
     const name = nameOf(head);
     if (name === undefined || this.#folder === undefined) return;
     try {
@@ -66,7 +68,7 @@ export class BegunContents {
  * Returns undefined for content without deltas: quantities may be written again. A count has no quantity that stays
  * true, so it counts as content with deltas.
  */
-function nameOf(head: RunHead | undefined): string | undefined {
+function nameOf(head: Content | undefined): string | undefined {
   if (head?.contentHash === undefined || head.hasDeltas === false) return undefined;
   return createHash('sha256').update(`${head.serviceName}\n${head.contentHash}`).digest('base64url');
 }

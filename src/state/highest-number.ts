@@ -66,12 +66,3 @@ export interface DrawnIn {
 export function drawnIn(meta: Row | undefined): DrawnIn {
   return { state: text(meta?.state) ?? '', drawn: (number(meta?.last) ?? 0) - (number(meta?.raised) ?? 0) };
 }
-
-/**
- * Reports whether the state is an older copy: it lacks numbers that were already noted.
- * @param meta the row of `selectLast`
- */
-export function isOlder(meta: Row | undefined, highest: HighestNumber): boolean {
-  const { state, drawn } = drawnIn(meta);
-  return drawn < highest.of(state);
-}

@@ -1,11 +1,18 @@
 import type { RowError } from '../inventory/change.ts';
+import type { RecordedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
-import { drawnIn, type HighestNumber, isOlder } from './highest-number.ts';
+import { drawnIn, type HighestNumber } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import type { StateContext } from './presence.ts';
 import { countsUpdate, settleRows } from './settle-rows.ts';
-import { selectLast, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
+import {
+  type StateDatabase,
+  selectLast,
+  type TransactionContext,
+  type TransactionSteps,
+  uniqueName,
+} from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 
 /**
@@ -20,11 +27,33 @@ export class OlderCopyError extends FailureError {}
 export class RepetitionError extends ConflictError {}
 
 /**
+ * Reports whether the state is an older copy: it lacks numbers that were already noted.
+ * @param meta the row of `selectLast`
+ */
+export function* isOlder(meta: Row | undefined, highest: HighestNumber): TransactionSteps<boolean> {
+  const { state, drawn } = drawnIn(meta);
+  const noted = highest.of(state);
+  if (drawn >= noted) return false;
+  // Another process may have committed since the row was read, and noted its number.
+  const [[now] = []] = yield [selectLast];
+  return drawnIn(now).state !== state || drawnIn(now).drawn < noted;
+}
+
+/** Returns the warning that everybody gets who meets an older copy. */
+export function olderText({ name }: Pick<StateDatabase, 'name'>): string {
+  return `${name} was replaced by an earlier copy: its history lacks later writes`;
+}
+
+/**
  * @param meta the row of `selectLast`
  * @throws OlderCopyError if the state is an older copy
  */
-export function requireCurrent(meta: Row | undefined, { database, highest }: StateContext): void {
-  if (isOlder(meta, highest)) throw new OlderCopyError(`${database.name} was replaced by an earlier copy`);
+export function* requireCurrent(
+  meta: Row | undefined,
+  { database, highest }: StateContext,
+): TransactionSteps<undefined> {
+  if (yield* isOlder(meta, highest)) throw new OlderCopyError(olderText(database));
+  return undefined;
 }
 
 /**
@@ -43,16 +72,35 @@ export async function onCurrentState<Result>(
     if (!(error instanceof OlderCopyError)) throw error;
     const { database, highest, warn } = context;
     const { doubtful, state } = await database.transact('durable', undefined, function* (at) {
-      const [[meta] = []] = yield [selectLast];
+      const [, [meta] = []] = yield [lockSequence, selectLast];
       // Another process may have done it first.
-      return isOlder(meta, highest) ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
+      const isOld = yield* isOlder(meta, highest);
+      return isOld ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
     });
     const rows = doubtful === 1 ? '1 unfinished row was' : `${doubtful} unfinished rows were`;
     const unclear = doubtful === 0 ? '' : `. It is not known whether ${rows} written`;
-    warn(`${error.message}: its history lacks later writes${unclear}`);
+    warn(`${error.message}${unclear}`);
     refuse?.(state);
     return work();
   }
+}
+
+/** Locks the state, so that no two processes settle the same copy at once. */
+const lockSequence = statement('UPDATE petstock.sequence SET last = last');
+
+type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'file'>;
+
+/**
+ * @throws RepetitionError for a file of deltas and for a count that may already have been applied, because the state lacks
+ * later writes
+ */
+export function refuseRepetition({ database }: StateContext, content: Content): void {
+  const { contentHash, hasDeltas, file = 'the count' } = content;
+  if (contentHash === undefined || hasDeltas === false) return;
+  throw new RepetitionError(
+    `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${file} was already applied. Nothing was written. Check the stock, and run the command again if it was not applied`,
+    { hint: 'petstock history list' },
+  );
 }
 
 /** Margin added to the sequence numbers, so that none is allocated twice. */
@@ -97,6 +145,12 @@ const doubtfulError: RowError = {
     'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };
 
+/** Returns how a row of an open run of an older copy is shown: as `settlingOlder` will leave it. */
+export function doubtfulRow<Shown extends RecordedRow>(row: Shown): Shown {
+  if (row.result !== 'pending' && row.result !== 'unknown') return row;
+  return { ...row, result: row.delta === undefined ? 'unknown' : 'conflict', error: doubtfulError };
+}
+
 function doubtfulOutcome(row: Row): Outcome {
   const result = row.delta === null ? 'unknown' : 'conflict';
   return { row: Number(row.row), petId: BigInt(String(row.pet)), result, error: doubtfulError };
@@ -114,8 +168,8 @@ export function* recovering(
   isWhole: boolean,
   highest: HighestNumber,
 ): TransactionSteps<boolean> {
-  const [[meta] = [], [head] = []] = yield [selectLast, statement(selectRun, token)];
-  if (isOlder(meta, highest)) yield* settlingOlder(at, meta, highest, token);
+  const [, [meta] = [], [head] = []] = yield [lockSequence, selectLast, statement(selectRun, token)];
+  if (yield* isOlder(meta, highest)) yield* settlingOlder(at, meta, highest, token);
   if (head === undefined) return false;
   const run = runIn(head);
   const [rows = []] = yield [statement(rowsOf, run.id)];

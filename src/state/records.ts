@@ -68,6 +68,14 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   };
 }
 
+/** Returns how a run of an older copy is shown: its open rows may have been written. @param increments how many of them are increments */
+export function doubtfulRun(record: RunRecord, increments: number): RunRecord {
+  const { pending, unknown, conflict } = record.counts;
+  const left = pending + unknown - increments;
+  const counts = { ...record.counts, pending: 0, unknown: left, conflict: conflict + increments };
+  return { ...record, counts, state: record.state === 'incomplete' && left === 0 ? 'done' : record.state };
+}
+
 /**
  * @param inFlightUntil when a request of the row can no longer be in flight, by the monotonic clock
  * @param before the row before this one: equal texts share one string

@@ -1,9 +1,10 @@
 import type { Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
-import type { Presence, StateContext } from './presence.ts';
+import { isOlder } from './older-copy.ts';
+import type { StateContext } from './presence.ts';
 import { countsUpdate, runByToken, settleRows } from './settle-rows.ts';
-import type { TransactionContext, TransactionSteps } from './state-database.ts';
+import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
 /**
@@ -11,18 +12,28 @@ import { statement } from './statements.ts';
  * nothing while another process writes the run.
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
-  const { database, presence, folder, clock } = context;
+  const { database, folder, clock } = context;
   const place = { folder, token: key.token, boot: clock.boot() };
   if (!hasNotes(place)) return;
-  await database.transact('durable', key.serviceName, (at) => returning(presence, at, place));
+  await database.transact('durable', key.serviceName, (at) => returning(context, at, place));
 }
 
 /** Selects rows with an intent and without an outcome. */
 const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS pet, token FROM petstock.rows
   WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
 
-function* returning(presence: Presence, at: TransactionContext, place: NotesPlace): TransactionSteps<void> {
-  const [[head] = [], rows = []] = yield [statement(selectRun, place.token), statement(selectIntents, place.token)];
+function* returning(
+  { presence, highest }: StateContext,
+  at: TransactionContext,
+  place: NotesPlace,
+): TransactionSteps<void> {
+  const [[head] = [], rows = [], [meta] = []] = yield [
+    statement(selectRun, place.token),
+    statement(selectIntents, place.token),
+    selectLast,
+  ];
+  // Of an older copy the notes say nothing.
+  if (yield* isOlder(meta, highest)) return;
   const living = yield* presence.aliveAmong(at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
   const isUnsent = unsentBy(place);

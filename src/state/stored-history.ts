@@ -10,17 +10,18 @@ import type {
   SettledRow,
 } from '../inventory/run-records.ts';
 import type { NewRun } from './begin-run.ts';
+import { drawnIn } from './highest-number.ts';
 import type { KnownRow } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { leaseEnds, serviceByName } from './leases.ts';
 import { removeNotes } from './leaving-notes.ts';
-import { onCurrentState, recovering } from './older-copy.ts';
+import { doubtfulRow, isOlder, olderText, onCurrentState, recovering, refuseRepetition } from './older-copy.ts';
 import type { StateContext } from './presence.ts';
-import { conditionsOf, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
+import { conditionsOf, doubtfulRun, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
-import { readWithoutLock, uniqueName, writeOnly } from './state-database.ts';
+import { readWithoutLock, selectLast, uniqueName, writeOnly } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { stillRunning, takeRun, waitForProcess } from './take-over.ts';
@@ -30,6 +31,12 @@ const page = 500;
 const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
 /** Maximum number of old runs that one command removes when it ends. */
 const maxOld = 20;
+
+/** What a run is known by that must not be begun twice. */
+type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'file'>;
+
+const countOpenIncrements = `SELECT run, count(*) AS rows FROM petstock.rows
+  WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
 
 /**
  * The history of writes: runs, their rows and outcomes. Lists and rows are streamed, never held as a whole.
@@ -144,6 +151,35 @@ export class History {
     return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
   }
 
+  /** Warns if this is an older copy that was put in the place of the state: its open rows may have been written, and are shown so. */
+  async warnIfOlder(): Promise<void> {
+    const { database, warn } = this.#context;
+    if ((await this.#standing()).isOld) warn(olderText(database));
+  }
+
+  /** Reports whether a run of a content may have begun of which this history knows nothing, since it was put in the place of the one that has it. */
+  async mayHaveBegun(content: RunContent): Promise<boolean> {
+    const known = this.#context.begun.stateOf(content);
+    if (known === undefined) return false;
+    const { state, isOld } = await this.#standing();
+    const { serviceName, contentHash = '' } = content;
+    return (isOld || known !== state) && (await this.runsOfFile(serviceName, contentHash)).length === 0;
+  }
+
+  /** For a dry run. @throws RepetitionError as `begin` */
+  async requireNotRepeated(content: RunContent): Promise<void> {
+    const { isOld } = await this.#standing();
+    if (isOld || (await this.mayHaveBegun(content))) refuseRepetition(this.#context, content);
+  }
+
+  #standing(): Promise<{ readonly state: string; readonly isOld: boolean }> {
+    const { database, highest } = this.#context;
+    return readWithoutLock(database, function* () {
+      const [[meta] = []] = yield [selectLast];
+      return { state: drawnIn(meta).state, isOld: yield* isOlder(meta, highest) };
+    });
+  }
+
   /**
    * Removes runs and frees their space. Runs stay if a process is writing them or another run relies on them (see
    * `removableRuns`). Runs that could be resumed are removed, too.
@@ -231,20 +267,23 @@ export class History {
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);
     if (head === undefined) throw noSuchRun(run);
+    const isOld = Number(head.pending) + Number(head.unknown) > 0 && (await this.#standing()).isOld;
     // A command that only reads may lack the right to write.
-    if (Number(head.unknown) > 0) {
+    if (Number(head.unknown) > 0 && !isOld) {
       const key = { token: String(head.token), serviceName: String(head.service_name) };
       await returnUnsent(this.#context, key).catch(() => {});
     }
-    const among = results === undefined ? '' : `AND result IN (${results.map(() => '?').join()})`;
+    const stored = isOld ? undefined : results;
+    const among = stored === undefined ? '' : `AND result IN (${stored.map(() => '?').join()})`;
     const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
     let before: RecordedRow | undefined;
     for await (const rows of this.#pages('row', -1, page, (last) =>
-      statement(select, Number(head.id), last, ...(results ?? [])),
+      statement(select, Number(head.id), last, ...(stored ?? [])),
     )) {
       const recorded = await this.#recordedRows(rows, before);
-      yield recorded;
       before = recorded.at(-1);
+      const shown = isOld ? recorded.map(doubtfulRow) : recorded;
+      yield isOld && results !== undefined ? shown.filter(({ result }) => results.includes(result)) : shown;
     }
   }
 
@@ -299,7 +338,13 @@ export class History {
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
     const { database, presence } = this.#context;
     const living = await readWithoutLock(database, (at) => presence.aliveAmong(at, rows));
-    return rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
+    const records = rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
+    const open = rows.filter((row) => Number(row.pending) + Number(row.unknown) > 0);
+    if (open.length === 0 || !(await this.#standing()).isOld) return records;
+    const ids = open.map(({ id }) => Number(id));
+    const [counts = []] = await database.query(among(countOpenIncrements, [], ids));
+    const increments = new Map(counts.map(({ run, rows }) => [Number(run), Number(rows)]));
+    return records.map((record, index) => doubtfulRun(record, increments.get(Number(rows[index]?.id)) ?? 0));
   }
 
   async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {

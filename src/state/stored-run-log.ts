@@ -3,11 +3,11 @@ import { ConflictError, FailureError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import { beginRun, type NewRun } from './begin-run.ts';
 import type { ReadVersion } from './decide.ts';
-import { drawnIn, isOlder } from './highest-number.ts';
+import { drawnIn } from './highest-number.ts';
 import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
 import { appendToLog, type LogAppend, type LogAppendResult, type RunKey, selectForAppend } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
-import { onCurrentState, RepetitionError, recovering, requireCurrent } from './older-copy.ts';
+import { isOlder, onCurrentState, recovering, refuseRepetition, requireCurrent } from './older-copy.ts';
 import type { StateContext } from './presence.ts';
 import { OutcomeBuffer } from './settle-rows.ts';
 import { type Durability, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
@@ -275,12 +275,12 @@ export class RunLog {
     const loaded = isNew ? yield* beginRun(at, given.token, this.#new, loads) : yield loads;
     const [[head] = [], [meta] = []] = loaded;
     if (isNew) {
-      requireCurrent(meta, this.#context);
+      yield* requireCurrent(meta, this.#context);
       this.#requireNew(drawnIn(meta).state);
     }
     // Another process may have repaired the older copy and renamed it.
     const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
-    const isBehind = isAnother || isOlder(meta, this.#context.highest);
+    const isBehind = isAnother || (yield* isOlder(meta, this.#context.highest));
     if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
     const written = yield* appendToLog(presence, at, given, loaded);
     if (leaves) {
@@ -322,19 +322,11 @@ export class RunLog {
     if (known !== undefined && known !== state && this.#new?.follows?.run === undefined) this.#refuseRepetition(state);
   }
 
-  /**
-   * @throws RepetitionError, once per content, for a file of deltas and for a count, because it is not known whether
-   * they were applied
-   */
+  /** Refuses the content once: whoever runs the command again has looked at the stock. */
   #refuseRepetition(state: string): void {
-    const { contentHash, hasDeltas, file = 'the count' } = this.#new?.head ?? {};
-    if (contentHash === undefined || hasDeltas === false) return;
-    const { begun, database } = this.#context;
-    begun.note(this.#new?.head, state);
-    throw new RepetitionError(
-      `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${file} was already applied. Nothing was written. Check the stock, and run the command again if it was not applied`,
-      { hint: 'petstock history list' },
-    );
+    if (this.#new === undefined) return;
+    this.#context.begun.note(this.#new.head, state);
+    refuseRepetition(this.#context, this.#new.head);
   }
 
   #replaced(): FailureError {

@@ -23,7 +23,7 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
     statement('SELECT token, holder, discarded FROM petstock.runs WHERE run = ?', run),
     selectLast,
   ];
-  requireCurrent(meta, context);
+  yield* requireCurrent(meta, context);
   if (row === undefined) throw noSuchRun(run);
   if (row.discarded !== null) throw wasDiscarded(run);
   const token = String(row.token);

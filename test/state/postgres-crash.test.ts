@@ -2,11 +2,13 @@ import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { Outcome } from '../../src/state/history.ts';
 import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
+import type { State } from '../../src/state/state.ts';
 import type { RunLog } from '../../src/state/stored-run-log.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';
 import { asking, stateAt } from './postgres-rig.ts';
-import { collect, createStateClock, headOf, intentOf, markOf, rowsFor } from './rig.ts';
+import { collect, createStateClock, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -394,3 +396,33 @@ it('what was answered while a database was away is written if it is back after C
   await log.end();
   expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });
 });
+
+it('takes no state for an older copy while another service is written from this machine', async ({ url }) => {
+  const folder = newFolder();
+  const warnings: string[] = [];
+  const other = await stateAt(url, 1, { folder });
+  let others = 0;
+  const meanwhile: OpenWire = async (server, onNotice) => {
+    const wire = await openWire(server, onNotice);
+    return asking(wire, async (statements, within) => {
+      const answers = await wire.query(statements, within);
+      // Between what a transaction has read and what it decides another one is committed.
+      if (statements.some(({ sql }) => sql.includes('last, raised'))) {
+        others += 1;
+        await writeOne(other, 'https://other.example/v1');
+      }
+      return answers;
+    });
+  };
+  const state = await stateAt(url, 2, { folder, warn: (line) => warnings.push(line) }, meanwhile);
+  await writeOne(state, serviceName);
+  expect(others).toBeGreaterThan(1);
+  expect(warnings).toEqual([]);
+});
+
+async function writeOne({ history }: State, service: string): Promise<void> {
+  const log = await history.begin(headOf({ serviceName: service }), rowsFor(1n));
+  await log.intend(intents(1), undefined);
+  log.settle([outcomeOf(1)]);
+  await log.end();
+}

@@ -5,7 +5,7 @@ import { type Intention, planQuestion, previewedRows, previewLines } from '../..
 import { estimateText } from '../../output/rate-limit-text.ts';
 import { serviceTime } from '../../rate-limit/key-state.ts';
 import { estimate, knownLimits } from '../../rate-limit/known-limits.ts';
-import { execute, type RunHooks, type RunOptions, type RunPlan } from '../../runs/execute.ts';
+import { execute, hasPlanned, type RunHooks, type RunOptions, type RunPlan } from '../../runs/execute.ts';
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
@@ -58,14 +58,11 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.petNames());
   const hooks = createHooks(access, { ...job, names }, options);
+  if (options.dryRun) await connection.state.history.warnIfOlder();
   const { report, progress, error } = await execute(connection, job, options, hooks);
   if (options.dryRun) {
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
-    const hasChanges = report.rows.some(({ result }) => result === 'planned');
-    // An error that would keep the run from beginning ends its dry run, too.
-    if (hasChanges) await job.requireNotDuplicate?.();
-    if (error !== undefined) throw error;
-    if (options.exitCode && hasChanges) throw new ChangesFound('There are changes');
+    await endDryRun(access, job, { hasChanges: hasPlanned(report.rows), error, exitCode: options.exitCode });
     return undefined;
   }
   const hasNothing = progress === undefined && !(error instanceof PartialError);
@@ -78,6 +75,19 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   await noteUndo(invocation, report);
   if (problem) throw problem;
   return report.run ?? undefined;
+}
+
+/** An error that would keep the run from beginning ends its dry run, too. */
+async function endDryRun(
+  { connection }: RunAccess,
+  job: PlanJob,
+  { hasChanges, error, exitCode }: { hasChanges: boolean; error: unknown; exitCode: boolean },
+): Promise<void> {
+  const { state, serviceName } = connection;
+  if (hasChanges) await job.requireNotDuplicate?.();
+  if (hasChanges && job.resumed === undefined) await state.history.requireNotRepeated({ ...job.subject, serviceName });
+  if (error !== undefined) throw error;
+  if (exitCode && hasChanges) throw new ChangesFound('There are changes');
 }
 
 /** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */

@@ -64,10 +64,25 @@ describe('an older state that was put back behind a count', () => {
 
   test('makes conflicts of the rows of its run, whose units do not come back into the session', async ({ till }) => {
     const session = await delivered(till, 'PATCH');
-    await goOn(till, session, 2, 'is not finished');
+    await till.exits(`inventory count ${session} --dry-run`, 2, 'not known whether 2 rows were written', { stdin: '' });
+    await goOn(till, session, 2, 'not known whether 2 rows were written');
     const [run] = await till.history();
     await till.exits(`inventory apply --resume ${run?.run} --yes`, 8, 'earlier copy');
-    await goOn(till, session, 2, 'is finished');
+    await goOn(till, session, 2, 'not known whether 2 rows were written');
+    requireOnce(till);
+  });
+
+  test('is not known to be open, whether it is listed or tried', async ({ till }) => {
+    const session = await delivered(till, 'GET /inventory');
+    const stateOf = async () => (await till.json('inventory count --list --json'))[0].state;
+    expect(await stateOf()).toBe('unknown');
+    await till.exits(`inventory count ${session} --dry-run`, 7, 'not known whether the count was already applied', {
+      stdin: '',
+    });
+    await till.exits('inventory set 3 12', 0, 'earlier copy');
+    expect(await stateOf()).toBe('unknown');
+    await goOn(till, session, 7, 'not known whether the count was already applied');
+    expect(await stateOf()).toBe('unknown');
     requireOnce(till);
   });
 });

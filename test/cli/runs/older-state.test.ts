@@ -152,6 +152,69 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits(apply, 0);
   });
 
+  test('shows no increment as owed before anything is written', async () => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, fives);
+    await keep();
+    await till.run(`inventory apply --resume ${run} --yes`);
+    const written = stockOf(till);
+    await setBack();
+    const sent = till.service.seen('PATCH').length;
+    for (let look = 0; look < 2; look += 1) {
+      const shown = await till.exits(`history show ${run} --json`, 0, 'earlier copy');
+      expect(shown.stderr).not.toContain('--resume');
+      const { counts, state, rows: shownRows } = JSON.parse(shown.stdout);
+      expect({ counts, state }).toMatchObject({ counts: { pending: 0, conflict: rows - 1 }, state: 'done' });
+      expect(shownRows.map((row: { result: string }) => row.result)).toEqual([
+        'failed',
+        ...Array(rows - 1).fill('conflict'),
+      ]);
+      expect(await till.json(`history show ${run} --state pending --json`)).toMatchObject({ rows: [] });
+      await till.exits('history list', 0, 'earlier copy');
+      const { stdout } = await till.exits(`inventory apply --resume ${run} --dry-run --json`, 8, [
+        'earlier copy',
+        'not known whether this row was written',
+      ]);
+      expect(stdout).not.toContain('"planned"');
+      await till.exits(`undo ${run} --dry-run`, 2, 'has written nothing');
+      await till.exits('inventory apply --resume latest --dry-run', 9, 'no unfinished run');
+    }
+    expect(till.service.seen('PATCH')).toHaveLength(sent);
+    await till.run(`inventory apply --resume ${run} --yes`);
+    expect(stockOf(till)).toEqual(written);
+    await till.exits('state check', 0);
+  });
+
+  test('shows rows with a quantity as unknown, and a dry run settles them by the stock', async () => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, twelves);
+    await keep();
+    await till.run(`inventory apply --resume ${run} --yes`);
+    await setBack();
+    till.service.sell(2, 1);
+    const { rows: shown } = await till.json(`history show ${run} --json`);
+    expect(shown.map(({ result }: { result: string }) => result)).toEqual([
+      'failed',
+      ...Array(rows - 1).fill('unknown'),
+    ]);
+    const dry = await till.exits(`inventory apply --resume ${run} --dry-run --json --timeout 1`, 8, 'earlier copy');
+    const results = JSON.parse(dry.stdout).rows.map(({ result }: { result: string }) => result);
+    expect(results).toEqual(['failed', 'conflict', ...Array(rows - 2).fill('applied')]);
+  });
+
+  test('ends the dry run of a file of increments as its run would end, each time', async () => {
+    const { till, keep, setBack } = await open();
+    const apply = `inventory apply ${till.file('a.csv', fives)}`;
+    await till.exits('inventory set 1 10', 0);
+    await keep();
+    await till.exits(`${apply} --yes`, 0);
+    await setBack();
+    await till.exits(`${apply} --dry-run`, 7, 'not known whether');
+    await till.exits(`${apply} --dry-run`, 7, 'not known whether');
+    await till.exits(`${apply} --yes`, 7, 'not known whether');
+    expect(stockOf(till)).toEqual(Array(rows).fill(15));
+  });
+
   test('gives out no number of a write again', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory set 1 12', 0);

@@ -50,6 +50,7 @@ export const defineHistoryExport = define({
     };
     const format = formatOf(globals);
     await withExistingState(invocation, async (state) => {
+      await state?.history.warnIfOlder();
       const rows = () => state?.history.settled(filter) ?? noRows();
       const { header, stringIds = false } = globals;
       const rendering = { header, stringIds, width: undefined, paint: await createPaint(false) };

@@ -53,6 +53,7 @@ export const defineHistoryList = define({
     const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
     await withExistingState(invocation, async (state) => {
       const history = state?.history;
+      await history?.warnIfOlder();
       const { runs, seen } = upTo(history, filter, limit);
       const now = context.clock.now();
       const view = historyListView(runs, {
@@ -162,6 +163,7 @@ export const defineHistoryShow = define({
     await withExistingState(invocation, async (found) => {
       const { record, state } = await findRun(invocation, found, text);
       const { history } = state;
+      await history.warnIfOlder();
       const { messages, results, context } = invocation;
       const isPage = results.format === 'html';
       if (!isPage) {

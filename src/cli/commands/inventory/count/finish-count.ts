@@ -1,5 +1,5 @@
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
-import { shortOf } from '../../../../counts/count-sessions.ts';
+import { hashOf, shortOf } from '../../../../counts/count-sessions.ts';
 import { record } from '../../../../counts/session-tables.ts';
 import type { BulkRow } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
@@ -17,7 +17,7 @@ import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts
 import type { CountOptions } from './count-options.ts';
 import { type CountPlan, planOf, requireKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
-import { fileHint, hashOf, settle, withLeft } from './settle.ts';
+import { fileHint, settle, withLeft } from './settle.ts';
 
 /** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;

@@ -1,14 +1,15 @@
 import { accountOf } from '../../../../counts/account.ts';
-import { CountSessions } from '../../../../counts/count-sessions.ts';
+import { CountSessions, hashOf } from '../../../../counts/count-sessions.ts';
 import { type CountSession, DamagedCountSession } from '../../../../counts/session-tables.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
 import { targetName } from '../../../../shared/target.ts';
+import { BegunContents } from '../../../../state/begun-contents.ts';
 import type { SqliteConnection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { readLocalTables, withLocalTables } from '../../../invocation/state-access.ts';
+import { readLocalTables, withExistingState, withLocalTables } from '../../../invocation/state-access.ts';
 
 /** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
 export function withSessions<T>(invocation: Invocation, work: (sessions: CountSessions) => Promise<T>): Promise<T> {
@@ -25,7 +26,31 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
-  await invocation.results.print(sessionsView(named, targetName(invocation.target)));
+  const listed: ListedSession[] = [];
+  for (const session of named) listed.push({ ...session, isDoubtful: await isDoubtful(invocation, session) });
+  await invocation.results.print(sessionsView(listed, targetName(invocation.target)));
+}
+
+interface ListedSession extends CountSession {
+  /** It is open, and nobody knows whether a run has taken it. */
+  readonly isDoubtful: boolean;
+}
+
+/** Reports whether a session may have been applied by a run that the history lacks: such as one before an earlier copy of the state was put back. */
+async function isDoubtful(invocation: Invocation, session: CountSession): Promise<boolean> {
+  const { head, end, holder } = session;
+  if (end !== undefined || holder !== undefined) return false;
+  const { service: serviceName } = head;
+  const content = { serviceName, contentHash: hashOf(session) };
+  const isHandedOver = accountOf(session).handedOver.size > 0;
+  const begun = new BegunContents(invocation.context.folders.state).stateOf(content);
+  if (!isHandedOver && begun === undefined) return false;
+  return withExistingState(invocation, async (state) => {
+    if (state === undefined) return true;
+    const { history } = state;
+    if (isHandedOver) return (await history.runsOfFile(serviceName, content.contentHash)).length === 0;
+    return history.mayHaveBegun(content);
+  }).catch(() => true);
 }
 
 /** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
@@ -54,7 +79,7 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
 }
 
 /** @param place where the command works */
-function sessionsView(sessions: readonly CountSession[], place: string): View {
+function sessionsView(sessions: readonly ListedSession[], place: string): View {
   return {
     shape: 'list',
     isWordy: true,
@@ -69,7 +94,7 @@ const fields = [
   ...['label', 'user'],
 ];
 
-function rowOf(session: CountSession): Row {
+function rowOf(session: ListedSession): Row {
   const { mode, at, env, store = null, session: id, label = null, user = null } = session.head;
   const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
@@ -91,18 +116,20 @@ const columnsFor = (place: string): readonly Column[] => [
   { field: 'state', title: 'State' },
 ];
 
-function tableRow(session: CountSession): Row {
+function tableRow(session: ListedSession): Row {
   const { head } = session;
   const shown = { name: head.session.slice(-4), at: localMinute(head.at), env: targetName(head) };
   return { ...rowOf(session), ...shown, state: stateText(session) };
 }
 
-function stateOf({ end, holder }: CountSession): string {
+/** `unknown`: nobody knows whether it was applied. */
+function stateOf({ end, holder, isDoubtful }: CountSession & Partial<ListedSession>): string {
+  if (isDoubtful) return 'unknown';
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }
 
 /** The state, with the run, the file or the session that became of it: `applied by k3x9`. */
-function stateText(session: CountSession): string {
+function stateText(session: ListedSession): string {
   const { end } = session;
   if (end?.how === 'written') return `written to ${end.file}`;
   if (end?.how === 'merged') return `merged into ${end.into.slice(-4)}`;

@@ -145,12 +145,14 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
   const isTaken = !options.dryRun && found.end === undefined;
   const session = isTaken ? sessions.take(found) : new OpenCountSession(found);
   try {
-    if (found.end?.how === 'applied') await requireFinished(run, found, found.end.run);
+    if (found.end?.how === 'applied' && found.end.run !== null) await requireFinished(run, found, found.end.run);
     requireOpen(found, options, run.invocation);
     await settle(run, session, options.to !== undefined);
     if (session.isOpen) return session;
+    const became = accountOf(session).run;
+    if (became !== undefined) await requireFinished(run, session, became);
     throw new UsageError(`Session ${shortOf(session)} was applied; nothing was sent`, {
-      hint: petstock`history show ${accountOf(session).run ?? []}`,
+      hint: petstock`history show ${became ?? []}`,
     });
   } catch (error) {
     session.close();

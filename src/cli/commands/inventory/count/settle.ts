@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { accountOf } from '../../../../counts/account.ts';
-import { shortOf } from '../../../../counts/count-sessions.ts';
+import { hashOf, shortOf } from '../../../../counts/count-sessions.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { record, type ScanRecord, type SessionContent } from '../../../../counts/session-tables.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
@@ -14,13 +13,6 @@ import type { RunAccess } from '../../../runs/run-access.ts';
 import type { FlagValues } from '../../option-values.ts';
 import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
-
-/** Returns what the next run of a session is known by, so that a crash after its beginning can't make two runs of it. */
-export function hashOf(session: SessionContent): string {
-  const { runs } = accountOf(session);
-  const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;
-  return createHash('sha256').update(name).digest('hex');
-}
 
 /**
  * Finds the run that a session was handed over to, and takes what that has not written, and will not, back into the session: units of a delivery,
@@ -86,9 +78,17 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
-/** @throws UsageError if the run that has ended a session is not finished */
-export async function requireFinished(access: RunAccess, session: SessionContent, run: string | null): Promise<void> {
-  if (run !== null) await isFinished(access, session, run);
+/** @throws UsageError if the run that has ended a session is not finished, or of some of its rows it is not known whether they were written */
+export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
+  if (!(await isFinished(access, session, run))) return;
+  let unknown = 0;
+  for await (const { error } of access.connection.state.history.rows(run, ['conflict'])) {
+    if (error?.code === unclear) unknown += 1;
+  }
+  if (unknown === 0) return;
+  const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
+  const message = `Session ${shortOf(session)} is finished: run ${run} has it, and it is not known whether ${rows} written. Nothing was sent`;
+  throw new UsageError(message, { hint: petstock`history show ${run} --state conflict` });
 }
 
 function notKnown(access: RunAccess, session: SessionContent): UsageError {
