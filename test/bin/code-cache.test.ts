@@ -23,7 +23,7 @@ function openCase() {
   return { file, caches, run };
 }
 
-test('the second run of a script has the code of the first, in a folder of its user alone', () => {
+test('keeps the code of the first run of a script for the second, in a folder of its user alone', () => {
   const { caches, run } = openCase();
   expect([run(), run()]).toEqual([
     { answer: 42, isKept: false },
@@ -33,7 +33,7 @@ test('the second run of a script has the code of the first, in a folder of its u
   expect(fs.readdirSync(caches)).toHaveLength(1);
 });
 
-test('another script in the place of one, of the same length and time, has no code of that', () => {
+test('compiles a script anew that has replaced one of the same length and time', () => {
   const { file, run } = openCase();
   run();
   const { atime, mtime } = fs.statSync(file);
@@ -42,14 +42,14 @@ test('another script in the place of one, of the same length and time, has no co
   expect(run()).toEqual({ answer: 43, isKept: false });
 });
 
-test('what was compiled under other facts is not taken', () => {
+test('takes only code that was compiled under the same facts', () => {
   const { run } = openCase();
   run('node 20', 'inventory list');
   expect(run('node 22', 'inventory list').isKept).toBe(false);
   expect(run('node 20', 'inventory list').isKept).toBe(true);
 });
 
-test('code that was changed, or is open to others, is compiled anew', () => {
+test('compiles code anew that was changed or is open to others', () => {
   const { caches, run } = openCase();
   run();
   const kept = () => join(caches, fs.readdirSync(caches)[0] ?? '');
@@ -65,7 +65,7 @@ test('code that was changed, or is open to others, is compiled anew', () => {
   expect(run().isKept).toBe(true);
 });
 
-test('a long run keeps nothing, since V8 has forgotten code by then', () => {
+test('keeps nothing after a long run, since V8 has discarded code by then', () => {
   const { file, caches } = openCase();
   const cache = new CodeCache(caches, []);
   cache.compile(file);

@@ -8,6 +8,6 @@ test.each([
   ['EIO', true, true],
   ['EIO', false, false],
   ['ENOSPC', true, false],
-])('%s of a stream that is a terminal (%s) means that nobody reads: %s', (code, isTerminal, closed) => {
+])('takes %s of a stream that is a terminal (%s) for closed: %s', (code, isTerminal, closed) => {
   expect(isClosed(Object.assign(new Error(code), { code }), isTerminal)).toBe(closed);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openPager } from '../../bin/terminal.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-test('a pager named by a path of Windows is run without a shell, which would take its backslashes away', async () => {
+test('runs a pager with a Windows path without a shell, which would drop its backslashes', async () => {
   const folder = newFolder();
   const program = join(folder, 'tools\\less.exe');
   writeFileSync(program, `#!/bin/sh\ncat > '${folder}/shown'\n`, { mode: 0o755 });
@@ -21,6 +21,9 @@ test.each([
   ['exit 1 #|', false, 'left'],
   ['exit 1 #|', true, 'missing'],
   ['exit 0 #|', true, 'left'],
-])('what the shell ends with says whether it found the pager: %s, on Windows: %s', async (command, isWindows, how) => {
-  expect(await openPager({ command, env: process.env }, isWindows).ended).toBe(how);
-});
+])(
+  'tells from the exit of the shell whether it found the pager: %s, on Windows: %s',
+  async (command, isWindows, how) => {
+    expect(await openPager({ command, env: process.env }, isWindows).ended).toBe(how);
+  },
+);

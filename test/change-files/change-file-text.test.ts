@@ -16,18 +16,18 @@ const rows: readonly ExportRow[] = [
 const header = 'petId,status,expected,quantity,reason,ref\n';
 const first = 'available,5,0,"a, ""b""\nc"," x"\n';
 
-test('an export is CSV, and a header alone without rows', async () => {
+test('exports CSV, without rows a header alone', async () => {
   const text = `${header}9007199254740993,${first}-1,=cmd(),,,''=1,@a\n2,-,,,,'tis\n`;
   expect(await textOf(rows, false)).toBe(text);
   expect(await textOf([], false)).toBe(header);
 });
 
-test('an export is safe for a spreadsheet where that is asked for', async () => {
+test('exports for a spreadsheet if that is asked for', async () => {
   const others = `"=""-1""",'=cmd(),,,''=1,'@a\n"=""2""",'-,,,,'tis\n`;
   expect(await textOf(rows, true)).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
 });
 
-test('an export comes in pieces, while the rows do', async () => {
+test('exports in pieces, as the rows come', async () => {
   let taken = 0;
   const batches = function* () {
     for (let batch = 0; batch < 1000; batch += 1) {
@@ -45,7 +45,7 @@ test('an export comes in pieces, while the rows do', async () => {
 });
 
 test.each(['=1', '+1', '-1', '@a', '\t=1', '\r=1', '＝1', '＋1', '－1', '＠a'])(
-  'no spreadsheet runs %j, and plain CSV is data',
+  'keeps a spreadsheet from running %j, and leaves plain CSV as data',
   async (reason) => {
     const rows = [{ petId: 1n, quantity: 2, reason }];
     const cellOf = (text: string) => text.split('\n').slice(1).join('\n').split(',')[4]?.replace(/^"|"$/g, '');

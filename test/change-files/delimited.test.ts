@@ -3,7 +3,7 @@ import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = { ...blank, line: 2, petId: 42n, quantity: 7 };
 
-describe('a table', () => {
+describe('readChanges of a table', () => {
   test.each([
     ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
     ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
@@ -26,7 +26,7 @@ describe('a table', () => {
     ],
     ['an id that ends in zeros', 'petId,quantity\n1234567890123450000,7\n', { petId: 1234567890123450000n }],
     ['sep= in quotes', '"sep=|"\r\nid|qty\r\n42|7\r\n', { line: 3 }],
-  ])('%s', async (_, content, expected) => {
+  ])('reads %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 
@@ -35,16 +35,16 @@ describe('a table', () => {
     expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
   });
 
-  it('has no changes where it is a header alone', async () => {
+  it('finds no changes in a header alone', async () => {
     expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], unit: 'line' });
   });
 
-  it.each(['', '\n\n', '\ufeff', ' \r\n,,\n'])('is empty: %j', async (content) => {
+  it.each(['', '\n\n', '\ufeff', ' \r\n,,\n'])('reports an empty file: %j', async (content) => {
     expect(await faultsOf(content, { name: 'changes.csv' })).toEqual(['1: the file is empty']);
   });
 });
 
-describe('the header', () => {
+describe('readChanges of a header', () => {
   const known = 'the columns are petId, quantity or delta, and optionally expected, reason, ref, status, name';
   test.each([
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
@@ -62,7 +62,7 @@ describe('the header', () => {
       '1: there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
     ],
     ['petId,reason', '1: there is neither a column quantity nor a column delta'],
-  ])('%s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
+  ])('refuses the header %s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
 
   test.each<readonly [string, string, ...string[]]>([
     [
@@ -80,13 +80,13 @@ describe('the header', () => {
     ],
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('may be on several lines', async () => {
+  it('reads a header on several lines', async () => {
     const content = Buffer.from('"petId\n";"quan\ntity"\n1;2\n');
     expect(await readChunks(cut(content, [1]))).toMatchObject({ ok: true, changes: [{ line: 4 }] });
   });
 });
 
-describe('a row', () => {
+describe('readChanges of a row', () => {
   const rounded = 'looks like an id that a spreadsheet rounded; format the column as text and export again';
   test.each([
     ['1.23458E+18,7', `2 petId: 1.23458E+18 ${rounded}`],
@@ -117,7 +117,9 @@ describe('a row', () => {
     ],
     ['42,5,,,"a"b,', '2: cell 5 goes on after its closing quote: inside a text, write a quote twice'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
-  ])('%s', async (row, fault) => expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]));
+  ])('refuses the row %s', async (row, fault) =>
+    expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]),
+  );
 
   const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
   test.each<readonly [string, string, ...string[]]>([
@@ -129,7 +131,9 @@ describe('a row', () => {
     [
       'has all of its faults reported',
       'petId,quantity,expected\n1,x,y\n2,1.5,3\n',
-      ...[`2 quantity: "x" ${notQuantity}`, `2 expected: "y" ${notQuantity}`, `3 quantity: "1.5" ${notQuantity}`],
+      `2 quantity: "x" ${notQuantity}`,
+      `2 expected: "y" ${notQuantity}`,
+      `3 quantity: "1.5" ${notQuantity}`,
     ],
     [
       'of a text that is too long is reported each time',
@@ -141,7 +145,9 @@ describe('a row', () => {
       'of a pet that has one already is refused, whatever else is wrong',
       'petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n',
       `2 quantity: "x" ${notQuantity}`,
-      ...['4: pet 42 is on line 2 already', '5: pet 7 is on line 3 already', '6: pet 42 is on line 2 already'],
+      '4: pet 42 is on line 2 already',
+      '5: pet 7 is on line 3 already',
+      '6: pet 42 is on line 2 already',
     ],
     [
       'must not have a value in a column without a name',
@@ -156,7 +162,7 @@ describe('a row', () => {
     ['that ends after fewer cells is not', 'petId,quantity,expected\n1,2,3\n2,1\n'],
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('that breaks off right before its quantity or delta is refused', async () => {
+  it('refuses a last line that breaks off right before its quantity or delta', async () => {
     for (const [header, broken] of [
       ['petId,delta', '8,'],
       ['petId,reason,quantity', '8,x, '],
@@ -172,7 +178,7 @@ describe('a row', () => {
   });
 });
 
-describe('a broken file', () => {
+describe('readChanges of a broken file', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `${index + 1},3`);
   test.each([
     ['"petId,quantity"', rows.map((row) => `"${row}"`), '1: the file is all in one column'],
@@ -181,7 +187,7 @@ describe('a broken file', () => {
     ['petId;quantity', rows, '2: the file is all in one column'],
     ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, and no pet: remove it'],
     ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, and no pet: remove it'],
-  ])('has the fault of all its rows reported once: %s', async (header, lines, fault) => {
+  ])('reports the same fault of all rows once: %s', async (header, lines, fault) => {
     expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
   });
 
@@ -210,7 +216,7 @@ describe('a broken file', () => {
     ['begins with white space', ' '.repeat(3_000_000), '1: the file begins with a megabyte of white space'],
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('has its faults counted, and the first thousand kept, repeated pets among them', async () => {
+  it('counts all faults and keeps the first thousand, repeated pets among them', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
     const file = await read(`id,qty\n${rows.join('\n')}\n`);
     expect(file).toMatchObject({ ok: false, total: 1500 + 1499 });

@@ -120,9 +120,9 @@ async function expectReadAs(content: string, changes: readonly Row[], lengths: r
   return file.ok ? file.changes : [];
 }
 
-describe('any rows are read as they were written', () => {
+describe('readChanges', () => {
   property(
-    'in any dialect, cut anywhere',
+    'reads rows in any dialect, cut anywhere',
     [rows, dialect, chunkLengths],
     propertyRuns(60),
     async (changes, form, lengths) => {
@@ -135,7 +135,7 @@ describe('any rows are read as they were written', () => {
     },
   );
 
-  property('in JSON', [rows, jsonForm, chunkLengths], propertyRuns(60), async (changes, form, lengths) => {
+  property('reads rows in JSON', [rows, jsonForm, chunkLengths], propertyRuns(60), async (changes, form, lengths) => {
     const { space, lines } = form;
     const objects = changes.map((change) => writtenObject(change, form));
     const array = `${space}[${space}${objects.join(`${space},${space}`)}${space}]${space}`;
@@ -144,7 +144,7 @@ describe('any rows are read as they were written', () => {
   });
 
   property(
-    'after our own export, for a spreadsheet or not',
+    'reads our own export, for a spreadsheet or not',
     [rows, fc.boolean(), text, chunkLengths],
     propertyRuns(60),
     async (changes, spreadsheet, status, lengths) => {
@@ -176,7 +176,7 @@ const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged, json, almostJ
 const format = fc.constantFrom(undefined, 'csv', 'tsv', 'json', 'ndjson');
 
 property(
-  'any bytes are read or refused, the same way wherever they are cut',
+  'reads or refuses any bytes the same way wherever they are cut',
   [bytes, format, chunkLengths],
   propertyRuns(150),
   async (content, wanted, lengths) => {

@@ -16,9 +16,9 @@ test.each([
   ['colour', undefined],
   ['x', undefined],
   ['x'.repeat(1_000_000), undefined],
-])('the field nearest to %.20s', (name, field) => expect(nearestField(name)).toBe(field));
+])('finds the field nearest to %.20s', (name, field) => expect(nearestField(name)).toBe(field));
 
-test('no field with a letter less is left alone', () => {
+test('finds every field with a letter missing', () => {
   for (const field of fields.filter((name) => name.length > 4)) {
     for (let at = 1; at < field.length; at += 1) {
       expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
@@ -26,7 +26,7 @@ test('no field with a letter less is left alone', () => {
   }
 });
 
-describe('a file that names its columns in its own way', () => {
+describe('readChanges with --column and --ignore-columns', () => {
   test.each([
     'expcted',
     'Expected stock',
@@ -36,7 +36,7 @@ describe('a file that names its columns in its own way', () => {
     'Expectation',
     'expekted',
     'expectedQty',
-  ])('has %s reported, whatever is ignored: it may be a precondition', async (name) => {
+  ])('reports %s even with --ignore-columns: it may be a precondition', async (name) => {
     const json = JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }]);
     for (const content of [`petId,quantity,${name},Colour\n4,12,39,red\n`, json]) {
       const [fault, ...others] = await faultsOf(content, { ignoreColumns: true });
@@ -49,7 +49,7 @@ describe('a file that names its columns in its own way', () => {
     ['petId,quantity,expected,Seen\n4,12,39,1\n', 'expected is read from "Seen", so there can be no column "expected"'],
     ['petId,quantity\n4,12\n', 'there is no column "Seen", which was named for expected'],
     ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which was named for expected'],
-  ])('%j', async (content, fault) => {
+  ])('reports that a named column is missing or there already: %j', async (content, fault) => {
     const columns = new Map([['expected', 'Seen'] as const]);
     const faults = await faultsOf(content, { columns, ignoreColumns: true });
     expect(faults).toEqual([expect.stringContaining(fault)]);

@@ -3,7 +3,7 @@ import { blank, cut, faultsOf, read, readChunks } from './reading.ts';
 
 const change = { ...blank, line: 1, petId: 42n, quantity: 7 };
 
-describe('JSON', () => {
+describe('readChanges of JSON', () => {
   test.each([
     ['one object', '{\n  "petId": 42,\n  "quantity": 7\n}\n', change],
     ['one object on a line', '{"petId":42,"quantity":7}', change],
@@ -24,11 +24,11 @@ describe('JSON', () => {
       { reason: 'longer than a dozen: \ud83d' },
     ],
     ['line ends before', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
-  ])('%s', async (_, content, expected) => {
+  ])('reads %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 
-  it('is NDJSON too, with blank lines', async () => {
+  it('reads NDJSON with blank lines', async () => {
     const file = await read('\n{"id":1,"qty":2}\r\n\n {"id":2,"delta":3}\n');
     expect(file.ok && file.changes.map(({ line, petId }) => [line, petId])).toEqual([
       [2, 1n],
@@ -36,15 +36,15 @@ describe('JSON', () => {
     ]);
   });
 
-  it('is NDJSON whatever the first line has in it that other languages take for a line end', async () => {
+  it('reads NDJSON with a line separator of other languages in its first line', async () => {
     expect(await read('{"id":1,"qty":2,"reason":"\u2028"}\n{"id":2,"qty":2}\n')).toMatchObject({ ok: true });
   });
 
-  it('has no changes where the array is empty', async () => {
+  it('finds no changes in an empty array', async () => {
     expect(await read(' [ ] ')).toEqual({ ok: true, changes: [], unit: 'line' });
   });
 
-  it('is empty', async () => {
+  it('reports an empty file', async () => {
     expect(await faultsOf(' \n', { name: 'changes.json' })).toEqual(['1: the file is empty']);
   });
 
@@ -107,7 +107,7 @@ describe('JSON', () => {
     ['several lines an item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
-  ])('names items where lines say nothing: %s', async (_, content, unit, places) => {
+  ])('names items where several are on a line: %s', async (_, content, unit, places) => {
     for (const chunk of [1, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);
@@ -128,22 +128,23 @@ describe('JSON', () => {
     [
       'goes on after an element that is broken',
       '[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]',
-      ...[`1: "}" ${wrong}`, `2: "x}" ${wrong}`, `3: ${noObject}`, `4 qty: "y" ${notQuantity}`],
+      `1: "}" ${wrong}`,
+      `2: "x}" ${wrong}`,
+      `3: ${noObject}`,
+      `4 qty: "y" ${notQuantity}`,
     ],
     [
       'goes on after a line that is broken',
       '{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n',
-      ...['2: the object breaks off, or has too much in it', `3 qty: "y" ${notQuantity}`],
+      '2: the object breaks off, or has too much in it',
+      `3 qty: "y" ${notQuantity}`,
     ],
-    [
-      'tells what is after an object',
-      '{"id":1,"qty":2} x\n',
-      ...['2: a comma is missing before this', `2: ${noObject}`],
-    ],
+    ['tells what is after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
     [
       'tells of a bracket that nothing has opened',
       '{"id":1,\n"qty":2}\n]\n',
-      ...['3: a comma is missing before this', `3: ${noObject}`],
+      '3: a comma is missing before this',
+      `3: ${noObject}`,
     ],
     [
       'is given up where a bracket stays open for a megabyte',
@@ -157,7 +158,7 @@ describe('JSON', () => {
     ],
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('is refused if it is nested too deep', async () => {
+  it('refuses values that are nested too deep', async () => {
     const deep = '['.repeat(400_000) + ']'.repeat(400_000);
     expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: false, total: 1 });
   });

@@ -6,7 +6,7 @@ import { cut, faultLines, faultsOf, readChunks } from './reading.ts';
 const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
 const table = 'petId,quantity,reason\n42,7,é\n';
 
-describe('what is not UTF-8', () => {
+describe('readChanges of what is not UTF-8', () => {
   const marked = Buffer.from(`\ufeff${table}`, 'utf16le');
   test.each([
     ['UTF-16LE', marked, '1: the file is UTF-16 ("Unicode text")'],
@@ -16,12 +16,12 @@ describe('what is not UTF-8', () => {
     ['a character that breaks off', Buffer.from(table).subarray(0, -2), '2: there are characters that are not UTF-8'],
     ['a workbook', Buffer.from('PK\x03\x04\x14\x00'), '1: the file is a workbook (.xlsx) or an archive, not text'],
     ['an old workbook', Buffer.from('d0cf11e0a1b1', 'hex'), '1: the file is a workbook (.xls), not text'],
-  ])('%s', async (_, bytes, fault) => {
+  ])('refuses %s', async (_, bytes, fault) => {
     expect(await faultsOf(bytes)).toEqual([`${fault}: ${saveAgain}`]);
     expect(faultLines(await readChunks(cut(bytes, [1])))).toEqual([`${fault}: ${saveAgain}`]);
   });
 
-  it('is told with the faults before it', async () => {
+  it('reports it after the faults before it', async () => {
     const bytes = Buffer.concat([Buffer.from('id,qty,reason\r\n1,x,é\r\n2,3,'), Buffer.from('é\r\n', 'latin1')]);
     expect(await faultsOf(bytes)).toEqual([
       `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
@@ -29,13 +29,13 @@ describe('what is not UTF-8', () => {
     ]);
   });
 
-  it('is told by its line far on', async () => {
+  it('reports the line of a wrong byte far on', async () => {
     const rows = Buffer.from(Array.from({ length: 30_000 }, (_, index) => `${index},1\r\n`).join(''));
     const bytes = Buffer.concat([Buffer.from('id,qty\r\n'), rows, Buffer.from([0xff])]);
     expect(await faultsOf(bytes)).toEqual([`30002: there are characters that are not UTF-8: ${saveAgain}`]);
   });
 
-  it('is not a character that breaks off where a piece does', async () => {
+  it('reads characters that are cut between two pieces', async () => {
     const content = Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n');
     for (const length of [1, 9, 10, 11, 12, 13]) {
       expect(await readChunks(cut(content, [length]))).toMatchObject({ ok: true, changes: [{ reason: 'é€😀é€😀' }] });
@@ -43,7 +43,7 @@ describe('what is not UTF-8', () => {
   });
 });
 
-describe('the format', () => {
+describe('readChanges by format', () => {
   const array = '[{"id":42,"qty":7}]';
   const lines = '{"id":42,"qty":7}\n{"id":43,"qty":7}\n';
   const isTable = 'this is JSON, not a table with columns: add --format json';
@@ -65,20 +65,20 @@ describe('the format', () => {
     [undefined, 'tsv', array, `1: ${isTable}`],
     ['a.json', undefined, table, `1: ${isJson}`],
     [undefined, 'ndjson', `\n\n${table}`, `3: ${isJson}`],
-  ])('of %s with --format %s: %j', async (name, format, content, fault) => {
+  ])('reads the file %s with --format %s: %j', async (name, format, content, fault) => {
     const faults = await faultsOf(content, { name, format });
     expect(faults).toEqual(fault === undefined ? [] : [fault]);
   });
 
-  it('ndjson is by lines even where the first is broken', async () => {
+  it('reads NDJSON by lines even if the first is broken', async () => {
     expect(await faultsOf('{"id":1,"qty":2\n{"id":2,"qty":x}\n', { format: 'ndjson' })).toHaveLength(2);
   });
 });
 
-describe('the source', () => {
+describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
-  it('throws as it does', async () => {
+  it('rejects with the error of the source', async () => {
     const failing = async function* () {
       yield Buffer.from('id,qty\n');
       throw new Error('the cable is out');
@@ -86,7 +86,7 @@ describe('the source', () => {
     await expect(readChanges(failing(), unnamed)).rejects.toThrow('the cable is out');
   });
 
-  it('is let go of where the file is broken', async () => {
+  it('closes the source if the file is broken', async () => {
     let closed = false;
     const source = async function* () {
       try {

@@ -55,7 +55,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
   expect(unitsIn(one, shortOf(session))).toBe(3);
 });
 
-test('a process in another container holds its session as long as it keeps it alive', async () => {
+test('leaves a session to a process in another container as long as that renews it', async () => {
   const { clock, sessionsOf } = await machine();
   const [one, two] = [await sessionsOf(processNumber(1, 'box-1')), await sessionsOf(processNumber(1, 'box-2'))];
   const session = one.begin(empty);
@@ -69,7 +69,7 @@ test('a process in another container holds its session as long as it keeps it al
   expect(unitsIn(two, shortOf(session))).toBe(1);
 });
 
-test('a clock that was set back while the machine was off leaves no session with a process that is gone', async () => {
+test('frees the session of a process before a reboot although the clock was set back', async () => {
   const { clock, sessionsOf } = await machine();
   const session = (await sessionsOf({ ...processNumber(1), boot: 'before' })).begin(empty);
   const two = await sessionsOf(processNumber(2));
@@ -78,14 +78,14 @@ test('a clock that was set back while the machine was off leaves no session with
   expect(two.take(session).isOpen).toBe(true);
 });
 
-test('a state that is removed while a session is counted is noticed with the next scan', async () => {
+test('notices with the next scan that the state was removed', async () => {
   const { folder, sessionsOf } = await machine();
   const session = (await sessionsOf(processNumber(1))).begin(empty);
   rmSync(folder, { recursive: true });
   expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
 });
 
-test('every digit of an id, a code as it is, and bar codes are kept', async () => {
+test('keeps every digit of an id, a code as it is, and bar codes', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const codes = {
@@ -104,7 +104,7 @@ test('every digit of an id, a code as it is, and bar codes are kept', async () =
   expect(sessions.find(shortOf(session))).toMatchObject({ scans, codes, holder: undefined, end: undefined });
 });
 
-test('a merge is all or nothing, and counts nothing twice', async () => {
+test('merges all or nothing, and counts nothing twice', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const sources = [1, 2].map(() => {
@@ -119,7 +119,7 @@ test('a merge is all or nothing, and counts nothing twice', async () => {
   expect(sessions.list(false).map(({ head }) => head.session)).toEqual([merged.head.session]);
 });
 
-test('each session has other last characters, and can be found by them', async () => {
+test('finds each session by its last characters', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const names = Array.from({ length: 20 }, () => shortOf(sessions.begin(empty)));

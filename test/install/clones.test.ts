@@ -17,13 +17,13 @@ const test = machineTest.extend('clone', ({ machine }) => cloneOn(machine));
 const built = (machine: Machine, clone: string) =>
   usesProgram((...args) => runOn(machine, ['node', join(clone, 'dist/petstock.cjs'), ...args]));
 
-test('npm installs and builds a clone', async ({ machine, clone }) => {
+test('installs and builds a clone with npm', async ({ machine, clone }) => {
   await runOn(machine, ['npm', 'ci'], clone);
   await built(machine, clone);
   expect((await runOn(machine, ['git', 'status', '--porcelain'], clone)).stdout).toBe('');
 });
 
-test('npm links a clone for all projects, and builds it first', async ({ machine, clone }) => {
+test('builds a clone and links it for all projects with npm', async ({ machine, clone }) => {
   const prefix = join(machine.folder, 'prefix');
   await runOn(machine, ['npm', 'install', '--global', '--prefix', prefix, '.'], clone);
   await usesProgram((...args) => runOn(machine, [join(prefix, 'bin/petstock'), ...args]));
@@ -33,12 +33,12 @@ test.for([
   ['pnpm', []],
   // It knows no `overrides` and no lock file of npm, so it takes tools that are newer than this Node.
   ['yarn1', ['--ignore-engines']],
-] as const)('%s installs and builds a clone', async ([name, flags], { machine, clone, manager }) => {
+] as const)('installs and builds a clone with %s', async ([name, flags], { machine, clone, manager }) => {
   await runOn(machine, [...manager[name], 'install', ...flags], clone);
   await built(machine, clone);
 });
 
-test('yarn 4 builds a clone without a node_modules', async ({ machine, clone, manager }) => {
+test('builds a clone with yarn 4 without a node_modules', async ({ machine, clone, manager }) => {
   // Without one it takes the folder above, where the machine has a package of its own, for the project.
   writeFileSync(join(clone, 'yarn.lock'), '');
   await runOn(machine, [...manager.yarn4, 'install'], clone);
@@ -47,7 +47,7 @@ test('yarn 4 builds a clone without a node_modules', async ({ machine, clone, ma
   await built(machine, clone);
 });
 
-test('a Node that is too old for the tools is refused at once', async () => {
+test('refuses a Node at once that is too old for the tools', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const machine = newMachine([nodeRelease(folder, '20.18.1')]);

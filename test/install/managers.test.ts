@@ -4,20 +4,20 @@ import { expect, inject } from 'vitest';
 import { runOn, writeJson } from '../support/installation.ts';
 import { hasTypes, test, usesLibrary, usesProgram } from './usage.ts';
 
-test('pnpm installs the tarball', async ({ machine, project, manager }) => {
+test('installs the tarball with pnpm', async ({ machine, project, manager }) => {
   await runOn(machine, [...manager.pnpm, 'add', inject('tarball')], project);
   await usesProgram((...args) => runOn(machine, [...manager.pnpm, 'exec', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
   await hasTypes(machine, project);
 });
 
-test('yarn 1 installs the tarball', async ({ machine, project, manager }) => {
+test('installs the tarball with yarn 1', async ({ machine, project, manager }) => {
   await runOn(machine, [...manager.yarn1, 'add', `file:${inject('tarball')}`], project);
   await usesProgram((...args) => runOn(machine, [...manager.yarn1, '--silent', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
 });
 
-test('yarn 4 installs the tarball without a node_modules', async ({ machine, project, manager }) => {
+test('installs the tarball with yarn 4 without a node_modules', async ({ machine, project, manager }) => {
   // It is a project of its own, not a part of the one above.
   writeJson(join(project, 'yarn.lock'), {});
   await runOn(machine, [...manager.yarn4, 'add', `petstock@file:${inject('tarball')}`], project);

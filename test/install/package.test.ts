@@ -9,7 +9,7 @@ const documents =
 const built =
   /^dist\/(LICENSES\.txt|man\/petstock\.1|index\.d\.ts|[\w-]+\.c?js|sqlite\/index\.cjs|prebuilds\/[\w-]+\/[\w@+.]+\.node)$/;
 
-test('the tarball has the bundle and the documents, and nothing else', async ({ machine }) => {
+test('packs the bundle and the documents, and nothing else', async ({ machine }) => {
   const { stdout } = await runOn(machine, ['tar', '-tvzf', inject('tarball')]);
   const listed = stdout.matchAll(/^(\S+) .* package\/(\S+)$/gm);
   const modes = new Map([...listed].map(([, mode, name = '']) => [name, mode]));
@@ -21,7 +21,7 @@ test('the tarball has the bundle and the documents, and nothing else', async ({ 
   expect(statSync(inject('tarball')).size).toBeLessThan(12_000_000);
 });
 
-test('npm installs the tarball, and nothing else', async ({ machine, project }) => {
+test('installs the tarball with npm, and nothing else', async ({ machine, project }) => {
   const { stderr } = await runOn(machine, ['npm', 'install', inject('tarball')], project);
   // Newer releases of npm run no script of a package that was not asked for, and say so.
   expect(stderr).not.toMatch(/install-scripts|allow-?scripts|EBADENGINE|deprecated/i);
@@ -37,7 +37,7 @@ test('npm installs the tarball, and nothing else', async ({ machine, project }) 
   expect((await runOn(machine, ['node', 'bundled.cjs'], project)).stdout).toBe('runs\n');
 });
 
-test('npm installs it for all projects, with its manual, and takes it away again', async ({ machine }) => {
+test('installs the program with its manual for all projects with npm, and removes both', async ({ machine }) => {
   const prefix = join(machine.folder, 'prefix');
   const npm = ['npm', '--global', '--prefix', prefix];
   await runOn(machine, [...npm, 'install', inject('tarball')]);
@@ -48,14 +48,12 @@ test('npm installs it for all projects, with its manual, and takes it away again
   for (const gone of [manual, join(prefix, 'bin/petstock')]) expect(existsSync(gone)).toBe(false);
 });
 
-test('npx runs the tarball as it is', async ({ machine, project }) => {
+test('runs the tarball with npx', async ({ machine, project }) => {
   copyFileSync(inject('tarball'), join(project, 'petstock.tgz'));
   await usesProgram((...args) => runOn(machine, ['npx', '--yes', './petstock.tgz', ...args], project));
 });
 
-test('every type of its signatures is exported: what a program can not name it can not pass on', async ({
-  machine,
-}) => {
+test('exports every type of its signatures, so that programs can name them', async ({ machine }) => {
   await runOn(machine, ['tar', '-xzf', inject('tarball')]);
   const declarations = readFileSync(join(machine.folder, 'package/dist/index.d.ts'), 'utf8');
   const exported = /^export \{(.*)\};$/m.exec(declarations)?.[1]?.split(',') ?? [];

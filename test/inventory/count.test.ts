@@ -30,7 +30,7 @@ test.each<readonly [string, ScanLine]>([
   ['= 42 7', { kind: 'set', code: '42', units: 7 }],
   ['=42 0', { kind: 'set', code: '42', units: 0 }],
   ['= AB 12 7', { kind: 'set', code: 'AB 12', units: 7 }],
-])('%j', (line, meaning) => {
+])('parses the line %j', (line, meaning) => {
   expect(parseScanLine(line, noCodes)).toEqual(meaning);
 });
 
@@ -44,12 +44,12 @@ test.each([
   '= 42 -1',
   '= 42 40063813',
   '9'.repeat(201),
-])('%j is a fault, and says what to write', (line) => {
+])('reports how to write %j', (line) => {
   const parsed = parseScanLine(line, noCodes);
   expect(parsed).toMatchObject({ kind: 'add', units: 1, problem: expect.stringMatching(/write |at most 200/) });
 });
 
-test('a text that is a code as a whole is that code', () => {
+test('takes a whole text that is a code for that code', () => {
   const codes = new Set(['42*3', 'A x2', '007']);
   for (const code of codes) {
     expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });
@@ -57,14 +57,14 @@ test('a text that is a code as a whole is that code', () => {
   expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
 });
 
-test('every zero of a bar code counts: it is no pet id', () => {
+test('takes a bar code with leading zeros for no pet id', () => {
   expect(['42', '-7', '0', '9223372036854775807'].map(petIdOfCode)).toEqual([42n, -7n, 0n, 9223372036854775807n]);
   expect(['042', '+42', '4.2', '-0', '9223372036854775808', '４２', ''].map(petIdOfCode)).toEqual(
     Array.from({ length: 7 }),
   );
 });
 
-test('whatever is typed means one thing, and a code with its units comes back as it was', () => {
+test('gives each line one meaning, and reads back a code with its units', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (line) => {
       expect(parseScanLine(line, noCodes).kind).toMatch(/^(add|set|back|sum|done)$/);
@@ -93,7 +93,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-property('a tally is what the steps come to that were not taken back', [fc.array(step)], (steps) => {
+property('counts the steps that were not undone', [fc.array(step)], (steps) => {
   const tally = new Tally();
   const kept: Exclude<Step, { kind: 'back' }>[] = [];
   for (const one of steps) {

@@ -18,7 +18,7 @@ const ids = fc.oneof(
     ),
 );
 
-property('a set of ids is a Set', [ids, fc.array(int64)], runs, (some, others) => {
+property('finds the ids that a Set finds', [ids, fc.array(int64)], runs, (some, others) => {
   const set = new PetIdSet();
   const model = new Map<bigint, number>();
   const added = [...some, ...some.slice(0, 5)];
@@ -33,7 +33,7 @@ property('a set of ids is a Set', [ids, fc.array(int64)], runs, (some, others) =
 
 // With all of them in a few places of the table, this would take minutes.
 test.each([1n, 64n, 1000n, 65_536n, 1_000_000n, 1_000_000_000n, 2n ** 40n])(
-  '100,000 ids that are %i apart are found again, and no others',
+  'finds 100,000 ids that are %i apart again, and no others',
   (step) => {
     const set = new PetIdSet();
     for (let index = 0n; index < 100_000n; index += 1n) set.add(5n + index * step);
@@ -43,14 +43,14 @@ test.each([1n, 64n, 1000n, 65_536n, 1_000_000n, 1_000_000_000n, 2n ** 40n])(
   },
 );
 
-property('items come back as they were', [itemLists, fc.nat(40)], (items, most) => {
+property('returns the items that were added', [itemLists, fc.nat(40)], (items, most) => {
   const columns = columnsOf(items);
   expect(columns.items()).toEqual(items);
   expect(columns.items(most)).toEqual(items.slice(0, most));
 });
 
 const choices = fc.array(fc.boolean(), { minLength: 30, maxLength: 30 });
-property('keep and truncate keep the order', [itemLists, choices, fc.nat(30)], (items, passes, most) => {
+property('keeps the order after keep and truncate', [itemLists, choices, fc.nat(30)], (items, passes, most) => {
   const columns = columnsOf(items);
   columns.keep((index) => passes[index] === true);
   const kept = items.filter((_, index) => passes[index]);
@@ -59,7 +59,7 @@ property('keep and truncate keep the order', [itemLists, choices, fc.nat(30)], (
   expect(columns.items()).toEqual(kept.slice(0, most));
 });
 
-test('statuses are numbered as they appear', () => {
+test('numbers statuses as they appear', () => {
   const names = new StatusNames();
   expect(['sold', '', 'sold', '__proto__'].map((text) => names.codeOf(text))).toEqual([0, 1, 0, 2]);
   expect([0, 1, 2].map((code) => names.textOf(code))).toEqual(['sold', '', '__proto__']);
@@ -109,7 +109,7 @@ property('knows of every id whether it was there before, in any order', [anyIds]
   }
 });
 
-test('a list that has no end is refused before it fills the memory', () => {
+test('refuses an endless list before it fills the memory', () => {
   const batch = new ItemColumns(4096);
   batch.length = batch.capacity;
   const gathered = new ItemColumns(0);

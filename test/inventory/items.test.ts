@@ -72,7 +72,7 @@ property('parsePetId reads back every int64', [int64], (id) => {
   expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });
 });
 
-describe('the integers', () => {
+describe('parseQuantity, parseDelta and addDelta', () => {
   const safe = fc.maxSafeInteger();
 
   test.each(Object.entries(parsers))('%s refuses every text that is not an integer', (_name, parse) => {
@@ -116,7 +116,7 @@ test.each([
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
-])('quoted: %j', (text, expected) => expect(quoted(text)).toBe(expected));
+])('quotes %j', (text, expected) => expect(quoted(text)).toBe(expected));
 
 test.each([
   ['1,200', 'if 1200 is meant, write it without a separator'],
@@ -124,7 +124,7 @@ test.each([
   ['1 234 567', 'if 1234567 is meant, write it without a separator'],
   ['12.0', 'write 12, without decimals'],
   ['12,00', 'write 12, without decimals'],
-])('a quantity and a change as people write them, %s', (text, advice) => {
+])('refuses a quantity and a delta as people write them, with advice: %s', (text, advice) => {
   expect(parseQuantity(text)).toEqual({ ok: false, problem: `"${text}" is not a quantity: ${advice}` });
   expect(parseDelta(text)).toEqual({ ok: false, problem: `"${text}" is not a change: ${advice}` });
 });
@@ -132,7 +132,7 @@ test.each([
 const separators = [',', '.', ' ', "'", '\u202f'].flatMap((mark) => [`0${mark}000`, `12${mark}120${mark}999`]);
 const mistyped = ['', '+', '-'].flatMap((sign) => [...separators, '0.0', '7,00'].map((digits) => sign + digits));
 
-test.each(Object.entries(parsers))('what %s advises is taken', (_name, parse) => {
+test.each(Object.entries(parsers))('%s accepts what it has advised', (_name, parse) => {
   for (const text of mistyped) {
     const advised = /(?:if|write) ([+-]?\d+)(?: is meant|, without)/.exec(faultOf(parse(text)) ?? '')?.[1];
     if (advised !== undefined) expect(parse(advised), text).toMatchObject({ ok: true });

@@ -17,7 +17,7 @@ function naive([stock, isThere]: Seen, now: Quantity): { readonly seen: Seen; re
   return { seen: [now, true], ...(change !== undefined && { change }) };
 }
 
-property('a change is seen once, and is not lost in what can not be read', [fc.array(look)], async (looks) => {
+property("reports a change once, and loses none while a stock can't be read", [fc.array(look)], async (looks) => {
   const known = new KnownStock();
   let seen: readonly Seen[] = Array(4).fill([undefined, false]);
   for (const [index, quantities] of looks.entries()) {
@@ -47,7 +47,7 @@ property('a change is seen once, and is not lost in what can not be read', [fc.a
   }
 });
 
-test('a change of a pet that is there twice, once without a stock that can be read, is seen', async () => {
+test('reports a change of a pet that is listed twice, once with an unreadable stock', async () => {
   const known = new KnownStock();
   const lookAt = async (quantity: number) => ({
     list: await StockList.gather(batchesOf([{ petId: 4n, quantity, status: 'sold' }], 64)),

@@ -25,7 +25,7 @@ test.each<[string, Partial<Change>, Partial<BulkRow>]>([
   ['a delta on that', { delta: 1, expected: 9 }, { before: 7, after: 10, result: 'conflict', error: differs(9) }],
   ['0 expected', { quantity: 7, expected: 0 }, { before: 7, after: 7, result: 'conflict', error: differs(0) }],
   ['a delta to the largest quantity', { petId: 5n, delta: 1 }, { after: 9007199254740991, result: 'planned' }],
-])('one change: %s', (_what, change, row) => {
+])('plans %s', (_what, change, row) => {
   const { rows, problems } = plan(change);
   expect(problems).toEqual([]);
   expect(rows).toMatchObject([{ line: 7, petId: change.petId ?? 42n, ...row }]);
@@ -40,11 +40,11 @@ test.each<[string, Partial<Change>, unknown]>([
   ['a pet that is not there, blank', { petId: 8n }, unknown],
   ['a pet that is not there, with another stock expected', { petId: 8n, quantity: 3, expected: 1 }, unknown],
   ['a delta that no quantity can hold', { petId: 5n, delta: 2 }, tooMuch],
-])('at fault: %s', (_what, change, message) => {
+])('reports %s', (_what, change, message) => {
   expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message }] });
 });
 
-test('a pet that is not there is skipped if that is asked for', () => {
+test('skips a pet that is not there if that is asked for', () => {
   const skipped = { ...none, line: 7, petId: 8n, before: undefined, after: 3, result: 'skipped', error: undefined };
   expect(plan({ petId: 8n, quantity: 3 }, true)).toEqual({ rows: [skipped], problems: [] });
 });
@@ -77,17 +77,21 @@ const stocks = fc.dictionary(fc.integer({ min: 0, max: 9 }).map(String), quantit
 const stocked = (all: readonly Change[], levels: Record<string, number>, skipUnknown: boolean) =>
   planChanges(all, { get: (petId) => levels[`${petId}`] }, { skipUnknown, env: 'staging' });
 
-property('each change is a row or a fault, in their order', [changes, stocks, fc.boolean()], (all, levels, skips) => {
-  const { rows, problems } = stocked(all, levels, skips);
-  const lines = rows.map(({ line }) => line);
-  const faulty = problems.map(({ line }) => line);
-  expect(lines).toEqual(lines.toSorted((a, b) => a - b));
-  expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
-  expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
-  for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
-});
+property(
+  'makes a row or a fault of each change, in their order',
+  [changes, stocks, fc.boolean()],
+  (all, levels, skips) => {
+    const { rows, problems } = stocked(all, levels, skips);
+    const lines = rows.map(({ line }) => line);
+    const faulty = problems.map(({ line }) => line);
+    expect(lines).toEqual(lines.toSorted((a, b) => a - b));
+    expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
+    expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
+    for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
+  },
+);
 
-property('changes are written only where the stock differs, as wanted', [changes, stocks], (all, levels) => {
+property('plans a write only if the stock differs from what is wanted', [changes, stocks], (all, levels) => {
   const { rows, problems } = stocked(all, levels, true);
   for (const { line, petId, before, after, result, error } of rows) {
     const level = levels[`${petId}`];
@@ -119,11 +123,17 @@ function resultOf(wish: bigint, level: number | undefined): BulkRow['result'] {
 }
 
 const row = (before: number, after: number, result: BulkRow['result'] = 'planned'): BulkRow => ({
-  ...{ line: 2, petId: 1n, before, after, result, reason: undefined, ref: undefined },
+  line: 2,
+  petId: 1n,
+  before,
+  after,
+  result,
+  reason: undefined,
+  ref: undefined,
 });
 const largest = Number.MAX_SAFE_INTEGER;
 
-test('the totals count what is planned, exactly, and nothing else', () => {
+test('totals exactly what is planned, and nothing else', () => {
   const results = ['applied', 'unchanged', 'failed', 'conflict', 'notAttempted'] as const;
   const others = results.map((result) => row(5, 0, result));
   const totals = { changes: 4, toZero: 2, belowZero: 1, added: 5n, removed: 8n };
@@ -147,7 +157,7 @@ test.each([
     [row(1, 0)],
     ['1 row would be changed, and max-changes allows 0', '1 pet would go to 0, and max-zero allows 0'],
   ],
-])('the guards: at most %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
+])('guardProblems with at most %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
   expect(guardProblems({ rows }, { maxChanges, maxZero })).toEqual(faults);
 });
 
@@ -158,4 +168,4 @@ test.each([
   [-100, '-100'],
   [1234567, '1,234,567'],
   [9223372036854775807n, '9,223,372,036,854,775,807'],
-])('%s in groups: %s', (value, text) => expect(grouped(value)).toBe(text));
+])('groups the digits of %s as %s', (value, text) => expect(grouped(value)).toBe(text));

@@ -7,7 +7,7 @@ import { clientOf } from './rig.ts';
 /** What a program in JavaScript may give, whatever the types say. */
 const untyped = (value: unknown) => value as never;
 
-describe('an argument that is not exact is a UsageError, and nothing is sent', () => {
+describe('arguments that are not exact', () => {
   test.for([
     [Number('9007199254740993'), 77],
     ['1e3', 77],
@@ -19,7 +19,7 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     [1n, 2n ** 53n],
     [1n, '9007199254740993'],
     [1n, undefined],
-  ])('updateInventory(%o, %o)', async ([petId, quantity], { shop }) => {
+  ])('throws a UsageError and sends nothing for updateInventory(%o, %o)', async ([petId, quantity], { shop }) => {
     const write = clientOf(shop).updateInventory(untyped(petId), untyped(quantity));
     await expect(write).rejects.toBeInstanceOf(UsageError);
     expect(shop.service.journal()).toEqual([]);
@@ -35,12 +35,12 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     ['GET', '/a#b'],
     [undefined, '/inventory'],
     ['GET', null],
-  ])('request(%o, %o)', async ([method, path], { shop }) => {
+  ])('throws a UsageError and sends nothing for request(%o, %o)', async ([method, path], { shop }) => {
     await expect(clientOf(shop).request(untyped(method), untyped(path))).rejects.toBeInstanceOf(UsageError);
     expect(shop.service.journal()).toEqual([]);
   });
 
-  test('getPet and a signal', async ({ shop }) => {
+  test('throws a UsageError and sends nothing for a path as id, and for a signal that is none', async ({ shop }) => {
     await expect(clientOf(shop).getPet('../store/orders')).rejects.toBeInstanceOf(UsageError);
     await expect(clientOf(shop).probe({ signal: untyped({}) })).rejects.toBeInstanceOf(UsageError);
     expect(shop.service.journal()).toEqual([]);
@@ -52,7 +52,7 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     { until: '2026-01-15' },
     { limit: -1 },
     { state: 'over' },
-  ])('history(%o)', async (filter, { shop }) => {
+  ])('throws a UsageError for history(%o)', async (filter, { shop }) => {
     const runs = clientOf(shop, { stateFolder: shop.folders.state }).history(untyped(filter));
     await expect(runs[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(UsageError);
   });
@@ -66,14 +66,14 @@ describe('an argument that is not exact is a UsageError, and nothing is sent', (
     [{ stateFolder: 7 }, 'stateFolder'],
     [{ stateUrl: 7 }, 'stateUrl'],
     [{ stateUrl: 'mysql://db.example/pets' }, 'stateUrl'],
-  ])('createPetstoreClient with %o', (options, words) => {
+  ])('createPetstoreClient throws a UsageError for %o', (options, words) => {
     const complete = { baseUrl: 'https://store.example/v1', key: 'psk_key', ...options } as PetstoreClientOptions;
     const error = { name: 'UsageError', message: expect.stringContaining(words) };
     expect(() => createPetstoreClient(complete)).toThrow(expect.objectContaining(error));
   });
 
   test.each([{ pets: -1 }, { port: 70_000 }, { limits: { minute: 1.5, day: 2 } }, { faults: ['*:nonsense'] }])(
-    'startSandbox with %o',
+    'startSandbox throws a UsageError for %o',
     async (options) => {
       await expect(startSandbox(options)).rejects.toBeInstanceOf(UsageError);
     },
@@ -85,7 +85,7 @@ test.for([
   ['9007199254740993', '-4', '9007199254740993', '-4'],
   [1, -0, '1', '0'],
   [1, Number.MAX_SAFE_INTEGER, '1', '9007199254740991'],
-] as const)('updateInventory(%o, %o) is exact', async ([petId, quantity, sentId, sentQuantity], { shop }) => {
+] as const)('sends updateInventory(%o, %o) exactly', async ([petId, quantity, sentId, sentQuantity], { shop }) => {
   await clientOf(shop).updateInventory(petId, quantity);
   expect(shop.service.journal()).toMatchObject([
     { path: `/v1/inventory/${sentId}`, body: `{"quantity":${sentQuantity}}`, status: 200 },

@@ -11,7 +11,7 @@ import { until } from '../support/scripted-service.ts';
 import { openShop, temporaryFolders, test } from '../support/shop.ts';
 import { clientOf, open } from './rig.ts';
 
-test('a signal ends one call with its reason, and leaves the others', async () => {
+test('ends one call with the reason of its signal, and leaves the others', async () => {
   const client = clientOf(await openShop({ faults: ['GET /store/orders:hang'] }));
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -25,7 +25,7 @@ test('a signal ends one call with its reason, and leaves the others', async () =
   await client.probe();
 });
 
-test('the signal of a client ends all its calls with its reason, and lets no other begin', async () => {
+test("ends all calls with the reason of the client's signal, and begins no other", async () => {
   const all = new AbortController();
   const shop = await openShop({ faults: ['*:hang'] });
   const client = clientOf(shop, { signal: all.signal });
@@ -37,7 +37,7 @@ test('the signal of a client ends all its calls with its reason, and lets no oth
   await expect(client.probe()).rejects.toBe(reason);
 });
 
-test('a write that waits for the rate limit ends by its signal', async () => {
+test('ends a write that waits for the rate limit by its signal', async () => {
   const waits: number[] = [];
   const hanging = { ...createTestClock(), sleep: hangingSleep };
   const faults = ['*:first=1:status=429:retry-after=60'];
@@ -52,7 +52,7 @@ test('a write that waits for the rate limit ends by its signal', async () => {
   expect(await Promise.all([refused, writing])).toEqual([reason, reason]);
 });
 
-test('a list ends by its signal, or early, and leaves no listener behind', async () => {
+test('ends a list by its signal, or early, and leaves no listener behind', async () => {
   const all = new AbortController();
   const client = clientOf(await openShop({ pets: 5000 }), { signal: all.signal });
   for await (const _batch of client.listInventory()) break;
@@ -65,7 +65,7 @@ test('a list ends by its signal, or early, and leaves no listener behind', async
   expect(getEventListeners(all.signal, 'abort')).toEqual([]);
 });
 
-test('close waits for calls under way; later ones are refused', async () => {
+test('close waits for calls in flight, and refuses later ones', async () => {
   const { shop, client } = await open();
   const written = client.updateInventory(1, 5);
   await Promise.all([client.close(), client.close()]);
@@ -76,7 +76,7 @@ test('close waits for calls under way; later ones are refused', async () => {
   await clientOf(shop).close();
 });
 
-test('startSandbox: a URL and a key for tests of other programs', async () => {
+test('startSandbox gives a URL and a key to tests of other programs', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
   const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
@@ -97,7 +97,7 @@ test.each([
   ['in a folder', async () => ({ stateFolder: (await temporaryFolders()).state })],
   ['in a database', async () => ({ stateUrl: await temporaryDatabase() })],
 ])(
-  'a program that forgets to close a client with its state %s ends',
+  'ends a program that forgets to close a client with its state %s',
   async (_place, state) => {
     const { service } = await openShop();
     const script = `import { createPetstoreClient } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)};
@@ -110,7 +110,7 @@ test.each([
   60_000,
 );
 
-test('writes of one pet go in the order of the calls; one that is aborted before its turn is not sent', async () => {
+test('writes one pet in the order of the calls, and sends none that is aborted before its turn', async () => {
   const { shop, client } = await open({ clock: undefined }, { limits: { minute: 1000, day: 1000 } });
   const controller = new AbortController();
   const reason = new Error('enough');

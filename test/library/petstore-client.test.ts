@@ -33,7 +33,7 @@ test('lists, sets and reads, and keeps no state unless it is asked for', async (
   expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
 });
 
-test('says who it is, and leaves no connection open once it is closed', async () => {
+test('sends key and user agent, and leaves no connection open once it is closed', async () => {
   const server = await openServer(answer(200, stock));
   const client = createPetstoreClient({ baseUrl: `${server.url}/`, key: ' psk_key\n' });
   await client.probe();
@@ -52,7 +52,7 @@ test.each([
   ['a 500', {}, ['*:status=500'], UnavailableError],
   ['no JSON', {}, ['*:malform'], FailureError],
   ['a wait that is too long', { maxWait: 1000 }, ['*:status=429:retry-after=60'], RateLimitedError],
-])('what fails has its class: %s', async (_what, options, faults, type) => {
+])('throws the error class of %s', async (_what, options, faults, type) => {
   const client = clientOf(await openShop({ faults }), options);
   const petId = type === NotFoundError ? 424_242n : 9007199254740993n;
   const error = await client.updateInventory(petId, 1).catch((reason) => reason);
@@ -61,7 +61,7 @@ test.each([
   expect(error.name).toBe(type.name);
 });
 
-test.each([0, 2])('a read is sent again %i times after a fault of the network, a write never', async (retries) => {
+test.each([0, 2])('resends a read %i times after a network failure, and a write never', async (retries) => {
   const shop = await openShop({ faults: ['*:reset'] });
   const client = clientOf(shop, { retries });
   await expect(client.probe()).rejects.toBeInstanceOf(UnavailableError);
@@ -70,7 +70,7 @@ test.each([0, 2])('a read is sent again %i times after a fault of the network, a
   expect(shop.service.journal()).toHaveLength(2 + retries);
 });
 
-test('each wait is announced, and the longest is that of one request, however long the client lives', async () => {
+test('announces each wait, and limits the wait of each request, however long the client lives', async () => {
   const shop = await openShop({ limits: { minute: 1, day: 1000 } });
   const waits: number[] = [];
   const client = clientOf(shop, { onWait: (ms) => waits.push(Math.round(ms / 1000)) });
@@ -79,7 +79,7 @@ test('each wait is announced, and the longest is that of one request, however lo
   expect(waits).toEqual([40, 60, 60, 60]);
 });
 
-test('a guess by our own clock is forgotten with the first Date', async () => {
+test('replaces a guess by our own clock with the first Date of the service', async () => {
   const later = Date.now() + 2 * 86_400_000;
   const [date, end] = [later, later + 60_000].map((time) => new Date(time).toUTCString());
   const server = await openServer(answer(200, stock), answer(429, '', { date: `${date}`, 'retry-after': `${end}` }));
@@ -89,8 +89,8 @@ test('a guess by our own clock is forgotten with the first Date', async () => {
   expect(error.retryAfterSeconds).toBeLessThan(70);
 });
 
-describe('the state folder', () => {
-  test('is shared by clients of the same key', async () => {
+describe('stateFolder', () => {
+  test('shares limits among clients of the same key', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=50400'] });
     const stateFolder = shop.folders.state;
     await expect(clientOf(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
@@ -101,9 +101,7 @@ describe('the state folder', () => {
     }
   });
 
-  test('that can not be used fails every request, or is done without if the program takes that on itself', async ({
-    shop,
-  }) => {
+  test("fails every request if the folder can't be used, unless onFallback is set", async ({ shop }) => {
     const client = clientOf(shop, { stateFolder: '/dev/null' });
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
@@ -116,7 +114,7 @@ describe('the state folder', () => {
   });
 
   test.each([{}, { stateFolder: '/dev/null', onFallback: () => {} }])(
-    'is done without (%o): a refusal holds for all clients of the process, its other threads and what comes after it',
+    'keeps a gate without a state (%o) for all clients, threads and later processes',
     async (state) => {
       vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
       onTestFinished(() => void vi.unstubAllEnvs());

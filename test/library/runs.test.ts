@@ -6,7 +6,7 @@ import { clientOf, open } from './rig.ts';
 const patches = ({ service }: Shop) =>
   service.journal().flatMap(({ method, path, body }) => (method === 'PATCH' ? [`${path} ${body}`] : []));
 
-test('apply writes what differs, and undo takes it back; the command line knows both', async () => {
+test('applies what differs and undoes it, in the history that the command line shows', async () => {
   const { shop, client } = await open();
   const applied = await client.apply([
     { petId: 1n, quantity: 15, expected: 12 },
@@ -36,7 +36,7 @@ test('apply writes what differs, and undo takes it back; the command line knows 
   ]);
 });
 
-test('a dry run writes nothing, and has no run', async () => {
+test('writes nothing and has no run in a dry run', async () => {
   const { shop, client } = await open();
   const report = await client.apply([{ petId: 1, quantity: 15 }], { dryRun: true });
   expect(report).toMatchObject({ run: undefined, dryRun: true, rows: [{ result: 'planned', before: 12, after: 15 }] });
@@ -50,7 +50,7 @@ test.each<[ChangeInput, string]>([
   [{ petId: 1, quantity: 2, expected: 1.5 }, 'change 2: expected'],
   [{ petId: '2', quantity: 3 }, 'change 2: pet 2 is in change 1 already'],
   [{ petId: 1, delta: 1, reason: 'a\0b' }, 'change 2: reason has a NUL character in it'],
-])('a change %o is refused, and nothing is sent', async (change, words) => {
+])('refuses the change %o, and sends nothing', async (change, words) => {
   const { shop, client } = await open();
   const message = expect.stringContaining(words);
   await expect(client.apply([{ petId: 2, quantity: 2 }, change])).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test.each<[ChangeInput, string]>([
   expect(shop.service.journal()).toEqual([]);
 });
 
-test('an unknown pet, or a guard, refuses all, and nothing is written', async () => {
+test('refuses all changes, and writes none, if a pet is unknown or a guard is exceeded', async () => {
   const { shop, client } = await open();
   const changes = [1, 8].map((petId) => ({ petId, quantity: 0 }));
   await expect(client.apply([...changes, { petId: 4242, quantity: 1 }])).rejects.toBeInstanceOf(UsageError);
@@ -69,7 +69,7 @@ test('an unknown pet, or a guard, refuses all, and nothing is written', async ()
   expect(patches(shop)).toEqual([]);
 });
 
-test('a conflict is in the report, and is its error where nothing was written; a row that fails leaves others alone', async () => {
+test('reports a conflict, as the error if nothing was written, and writes the other rows after a failed one', async () => {
   const { shop, client } = await open({}, { faults: ['PATCH /inventory/8:status=400'] });
   const report = await client.apply([{ petId: 1, quantity: 15, expected: 7 }]);
   expect(report.error).toBeInstanceOf(ConflictError);
@@ -81,7 +81,7 @@ test('a conflict is in the report, and is its error where nothing was written; a
   expect(partly.rows.map(({ result }) => result)).toEqual(['applied', 'failed']);
 });
 
-test('undo of what is not there, or was taken back already', async () => {
+test('refuses to undo an unknown run, or one that is undone', async () => {
   const { client } = await open();
   await expect(client.undo('20260310T120000Z-zzzz')).rejects.toBeInstanceOf(NotFoundError);
   const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);
@@ -89,12 +89,12 @@ test('undo of what is not there, or was taken back already', async () => {
   await expect(client.undo(run)).rejects.toThrow("can't be undone");
 });
 
-test('without a state folder there is no apply, and nothing is sent', async ({ shop }) => {
+test('refuses apply without a state folder, and sends nothing', async ({ shop }) => {
   await expect(clientOf(shop).apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
   expect(shop.service.journal()).toEqual([]);
 });
 
-test('the command line resumes and undoes the runs of a client without a name', async () => {
+test('lets the command line resume and undo the runs of a client without a name', async () => {
   const { shop, client } = await open({ name: undefined });
   await client.adjust(4n, 2);
   shop.service.setFaults(['PATCH /inventory/5:status=400']);

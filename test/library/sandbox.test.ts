@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, RateLimitedError, startSandbox, UsageError } from '../../src/library/index.ts';
 
-test('its administration puts pets in, takes them out, and brings back what was there', async () => {
+test('adds and removes pets, and restores a snapshot', async () => {
   const sandbox = await startSandbox({ ids: 'small', pets: 3 });
   const client = sandbox.client();
   const set = await sandbox.setPet(7, { quantity: 3, status: 'pending' });
@@ -22,7 +22,7 @@ test('its administration puts pets in, takes them out, and brings back what was 
   await sandbox.close();
 });
 
-test('its clock reaches the clients that it has made: a wait for the next minute ends', async () => {
+test('advances the clock of its clients: a wait for the next minute ends', async () => {
   const sandbox = await startSandbox({ limits: { minute: 1, day: 100 } });
   const waits: number[] = [];
   const client = sandbox.client({
@@ -38,7 +38,7 @@ test('its clock reaches the clients that it has made: a wait for the next minute
   await sandbox.close();
 });
 
-test('a banned key is refused until that is over', async () => {
+test('refuses a banned key until the ban is lifted', async () => {
   const sandbox = await startSandbox();
   await sandbox.ban(3600);
   const client = sandbox.client({ maxWait: 0 });

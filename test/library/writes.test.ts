@@ -5,7 +5,7 @@ import { type OwnOptions, open as openWith } from './rig.ts';
 
 const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
 
-test('ten adjusts at once on one client all count', async () => {
+test('adds up ten adjusts at once on one client', async () => {
   // Ten that wait would pass the time of a test's own clock ten times as fast.
   const { client } = await open({ clock: undefined });
   const items = await Promise.all(Array.from({ length: 10 }, () => client.adjust(4, 1)));
@@ -14,7 +14,7 @@ test('ten adjusts at once on one client all count', async () => {
   expect((await client.adjust(4n, '-10')).quantity).toBe(39);
 });
 
-test('so do ten deltas that are applied at once', async () => {
+test('adds up ten deltas that are applied at once', async () => {
   const { client } = await open();
   const changes = [1, 2].map((delta) => ({ petId: 3 + delta, delta }));
   const reports = await Promise.all(Array.from({ length: 10 }, () => client.apply(changes)));
@@ -24,7 +24,7 @@ test('so do ten deltas that are applied at once', async () => {
   expect([stock.get(4n), stock.get(5n)]).toEqual([49, 21]);
 });
 
-test('updateInventory is a run as any other: others wait for it, and undo does not destroy what it wrote', async () => {
+test('records updateInventory as a run, which an undo of an earlier run does not destroy', async () => {
   const { shop, client } = await open();
   await shop.run('inventory adjust 4 +1');
   const written = await client.updateInventory(4, 12);
@@ -37,7 +37,7 @@ test('updateInventory is a run as any other: others wait for it, and undo does n
   expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);
 });
 
-test('an interrupted apply says which run it is, and resume goes on with it', async () => {
+test('names the run of an interrupted apply, and resumes it', async () => {
   const { shop, client } = await open();
   const controller = new AbortController();
   const changes = Array.from({ length: 20 }, (_, index) => ({ petId: index + 1, delta: 1 }));
@@ -51,7 +51,7 @@ test('an interrupted apply says which run it is, and resume goes on with it', as
   await expect(client.resume('zzzz')).rejects.toThrow('There is no run');
 });
 
-test('the history and the limits are there for programs', async () => {
+test('gives programs the history and the limits', async () => {
   const told: number[] = [];
   const { client } = await open({ onLimit: ({ remaining }) => told.push(remaining) }, { minute: 100, day: 1000 });
   expect(await client.limits()).toEqual([]);
@@ -84,13 +84,13 @@ test('turns an error thrown by a listener into a process warning and still retur
   await vi.waitFor(() => expect(new Set(warned)).toEqual(new Set(['a mistake of onLimit', 'a mistake of onWait'])));
 });
 
-test('a write that the limit stops is said in whole sentences', async () => {
+test('explains in whole sentences that the limit stops a write', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
   await expect(client.updateInventory(4, 5)).rejects.toThrow(/^A fault was asked for here\. Nothing was written$/);
 });
 
-test('without a state one pet is still set, and nothing can be adjusted', async () => {
+test('sets one pet without a state, and refuses to adjust', async () => {
   const { client } = await open({ stateFolder: undefined });
   expect(await client.updateInventory(4, 12)).toEqual({ petId: 4n, quantity: 12, status: 'available' });
   await expect(client.adjust(4, 1)).rejects.toBeInstanceOf(UsageError);
@@ -98,7 +98,7 @@ test('without a state one pet is still set, and nothing can be adjusted', async 
   await expect(client.probe()).rejects.toThrow('closed');
 });
 
-test('payloads are plain data, every digit of an id is there', async () => {
+test('returns payloads as plain data with every digit of an id', async () => {
   const { client } = await open();
   const { value } = await client.getPet(9007199254740993n);
   expect(value).toMatchObject({ petId: 9007199254740993n });

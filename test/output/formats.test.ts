@@ -82,11 +82,11 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
   expect(pieces).not.toContain('');
 });
 
-test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('%s has no columns', (json) => {
+test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('finds no columns in %s', (json) => {
   expect(payloadView(parseJson(json))).toBeUndefined();
 });
 
-test('an id of a payload is not cut by a narrow table', async () => {
+test('does not cut an id of a payload in a narrow table', async () => {
   expect(await render('table', payload(wide), { width: 40 })).toContain('9223372036854775807');
 });
 
@@ -108,13 +108,13 @@ describe('csv', () => {
     expect(await render('csv', view, { header: false, raw: true })).not.toMatch(/^"?'[^=]/);
   });
 
-  it('is exact in a file, and harmless on a terminal', async () => {
+  it('writes text exactly to a file, and without control characters to a terminal', async () => {
     const view = rowsView([{ a: 'x\x1b[2J\u202ey\nz', b: 1 }]);
     expect(await render('csv', view, { header: false })).toBe('"x\x1b[2J\u202ey\nz",1\n');
     expect(await render('csv', view, { header: false, width: 80 })).toBe('"xy\nz",1\n');
   });
 
-  property('reads back equal', [rowLists], async (rows) => {
+  property('reads back equal as CSV', [rowLists], async (rows) => {
     const view = rowsView(rows.slice(0, 2), rows.slice(2));
     const expected = [Object.keys(rows[0] ?? {}), ...rows.map(textValues)];
     expect(readCsv(await render('csv', view, { raw: true }))).toEqual(expected);
@@ -133,11 +133,11 @@ describe('tsv', () => {
     expect(await render('tsv', rowsView([{ value, n: 1 }]))).toBe(`${text}\t1\n`);
   });
 
-  it('is harmless on a terminal', async () => {
+  it('writes no control characters to a terminal', async () => {
     expect(await render('tsv', rowsView([{ a: 'x\x1b]0;owned\x07\x9b2Jy\r' }]), { width: 80 })).toBe('xy\n');
   });
 
-  property('reads back equal, a row always one line', [rowLists], async (rows) => {
+  property('reads back equal as TSV, a row always one line', [rowLists], async (rows) => {
     const lines = (await render('tsv', rowsView(rows), { header: true })).split('\n').slice(0, -1);
     const values = lines.map((line) => line.split('\t').map(unescapeTsv));
     expect(values).toEqual([Object.keys(rows[0] ?? {}), ...rows.map(textValues)]);
@@ -145,7 +145,7 @@ describe('tsv', () => {
 });
 
 describe('json', () => {
-  property('reads back equal, as a list and line by line', [rowLists], async (rows) => {
+  property('reads back equal as JSON, as a list and line by line', [rowLists], async (rows) => {
     const text = await render('json', rowsView(rows.slice(0, 2), rows.slice(2)));
     expect(parse(text)).toEqual(rows.map(losslessRow));
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
@@ -165,7 +165,7 @@ describe('exactJson', () => {
     [{ isLosslessNumber: true, value: '],"x":[' }, '{"isLosslessNumber":true,"value":"],\\"x\\":["}'],
     [undefined, 'null'],
     [[[], {}], '[[],{}]'],
-  ])('%o', (value, text) => expect(exactJson(value)).toBe(text));
+  ])('writes %o', (value, text) => expect(exactJson(value)).toBe(text));
 
   property('agrees with JSON.stringify on what JSON can hold', [fc.jsonValue()], (value) => {
     expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

@@ -24,14 +24,14 @@ function list(format: Format, runs: readonly RunRecord[], { rows = [only], isSha
 
 const largeJson =
   '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
-describe('the list of runs', () => {
-  it('is in JSON as the contract has it', async () => {
+describe('historyListView', () => {
+  it('prints JSON as the contract has it', async () => {
     expect(await list('json', [largeRun])).toBe(`[\n${largeJson}\n]\n`);
     expect(await list('ndjson', [largeRun])).toBe(`${largeJson}\n`);
     expect(await list('json', [])).toBe('[]\n');
   });
 
-  it('is flat in CSV and TSV', async () => {
+  it('prints flat CSV and TSV', async () => {
     expect(await list('csv', [largeRun, runOf()])).toBe(
       [
         'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,skipped,notEdited,pending,state',
@@ -41,7 +41,7 @@ describe('the list of runs', () => {
     );
   });
 
-  it('says in a table which change it was', async () => {
+  it('shows in a table which change it was', async () => {
     const four = { changes: 4, units: 10n, pets: [1n, 2n, 3n, 4n], counts: { applied: 4 } };
     const few = runOf({ command: 'inventory adjust', ...four });
     const rows = [
@@ -80,12 +80,12 @@ describe('the list of runs', () => {
     [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone␛[39m'],
     [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],
-  ])('%j: %s', async (changes, result) => {
+  ])('shows the result of %j: %s', async (changes, result) => {
     const line = await list('table', [runOf(changes)], { color: true, header: false });
     expect(visible(line).trim().split(/ {2,}/)[3]).toBe(result);
   });
 
-  it('does not know what the stock was before a plain set', async () => {
+  it('shows ? for the stock before a plain set', async () => {
     const row = rowOf(1, { petId: 22n, before: undefined, after: 3 });
     expect(await list('table', [runOf({ reason: 'sold' })], { rows: [row] })).toMatch(/22: \? → 3 +set .* sold$/m);
   });

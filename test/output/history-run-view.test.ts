@@ -27,8 +27,8 @@ const show = (format: Format, run: RunRecord, some: readonly RecordedRow[], widt
     { ...(width !== undefined && { width }) },
   );
 
-describe('one run', () => {
-  it('is in JSON the run with its rows', async () => {
+describe('historyRunView', () => {
+  it('prints the run with its rows as JSON', async () => {
     const lines = (await show('json', largeRun, rows.slice(1, 4))).split('\n');
     expect(lines[0]).toMatch(/^\{"run":"20260115T120020Z-k3x9",.*"state":"done","rows":\[$/);
     expect(lines.slice(1)).toEqual([
@@ -41,7 +41,7 @@ describe('one run', () => {
     expect((await show('ndjson', largeRun, rows)).trim().split('\n')).toHaveLength(6);
   });
 
-  it('is its rows in CSV', async () => {
+  it('prints its rows as CSV', async () => {
     expect(await show('csv', largeRun, rows.slice(1, 3))).toBe(
       [
         'row,line,petId,before,after,result,quantity,error,reason,ref,at',
@@ -51,7 +51,7 @@ describe('one run', () => {
     );
   });
 
-  it('is a table with the columns that say something', async () => {
+  it('prints a table of the columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
       "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                      Taken back by  Reason   Ref
         1     2                42       7     12          applied                                                                                    │ count
@@ -70,7 +70,7 @@ describe('one run', () => {
     expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
-  it('has a head for people, with what others have chosen apart', () => {
+  it('prints a head for people, and sets apart what others have typed', () => {
     expect(historyRunFacts(largeRun)).toEqual({
       own: [
         'Run 20260115T120020Z-k3x9: inventory apply',
@@ -100,12 +100,12 @@ describe('one run', () => {
     [{ counts: { failed: 1 } }, []],
     [{ counts: { pending: 1, applied: 1 }, state: 'running' }, []],
     [{ store: 'north' }, [undo.replace('--env', '--store north --env')]],
-  ])('%j: says how to go on, and how to undo it: %j', (changes, hints) => {
+  ])('hints at how to resume and undo %j: %j', (changes, hints) => {
     expect(historyRunHints(runOf(changes))).toEqual(hints);
   });
 });
 
-it('the export has the facts of the run on every line', async () => {
+it('exports the facts of the run on every line', async () => {
   const row = rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' });
   expect(
     await render(

@@ -7,7 +7,7 @@ const now = Date.parse('2026-01-15T12:00:00Z');
 const page = (items: Parameters<typeof inventoryListView>[0]) =>
   render('html', inventoryListView(items, { lowStock: 5, page: stockPage('north/<production>', 5, now) }));
 
-test('a page to print has the store, the date, and marks what is low', async () => {
+test('prints a page with the store and the date, and marks what is low', async () => {
   const items = [
     { petId: 9007199254740993n, quantity: 1234, status: 'available' },
     { petId: 4n, quantity: 5, status: 'available' },
@@ -25,7 +25,7 @@ test('a page to print has the store, the date, and marks what is low', async () 
   ]);
 });
 
-test('text is escaped, and nothing is run or loaded', async () => {
+test('escapes text, and runs or loads nothing', async () => {
   const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
   const text = await page([[{ petId: 1n, quantity: 1, status }]]);
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
@@ -33,7 +33,7 @@ test('text is escaped, and nothing is run or loaded', async () => {
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
 });
 
-test('the heading of a page has what was left out, and the days of a history', async ({ shop }) => {
+test('heads a page with what was left out, or with the days of a history', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,5,Rabbit\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   for (const [command, heading] of [
@@ -61,7 +61,7 @@ test('the heading of a page has what was left out, and the days of a history', a
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
 });
 
-test('three commands have pages; another refuses before anything is sent', async ({ shop }) => {
+test('prints pages for three commands, and refuses others before anything is sent', async ({ shop }) => {
   await shop.run('inventory set 4 5');
   const [{ run }] = await shop.json('history list --json');
   for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {

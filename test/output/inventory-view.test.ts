@@ -15,7 +15,9 @@ test.each([
     ['petId', 'status,petId'],
     ['petId', 'status'],
   ],
-])('--fields %j', (texts, value) => expect(parseFields(texts, inventoryFields)).toEqual({ ok: true, value }));
+])('shows the fields of --fields %j', (texts, value) =>
+  expect(parseFields(texts, inventoryFields)).toEqual({ ok: true, value }),
+);
 
 test.each([
   ['name', '"name" is not a field'],
@@ -24,18 +26,18 @@ test.each([
   ['', 'a field is empty'],
   ['petId,', 'a field is empty'],
   ['\x1b[2J', '"\ufffd[2J" is not a field'],
-])('--fields %j is refused', (text, fault) => {
+])('refuses --fields %j', (text, fault) => {
   const all = `${fault}: the fields are petId, quantity, status`;
   expect(parseFields([text], inventoryFields)).toEqual({ ok: false, problem: all });
 });
 
-test.each(['table', 'csv', 'tsv'] as const)('a view without columns prints nothing as %s', async (format) => {
+test.each(['table', 'csv', 'tsv'] as const)('prints nothing as %s for a view without columns', async (format) => {
   expect(await render(format, { shape: 'list', columns: [], rows: [[]] })).toBe('');
   expect(await render(format, { shape: 'one', columns: [], rows: [[{}]] })).toBe('');
 });
 
-describe('the list', () => {
-  it('has the chosen fields in their order, in every format', async () => {
+describe('inventoryListView', () => {
+  it('shows the chosen fields in their order, in every format', async () => {
     const view = inventoryListView([largeStock], { lowStock: 5, fields: ['status', 'petId'] });
     expect(await render('csv', view)).toBe('status,petId\navailable,9007199254740993\npending,9223372036854775807\n');
     expect(await render('ndjson', view)).toContain('{"status":"available","petId":9007199254740993}\n');
@@ -63,7 +65,7 @@ describe('the list', () => {
   });
 });
 
-test('an item has its name, and the stock from before an adjustment, zero too', async () => {
+test('shows an item with its name, and the stock before an adjustment, zero too', async () => {
   const item = { petId: 9223372036854775807n, quantity: 5, status: 'available' };
   const names = new Map([[item.petId, 'Rex']]);
   const view = inventoryItemView(item, { lowStock: 5, names, before: 0 });
@@ -72,11 +74,11 @@ test('an item has its name, and the stock from before an adjustment, zero too', 
   expect(await render('tsv', view)).toBe('9223372036854775807\t5\tavailable\tRex\t0\n');
 });
 
-describe('the summary', () => {
+describe('summaryView', () => {
   const summary = async (items: readonly InventoryItem[] = [...stock, ...largeStock]) =>
     summaryView(await summarize(batchesOf(items, 4)));
 
-  it('as a table has bars if there is room', async () => {
+  it('draws bars in a table if there is room', async () => {
     expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
       "Status     Pets  Share              Units
       available     2    33%  ███░░░░░░░    262
@@ -91,7 +93,7 @@ describe('the summary', () => {
     expect(await render('table', await summary(), { width: 40 })).not.toMatch(/[█░…]/);
   });
 
-  it('as JSON', async () => {
+  it('prints JSON', async () => {
     const text =
       '{"pets":6,"units":262,"byStatus":{"available":{"pets":2,"units":262},"pending":{"pets":2,"units":0},"sold":{"pets":1,"units":3},"on_loan":{"pets":1,"units":-3}}}\n';
     expect(await render('json', await summary())).toBe(text);
@@ -101,13 +103,13 @@ describe('the summary', () => {
     );
   });
 
-  it('as CSV and TSV', async () => {
+  it('prints CSV and TSV', async () => {
     const text = 'available,2,262\npending,2,0\nsold,1,3\non_loan,1,-3\ntotal,6,262\n';
     expect(await render('csv', await summary())).toBe(`status,pets,units\n${text}`);
     expect(await render('tsv', await summary())).toBe(text.replaceAll(',', '\t'));
   });
 
-  it('tells a status of that name from the total', async () => {
+  it('tells a status named total from the total', async () => {
     const view = await summary([{ petId: 1n, quantity: 1, status: 'total' }]);
     expect((await render('table', view, { color: true })).split('\n').slice(-3).map(visible)).toEqual([
       'total         1   100%  ␛[36m██████████␛[39m      1',

@@ -17,7 +17,7 @@ const plenty = (count: number): InventoryItem[] =>
     status: index % 1000 === 0 ? `status ${index} ` : 'available',
   }));
 
-describe('items in columns look like the same items in rows', () => {
+describe('inventoryColumnsView', () => {
   const choices = fc.record({
     fields: fc.option(fc.shuffledSubarray([...inventoryFields], { minLength: 1 }), { nil: undefined }),
     width: fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }),
@@ -26,7 +26,7 @@ describe('items in columns look like the same items in rows', () => {
   });
   type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
 
-  test.each(['json', 'ndjson', 'csv', 'tsv'] as const)('%s', async (format) => {
+  test.each(['json', 'ndjson', 'csv', 'tsv'] as const)('prints columns as it prints rows in %s', async (format) => {
     const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
       const view = { lowStock, fields };
       const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
@@ -38,7 +38,7 @@ describe('items in columns look like the same items in rows', () => {
 });
 
 describe('pieces', () => {
-  test.each(formats)('%s: whole lines, none large, nothing lost', async (format) => {
+  test.each(formats)('prints %s in pieces of whole lines, none large, nothing lost', async (format) => {
     const items = plenty(50_000);
     const ofRows = await renderPieces(format, inventoryListView([items], { lowStock }));
     const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
@@ -51,20 +51,20 @@ describe('pieces', () => {
     expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(50_000);
   });
 
-  test('a status that is longer than a piece', async () => {
+  test('prints a status that is longer than a piece', async () => {
     const status = 'x'.repeat(300_000);
     const items = ['sold', status, 'sold'].map((status) => ({ petId: 1n, quantity: 1, status }));
     const view = inventoryColumnsView(batchesOf(items, 10), { lowStock });
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
-  test('a status that is longer than a piece leaves the pieces of others large', async () => {
+  test('keeps pieces large after a status that is longer than one', async () => {
     const items = [{ petId: -1n, quantity: 1, status: 'x'.repeat(300_000) }, ...plenty(50_000)];
     const view = inventoryColumnsView(batchesOf(items, 4096), { lowStock, fields: ['petId', 'quantity'] });
     expect((await renderPieces('tsv', view)).length).toBeLessThan(8);
   });
 
-  test('JSON that breaks off is not closed', async () => {
+  test('leaves JSON unclosed if the list breaks off', async () => {
     async function* broken() {
       yield columnsOf(plenty(50_000));
       throw new Error('broke off');
@@ -82,13 +82,13 @@ const ids = fc.oneof(
   fc.integer({ min: 0, max: 18 }).chain((digits) => fc.constantFrom(10n ** BigInt(digits), 10n ** BigInt(digits) - 1n)),
 );
 
-property('an int64 in digits', [ids], (petId) => {
+property('writes every int64 in digits', [ids], (petId) => {
   const { head, tail } = splitPetId(petId);
   const bytes = Buffer.alloc(32);
   expect(bytes.toString('latin1', 0, writePetId(head, tail, new DataView(bytes.buffer), 0))).toBe(`${petId}`);
 });
 
-test('quantities of any length, in a column of their own', async () => {
+test('writes quantities of any length in a column of their own', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
   const view = inventoryColumnsView(batchesOf(items, 3), { lowStock, fields: ['quantity'] });

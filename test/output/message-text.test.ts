@@ -6,7 +6,7 @@ import { UsageError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';
 
-test('an error is one line or two, which do no harm', async () => {
+test('writes an error in one or two lines without control characters', async () => {
   const text = (error: Parameters<typeof errorText>[0]) => errorText(error, plainPaint);
   const hint = 'petstock config set-url https://… --env staging';
   expect(text(new UsageError('no URL for staging', { hint }))).toBe(`Error: no URL for staging\nHint: ${hint}\n`);
@@ -17,7 +17,7 @@ test('an error is one line or two, which do no harm', async () => {
   expect(painted).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-test('an error is one line of JSON without what is absent, in this order, in the words of the service', () => {
+test("writes an error as one line of JSON, in this order, in the service's words, without what is absent", () => {
   const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
   expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
   const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
@@ -34,13 +34,13 @@ test.each([
   ['line 5: short', 40, ['line 5: short']],
   ['line 5: there is no pet 777 in sandbox', 20, ['line 5: there is no', '  pet 777 in sandbox']],
   ['Undo: petstock undo k3x9 --env sandbox', 20, ['Undo:', '  petstock undo k3x9 --env sandbox']],
-])('breaks between words, indents what follows, keeps a command whole: %j in %i columns', (message, width, lines) => {
+])('wraps between words, indents the rest, and keeps a command whole: %j in %i columns', (message, width, lines) => {
   expect(messageLines(message, width)).toEqual(lines);
 });
 
 const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
 
-property('no word is lost, and no line is wider', [words, fc.integer({ min: 14, max: 60 })], (list, width) => {
+property('loses no word, and makes no line wider', [words, fc.integer({ min: 14, max: 60 })], (list, width) => {
   const lines = messageLines(list.join(' '), width);
   expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
   for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
@@ -52,7 +52,7 @@ const forgery = fc.array(
 );
 
 property(
-  'words of the service have a bar in front of each line, whatever they are and however narrow the terminal',
+  "puts a bar in front of each line of the service's words, however narrow the terminal",
   [forgery, fc.integer({ min: 8, max: 100 }), fc.constantFrom('', 'Pet 4: ')],
   (parts, width, before) => {
     const message = parts.join('').trim();
@@ -70,7 +70,7 @@ property(
   },
 );
 
-test('foreign words keep their lines', () => {
+test('keeps the lines of foreign words', () => {
   expect(barred('one two\nHint: three', 9)).toEqual(['│ one two', '│ Hint:', '│ three']);
 });
 

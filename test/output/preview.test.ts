@@ -17,7 +17,7 @@ const faulty = [
 const lines = (some: readonly BulkRow[], options: Partial<PreviewOptions> = {}) =>
   previewLines(some, { paint: plainPaint, width: Number.POSITIVE_INFINITY, ...options });
 
-test('what changes is in columns, and what is amiss has its reason, without harmful text', async () => {
+test('shows changes in columns, and the reasons of conflicts and failures without control characters', async () => {
   const rows = [
     bulkRow(42n, 7, 12),
     bulkRow(9223372036854775807n, 1800, 0),
@@ -46,13 +46,13 @@ test('what changes is in columns, and what is amiss has its reason, without harm
   expect(await lines(rows, options)).toEqual(painted.map(stripVTControlCharacters));
 });
 
-test('one row is as the contract has it, and exact where a difference is larger than a quantity', async () => {
+test('shows one row as the contract has it, with exact differences', async () => {
   expect(await lines([bulkRow(42n, 7, 12)])).toEqual(['42   7 → 12  (+5)']);
   const [line] = await lines([bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1)]);
   expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
 });
 
-test('what is not one change alone is counted, and apart what goes to 0 and what goes below', async () => {
+test('counts rows if there is more than one, and apart those to 0 and below', async () => {
   expect(await lines([])).toEqual(['No rows.']);
   expect(await lines([unchanged])).toEqual(['1 unchanged.']);
   const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added.'];
@@ -62,7 +62,7 @@ test('what is not one change alone is counted, and apart what goes to 0 and what
   expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', 'That is BELOW ZERO.']);
 });
 
-test('what the question says is left to it', async () => {
+test('leaves out what the question shows', async () => {
   const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
   const changes = ['1   3 → 0  (-3)', '2   3 → 4  (+1)'];
   const estimate = '2 changes, 3 requests';
@@ -70,7 +70,7 @@ test('what the question says is left to it', async () => {
   expect(await lines([...asked, unchanged], { isAsked: true })).toEqual([...changes, '2 changes, 1 unchanged.']);
 });
 
-test('of a long plan 20 rows are shown: half of them may be amiss or go to zero, in their places', async () => {
+test('shows 20 rows of a long plan, and conflicts, failures and zeros among them', async () => {
   const many = Array.from({ length: 1200 }, (_, index) => bulkRow(BigInt(index), 1, 2));
   const last = ['… and 1,180 more', '1,200 changes.', 'Units: 1,200 added.'];
   expect((await lines(many)).slice(19)).toEqual(['19   1 → 2  (+1)', ...last]);
@@ -89,7 +89,7 @@ test('of a long plan 20 rows are shown: half of them may be amiss or go to zero,
   ]);
 });
 
-test('has reasons cut, and less space, on a narrow terminal', async () => {
+test('cuts reasons and uses less space on a narrow terminal', async () => {
   expect((await lines([unchanged, ...faulty], { width: 40 })).join('\n')).toMatchInlineSnapshot(`
     "43 9 → 1 conflict the stock is 9, not 7
     44 9 → ? conflict the stock is 9, not 7

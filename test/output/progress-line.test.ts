@@ -4,7 +4,13 @@ import { createPaint, plainPaint } from '../../src/output/terminal.ts';
 import { visible } from './render.ts';
 
 const half: ProgressNumbers = {
-  ...{ total: 1200, done: 512, failed: 2, rate: 9.83, left: 70, waiting: undefined, waitReason: 'refused' },
+  total: 1200,
+  done: 512,
+  failed: 2,
+  rate: 9.83,
+  left: 70,
+  waiting: undefined,
+  waitReason: 'refused',
 };
 const start = { done: 0, failed: 0, rate: undefined, left: undefined };
 const line = (changes: Partial<ProgressNumbers> = {}, width = 79) =>
@@ -23,9 +29,9 @@ test.each<[string, Partial<ProgressNumbers>, string]>([
     '[█████░░░░░░░░░]  512/1,200  2 failed  … waiting for the service: 42 s',
   ],
   ['nothing to do', { ...start, total: 0 }, '[██████████████]  0/0'],
-])('the line: %s', (_what, changes, text) => expect(line(changes)).toBe(text));
+])('draws %s', (_what, changes, text) => expect(line(changes)).toBe(text));
 
-test('the line leaves out the less important where the terminal is narrow', () => {
+test('leaves out the less important on a narrow terminal', () => {
   const forms = (changes?: Partial<ProgressNumbers>) => {
     const first = new Map<string, number>();
     for (let width = 120; width >= 0; width -= 1) first.set(line(changes, width), width);
@@ -54,7 +60,7 @@ test('the line leaves out the less important where the terminal is narrow', () =
   `);
 });
 
-test('the line is painted', async () => {
+test('paints the line', async () => {
   const paint = await createPaint(true);
   expect(visible(progressLine({ ...half, waiting: 1000 }, 79, paint))).toMatchInlineSnapshot(
     `"[␛[36m█████␛[39m␛[2m░░░░░░░░░␛[22m]  512/1,200  ␛[31m2 failed␛[39m  ␛[33m… waiting for the rate limit: 1 s␛[39m"`,
@@ -65,4 +71,4 @@ test.each<[Partial<ProgressNumbers>, string]>([
   [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
   [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
   [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],
-])('the sentence: %j: %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));
+])('words %j as %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));

@@ -20,8 +20,8 @@ const rows = [
 const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows };
 const view = bulkReportView(report);
 
-describe('the report', () => {
-  it('is one object in JSON, as the contract has it, and one row a line in NDJSON', async () => {
+describe('bulkReportView', () => {
+  it('prints one object as JSON, as the contract has it, and one row a line as NDJSON', async () => {
     const text = await render('json', view);
     expect(text).toBe(
       [
@@ -47,18 +47,20 @@ describe('the report', () => {
     expect([await render('ndjson', nothing), await render('table', nothing)]).toEqual(['', '']);
   });
 
-  it('has the same fields as columns in CSV and TSV, of an error its message', async () => {
+  it('prints the same fields as columns of CSV and TSV, of an error its message', async () => {
     const lines = (await render('csv', view)).split('\n');
     const failed = '4,3,0,-1,failed,"too many, by ""far""",';
     expect(lines.slice(0, 4)).toEqual([
       'line,petId,before,after,result,error,quantity',
-      ...['2,1,5,8,applied,,', '3,9223372036854775807,5,5,unchanged,,', failed],
+      '2,1,5,8,applied,,',
+      '3,9223372036854775807,5,5,unchanged,,',
+      failed,
     ]);
     expect(lines.slice(-2)).toEqual(['8,7,1,500,differs,,100', '']);
     expect(await render('tsv', view)).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
   });
 
-  it('leaves out of a table what is unchanged, and columns without a value', async () => {
+  it('leaves unchanged rows and empty columns out of a table', async () => {
     const painted = await render('table', view, { width: 120, color: true, header: false });
     expect(visible(painted)).toMatchInlineSnapshot(`
       "2  1  5    8       ␛[32mapplied␛[39m
@@ -80,7 +82,7 @@ describe('the report', () => {
   });
 });
 
-test('the summary counts what there is', () => {
+test('counts the results in one sentence', () => {
   const all = '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.';
   expect(countsSentence(rows, {})).toBe(all);
   const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));

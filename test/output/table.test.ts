@@ -14,8 +14,8 @@ import { itemsView, type RenderTestOptions, render, renderPieces, rowsView, visi
 
 const table = (view: View, options?: RenderTestOptions) => render('table', view, options);
 
-describe('a table', () => {
-  it('has aligned columns, the same with colour and without', async () => {
+describe('a table of rows that fit', () => {
+  it('aligns columns the same with colour and without', async () => {
     const colored = await table(itemsView(stock), { width: 80, color: true });
     expect(visible(colored)).toMatchInlineSnapshot(`
       "␛[1mPet ID␛[22m  ␛[1mQuantity␛[22m              ␛[1mStatus␛[22m
@@ -28,7 +28,7 @@ describe('a table', () => {
     expect(await table(itemsView(stock), { width: 80 })).toBe(stripVTControlCharacters(colored));
   });
 
-  it('of large ids at 32 columns: words are cut, digits never', async () => {
+  it('cuts words and never digits of large ids in 32 columns', async () => {
     expect(await table(itemsView(largeStock), { width: 32 })).toMatchInlineSnapshot(`
       "             Pet ID Qty Status
          9007199254740993 250 availab…
@@ -38,7 +38,7 @@ describe('a table', () => {
     expect(await table(itemsView(largeStock), { width: 1 })).toContain(' 250 ava…\n');
   });
 
-  it('cuts nothing where there is no width', async () => {
+  it('cuts nothing without a width', async () => {
     const note = 'word '.repeat(60).trim();
     expect(await table(rowsView([{ note, id: 1n }]))).toContain(`${note}  1\n`);
     const short = Array.from({ length: 200 }, (_, index) => ({ note: 'word', id: BigInt(index) }));
@@ -58,7 +58,7 @@ describe('a table', () => {
     expect(await table(view, { width: 80 })).toBe('a  b  c\nx     true\n   y\n');
   });
 
-  it('makes what the service sent harmless, and titles, which may be field names of the service', async () => {
+  it('removes control characters from values and titles', async () => {
     const status = 'a\x1b]0;owned\x07b\x1b[2Jc\r\nd\u202ee\x9b31mf';
     const item = itemsView([{ petId: 1n, quantity: 9, status }]);
     expect(await table(item, { width: 80, header: false })).toBe('1  9  abc def\n');
@@ -78,7 +78,7 @@ describe('a table', () => {
     expect(await table(view, { width: 9 })).toBe('name   id\n猫の…  1\nRex 🐶 2\nZoé    3\n');
   });
 
-  it('of one row has a line for each value where the row does not fit', async () => {
+  it('prints a line for each value of one row that does not fit', async () => {
     const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
     const view = inventoryItemView(item, { lowStock: 5, before: 2 });
     expect(await table(view, { width: 100 })).toMatchInlineSnapshot(`
@@ -103,7 +103,7 @@ describe('a table of more than 200 rows', () => {
     status: 'available',
   }));
 
-  it('is streamed with room for any id; without that room narrow, with a later id whole', async () => {
+  it('streams a table with room for any id, or a narrow one with a later id whole', async () => {
     const endsAt = async (width: number) => {
       const lines = (await table(itemsView(many), { width })).split('\n');
       expect(lines).toHaveLength(203);
@@ -127,7 +127,7 @@ describe('a table of more than 200 rows', () => {
     `);
   });
 
-  it('spells a remark out where no row before had one', async () => {
+  it('spells a remark out if no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
     const last = { petId: 1n, quantity: 0, status: 'available' };
     const lines = await table(itemsView([...plenty, last]), { width: 40 });
@@ -148,7 +148,7 @@ describe('a table of more than 200 rows', () => {
     expect((await table(view, options)).startsWith(await table(ofFirst, options))).toBe(true);
   });
 
-  it('gives whole lines in pieces, whatever the batches', async () => {
+  it('writes whole lines in pieces, whatever the batches', async () => {
     const batches = [many.slice(0, 199), [], many.slice(199, 200), many.slice(200), many.slice(0, 1)];
     const pieces = await renderPieces('table', itemsView(...batches), { width: 80 });
     expect(pieces.length).toBeGreaterThan(2);

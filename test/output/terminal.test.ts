@@ -18,11 +18,11 @@ test.each<[flag: ColorSources['flag'], env: Readonly<Record<string, string>>, is
   [undefined, { NO_COLOR: '' }, true, true],
   [undefined, { TERM: 'dumb' }, true, false],
   [undefined, { TERM: 'xterm' }, true, true],
-])('--color %s, %j, a terminal: %s; colour: %s', (flag, env, isTerminal, expected) => {
+])('decides on colour by --color %s, %j, a terminal: %s; colour: %s', (flag, env, isTerminal, expected) => {
   expect(wantsColor({ ...(flag !== undefined && { flag }), env, isTerminal })).toBe(expected);
 });
 
-test('paint without colour gives the text as it is', async () => {
+test('returns the text as it is without colour', async () => {
   expect(await createPaint(false)).toBe(plainPaint);
   expect(plainPaint.bold('x')).toBe('x');
 });

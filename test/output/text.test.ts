@@ -22,7 +22,7 @@ describe('stripControls', () => {
     ['a\x00b\x08c\x7fd\x85e', 'abcde'],
     ['a\r\n\tb', 'ab'],
     ['\u202eevil\u202c \u2066x\u2069', 'evil x'],
-  ])('%j', (text, expected) => expect(stripControls(text)).toBe(expected));
+  ])('strips %j', (text, expected) => expect(stripControls(text)).toBe(expected));
 
   const text = fc.string({ unit: fc.constantFrom(...'\x1b\x9b\x9d\x9c\x90\x07[]\\;0m(P\n\t\u202ea') });
 
@@ -50,7 +50,7 @@ test.each([
   ['a  b', 'a  b'],
   ['a\u2028b\x85c', 'a b c'],
   ['a\x1b[31m\nb', 'a b'],
-])('singleLine(%j)', (text, expected) => expect(singleLine(text)).toBe(expected));
+])('writes %j on a single line', (text, expected) => expect(singleLine(text)).toBe(expected));
 
 describe('widths', () => {
   test.each([

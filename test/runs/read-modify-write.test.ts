@@ -11,10 +11,14 @@ const busy = async (): Promise<never> => {
 test.each([
   ['the pet is entered', { tryAcquire: busy, release: async () => {} }, busy],
   ['the stock is read', { tryAcquire: async () => undefined, release: async () => {} }, busy],
-])('gives all requests back that were admitted if the state fails before %s', async (_what, place, look) => {
+])('releases all permits if the state fails before %s', async (_what, place, look) => {
   const { governor, clock, limits } = createRig();
   const context = {
-    ...{ governor, clock, interrupted: unaborted, serviceName: 'shop', target: { env: 'staging' } },
+    governor,
+    clock,
+    interrupted: unaborted,
+    serviceName: 'shop',
+    target: { env: 'staging' },
     state: { pets: { lock: () => place, beginRead: look } },
   } as unknown as RunContext;
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };

@@ -14,7 +14,7 @@ test.each([
   ['http://127.1/v1', 'http://127.0.0.1/v1'],
   ['http://[::1]:4010/v1', 'http://[::1]:4010/v1'],
   ['http://LOCALHOST:4010/v1/', 'http://localhost:4010/v1'],
-])('%s is %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ ok: true, value }));
+])('normalizes %s to %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ ok: true, value }));
 
 const refused = (reason: RegExp, ...texts: readonly string[]) => texts.map((text) => [text, reason] as const);
 
@@ -35,7 +35,7 @@ test.each([
   ...refused(/begin with https/, 'https:example.com/v1', 'https:///example.com/v1'),
   ...refused(/begin with https/, 'ftp://example.com/v1', 'example.com/v1', ''),
   ...refused(/not a URL/, 'https://[::1/v1'),
-])('%j is refused: %s', (text, reason) => {
+])('refuses %j: %s', (text, reason) => {
   expect(parseBaseUrl(text)).toEqual({ ok: false, problem: expect.stringMatching(reason) });
 });
 
@@ -49,7 +49,7 @@ const url = fc.tuple(scheme, host, path).map((parts) => parts.join(''));
 const text = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string(), url);
 
 property(
-  'what is accepted is https or loopback, ends in /v1, and is accepted again',
+  'accepts only https or loopback URLs that end in /v1, and accepts them again',
   [text],
   propertyRuns(400),
   (candidate) => {
@@ -82,11 +82,11 @@ test.each([
   ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
   ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
   ['sandbox', 'sandbox'],
-] as [string, string][])('the service of %s is %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
+] as [string, string][])('names the service of %s %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
 
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 
-property('a service has one name, which is its own', [webUrl], (text) => {
+property('gives a service one name, which is its own', [webUrl], (text) => {
   const service = serviceNameOf(text);
   expect(serviceNameOf(service)).toBe(service);
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());

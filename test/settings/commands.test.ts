@@ -8,7 +8,7 @@ const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used\n`;
 
-test('config set-key and unset-key say whose key it is, and which variable hides it', async ({ config }) => {
+test('set-key and unset-key name the environment, and the variable that overrides the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
   expect(config.stored().keys).toEqual({ production: secret });
@@ -24,7 +24,7 @@ test('config set-key and unset-key say whose key it is, and which variable hides
   );
 });
 
-test('config set-url stores it normalised, and says which variable hides it; unset url removes it', async ({
+test('set-url stores a normalized URL and names the variable that overrides it; unset url removes it', async ({
   config,
 }) => {
   const env = { PETSTOCK_URL_PRODUCTION: own };
@@ -42,7 +42,7 @@ test('config set-url stores it normalised, and says which variable hides it; uns
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
-test('config set and unset say what is set, where, and which variable hides it', async ({ config }) => {
+test('set and unset report the setting, the file, and the variable that overrides it', async ({ config }) => {
   expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
@@ -62,9 +62,7 @@ test.for([
   expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
-test('config set-key asks on a terminal, but not for the key of the sandbox, which makes its own', async ({
-  config,
-}) => {
+test('set-key asks on a terminal, but not for the key of the sandbox, which makes its own', async ({ config }) => {
   const sandbox = await config.run('set-key -e sandbox', { typed: secret });
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });
@@ -108,7 +106,7 @@ test.for<[command: string, says: string, stdin?: string]>([
   ['get keys.staging', 'Unknown name "keys.staging". Did you mean "key.staging"?'],
   ['get toString', 'Unknown name "toString"'],
   ['get url.sandbox', 'Unknown name "url.sandbox"'],
-])('config %s is refused, and no key or password repeated: %s', async ([command, says, stdin], { config }) => {
+])('refuses config %s without repeating a key or password: %s', async ([command, says, stdin], { config }) => {
   const { code, stdout, stderr } = await config.run(command, { stdin: stdin ?? 'psk_another_one' });
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
   expect(stderr).not.toMatch(/s3cret|ABCD/);
@@ -122,14 +120,14 @@ test.for([
   ['url.production', `${own}\n`],
   ['key.staging', '…ABCD\n'],
   ['low-stock --json', '{"name":"low-stock","value":5,"source":"default"}\n'],
-] as const)('config get %s', async ([words, stdout], { config }) => {
+] as const)('prints one value with config get %s', async ([words, stdout], { config }) => {
   await config.says('set max-zero 0');
   await config.says(`set-url ${own} -e production`);
   await config.says('set-key', { stdin: secret });
   expect(await config.run(`get ${words}`)).toMatchObject({ code: 0, stdout });
 });
 
-test('config list shows every name; keys masked; what is hidden on stderr', async ({ config }) => {
+test('config list shows every name, masks keys, and warns of what is overridden', async ({ config }) => {
   await config.run('set low-stock 3');
   await config.run('set-key', { stdin: secret });
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };

@@ -19,17 +19,17 @@ const read = (folder: string) => readConfig(folder).config;
 const staging = (folder: string) => ({ folder, store: undefined, env: 'staging' }) as const;
 const setLowStock = (folder: string, value: number) => setSetting({ folder, store: undefined }, 'low-stock', value);
 
-describe('reading', () => {
-  test.each(['', 'not-there-yet'])('a missing file is an empty one (%j)', (inner) => {
+describe('readConfig', () => {
+  test.each(['', 'not-there-yet'])('reads a missing file as an empty one (%j)', (inner) => {
     expect(readConfig(path.join(newFolder(), inner))).toEqual({ config: emptyConfig, warnings: [] });
   });
 
-  test('parts may be missing, and unknown parts are left alone', ({ folder }) => {
+  test('reads a file with missing parts, and ignores unknown ones', ({ folder }) => {
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
     expect(read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
   });
 
-  test('a file that others can read is narrowed with a warning, once', ({ folder }) => {
+  test('makes a file private that others can read, with a warning, once', ({ folder }) => {
     write(folder, '{}');
     fs.chmodSync(configFile(folder), 0o644);
     const warning = `${configFile(folder)} could be read by others; it is now private (0600)`;
@@ -50,7 +50,7 @@ describe('reading', () => {
     ['{"keys":{"staging":5}}', /"keys"\."staging" cannot be used/],
     ['{"keys":{"staging":"Bearer psk_secret"}}', /"keys"\."staging" cannot be used/],
     ['{"urls":{"production":"http://psk_secret.example/v1"}}', /"urls"\."production" cannot be used.*https/],
-  ])('%j is refused, and stays', async (text, reason) => {
+  ])('refuses %j, and leaves it', async (text, reason) => {
     const folder = newFolder();
     write(folder, text);
     const error = await setLowStock(folder, 1).catch((thrown: unknown) => thrown);
@@ -62,7 +62,7 @@ describe('reading', () => {
     expect(fs.readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
 
-  test('a file that cannot be read is named', ({ folder }) => {
+  test("names a file that can't be read", ({ folder }) => {
     fs.mkdirSync(configFile(folder));
     expect(() => readConfig(folder)).toThrow(
       new RegExp(`${configFile(folder)} can't be used: it is a folder, not a file`),
@@ -70,7 +70,7 @@ describe('reading', () => {
   });
 });
 
-test('a folder that others can write to is neither read nor changed', async ({ folder }) => {
+test('neither reads nor changes a folder that others can write to', async ({ folder }) => {
   write(folder, '{"settings":{"low-stock":3}}');
   fs.chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);
@@ -79,27 +79,27 @@ test('a folder that others can write to is neither read nor changed', async ({ f
   expect(fs.statSync(folder).mode & 0o7777).toBe(0o1777);
 });
 
-describe('writing', () => {
-  test('makes the folder and the file, for us alone', async () => {
+describe('writing the configuration', () => {
+  test('makes folder and file for the user alone', async () => {
     const folder = path.join(newFolder(), 'new', 'petstock');
     await setKey(staging(folder), 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
-  test('what a killed command has left beside the file is gone with the next change', async ({ folder }) => {
+  test('removes what a killed command has left beside the file', async ({ folder }) => {
     fs.writeFileSync(`${configFile(folder)}.before`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
     await setLowStock(folder, 4);
     expect(read(folder).settings).toEqual({ 'low-stock': 4 });
     expect([modeOf(configFile(folder)), fs.readdirSync(folder)]).toEqual([0o600, ['config.json', 'config.lock']]);
   });
 
-  test('taking back what is not there writes no file', async ({ folder }) => {
+  test('writes no file to remove what is not there', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
     expect(fs.existsSync(configFile(folder))).toBe(false);
   });
 
-  test('a link of ours to a file of ours is read and written through', async ({ folder }) => {
+  test('reads and writes through a link of ours to a file of ours', async ({ folder }) => {
     const target = path.join(newFolder(), 'dotfile.json');
     fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     fs.symlinkSync(target, configFile(folder));
@@ -110,7 +110,7 @@ describe('writing', () => {
     expect(modeOf(target)).toBe(0o600);
   });
 
-  test('a link into a folder where others can put files, or to nothing, is refused and stays', async ({ folder }) => {
+  test('refuses a link to nothing, or into a folder where others can put files', async ({ folder }) => {
     const shared = newFolder();
     fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
     await expect(setLowStock(folder, 0)).rejects.toThrow('what does not exist');
@@ -121,7 +121,7 @@ describe('writing', () => {
     expect(fs.readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
   });
 
-  test('a folder that cannot be made is a failure that names it', async () => {
+  test("names a folder that can't be made", async () => {
     const folder = path.join(newFolder(), 'occupied', 'in');
     fs.writeFileSync(path.dirname(folder), '');
     const error = await setKey(staging(folder), 'psk_secret').catch((thrown: unknown) => thrown);
@@ -133,7 +133,7 @@ describe('writing', () => {
   const key = fc.stringMatching(/^[A-Za-z0-9_.~+/=-]{1,60}$/).filter((text) => !/^bearer$/i.test(text));
 
   property(
-    'what is written is what is read',
+    'reads what was written',
     [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
     { numRuns: 30 },
     async (secret, env, number, host) => {
@@ -152,7 +152,9 @@ describe('writing', () => {
   );
 });
 
-test('concurrent writers lose nothing and never show a broken file, even if one is killed', async ({ folder }) => {
+test('loses no write of concurrent writers and never shows a broken file, even if one is killed', async ({
+  folder,
+}) => {
   const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
   const script = `
     const { setUrl } = await import(${module});

@@ -5,7 +5,7 @@ import { cacheFolder, resolveFolders, runtimeFolders } from '../../src/settings/
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
-test('Linux: XDG, unless it is relative or empty', () => {
+test('follows XDG on Linux, unless it is relative or empty', () => {
   const inHome = { config: '/home/jo/.config/petstock', state: '/home/jo/.local/state/petstock' };
   expect(foldersOf('linux', '/home/jo')).toEqual(inHome);
   expect(foldersOf('linux', '/home/jo', { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' })).toEqual(inHome);
@@ -13,12 +13,12 @@ test('Linux: XDG, unless it is relative or empty', () => {
   expect(given).toEqual({ config: '/x/c/petstock', state: '/x/s/petstock' });
 });
 
-test('macOS', () => {
+test('uses the folders of macOS', () => {
   const config = '/Users/jo/Library/Application Support/petstock';
   expect(foldersOf('darwin', '/Users/jo', { XDG_CONFIG_HOME: '/x' })).toEqual({ config, state: `${config}/state` });
 });
 
-test('Windows', () => {
+test('uses the folders of Windows', () => {
   const given = foldersOf('win32', 'C:\\Users\\jo', { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' });
   expect(given).toEqual({ config: 'D:\\R\\petstock', state: 'D:\\L\\petstock' });
   const data = 'C:\\Users\\jo\\AppData';
@@ -32,11 +32,11 @@ test.each<[platform: string, env: Record<string, string>, expected: string]>([
   ['linux', { XDG_CACHE_HOME: 'k' }, '/home/jo/.cache/petstock'],
   ['darwin', { XDG_CACHE_HOME: '/x' }, '/home/jo/Library/Caches/petstock'],
   ['win32', { LOCALAPPDATA: 'D:\\L' }, 'D:\\L\\petstock\\cache'],
-])('%s with %j: what can be made again has a folder of its own', (platform, env, expected) => {
+])('%s with %j: keeps what can be made again in a folder of its own', (platform, env, expected) => {
   expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
 });
 
-test.each(['linux', 'darwin'])('%s: our own variables win; a relative one is refused', (platform) => {
+test.each(['linux', 'darwin'])('%s: prefers our own variables, and refuses a relative one', (platform) => {
   const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: './s t', XDG_CONFIG_HOME: '/x' };
   const folders = resolveFolders({ platform, home: () => '/h', env });
   expect(folders.config).toBe('/c');
@@ -57,7 +57,7 @@ test.each(['linux', 'darwin', 'win32'])(
   },
 );
 
-describe('the folders for gates', () => {
+describe('runtimeFolders', () => {
   const user = process.geteuid?.() ?? 'user';
   const [fixed, login] = [`/tmp/petstock-${user}`, `/run/user/${user}`];
   const temporary = join(tmpdir(), `petstock-${user}`);
@@ -69,11 +69,11 @@ describe('the folders for gates', () => {
     ['of a session elsewhere', { XDG_RUNTIME_DIR: '/s' }, true, [fixed, '/s/petstock', `${login}/petstock`, temporary]],
     ['ignore a variable that is no path', { XDG_RUNTIME_DIR: 'run' }, true, [fixed, `${login}/petstock`, temporary]],
     ['are the one that is named', { PETSTOCK_RUNTIME_DIR: '/r/', XDG_RUNTIME_DIR: login }, true, ['/r']],
-  ])('%s', (_what, env, hasLogin, expected) => {
+  ])('runtimeFolders %s', (_what, env, hasLogin, expected) => {
     expect(runtimeFolders(env, (path) => hasLogin && path === login)).toEqual([...new Set(expected)]);
   });
 
-  test('refuse a relative path', () => {
+  test('refuses a relative path', () => {
     expect(() => runtimeFolders({ PETSTOCK_RUNTIME_DIR: './r' })).toThrow('must be an absolute path');
   });
 });

@@ -43,8 +43,8 @@ async function keyShop() {
 const test = shopTest.extend('shop', keyShop);
 const noted = 'echo run >> "$LOG"; echo psk_abcdefgh';
 
-describe('a key that a command prints', () => {
-  test('is asked for once a command, and not stored', async ({ shop }) => {
+describe('a key command', () => {
+  test('runs once a command, and its key is not stored', async ({ shop }) => {
     shop.showsKey(`echo "$1" >> "$LOG"; echo ' ${shop.service.key} '`);
     expect(await shop.store("show-key 'of the shop'")).toMatchObject({ code: 0 });
     expect(readFileSync(configFile(shop.folders.config), 'utf8')).not.toContain(shop.service.key);
@@ -54,7 +54,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe('of the shop\n');
   });
 
-  test('takes the place of a stored key, and a stored key its place', async ({ shop }) => {
+  test('replaces a stored key, and is replaced by one', async ({ shop }) => {
     shop.showsKey();
     await shop.run('config set-key', { stdin: 'psk_old_old_old_1' });
     await shop.store();
@@ -68,7 +68,7 @@ describe('a key that a command prints', () => {
     expect(shop.stored().keyCommands).toEqual({});
   });
 
-  test('is not asked for if a variable has one, for another origin, or to show the configuration', async ({ shop }) => {
+  test('does not run if a variable has a key, for another origin, or to show the configuration', async ({ shop }) => {
     shop.showsKey(noted);
     await shop.store();
     const variable = { env: { PETSTOCK_API_KEY: shop.service.key } };
@@ -90,7 +90,7 @@ describe('a key that a command prints', () => {
     ['kill -9 $$', 'was ended by SIGKILL'],
     ['head -c 200000 /dev/zero', 'printed more than a key can have'],
     [undefined, 'names a program that does not exist'],
-  ] as const)('one that fails (%j) is named, and its output never shown', async ([script, words], { shop }) => {
+  ] as const)('fails by name (%j), and never shows its output', async ([script, words], { shop }) => {
     if (script !== undefined) shop.showsKey(script);
     await shop.store('show-key one');
     for (const format of ['', ' --json', ' --debug']) {
@@ -102,7 +102,7 @@ describe('a key that a command prints', () => {
     }
   });
 
-  test('says on stderr what is shown as foreign: bounded, without control characters or keys', async ({ shop }) => {
+  test('shows its stderr as foreign: bounded, without control characters or keys', async ({ shop }) => {
     const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
     shop.showsKey(`printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
     await shop.store();
@@ -114,7 +114,7 @@ describe('a key that a command prints', () => {
     expect(lines.at(-1)).toBe('│ …');
   });
 
-  test('a relative program becomes absolute when it is stored', async ({ shop }) => {
+  test('stores a relative program as an absolute one', async ({ shop }) => {
     shop.showsKey(undefined, 'show key');
     await shop.store(`'${shop.bin}/show key' one`);
     expect(shop.stored().keyCommands?.staging?.command).toBe(`'${resolve(shop.bin, 'show key')}' one`);
@@ -126,7 +126,7 @@ describe('a key that a command prints', () => {
     expect(byHand.stderr).toContain('names its program by a relative path');
   });
 
-  test.for(['', '.', './bin', 'bin'])('relative entries of PATH do not count (%j)', async (entry, { shop }) => {
+  test.for(['', '.', './bin', 'bin'])('ignores relative entries of PATH (%j)', async (entry, { shop }) => {
     const name = 'petstock-test-show-key';
     const here = resolve(name);
     writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
@@ -140,7 +140,7 @@ describe('a key that a command prints', () => {
     expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
   });
 
-  test('one that hangs is ended, by its time-out or Ctrl-C', async ({ shop }) => {
+  test('ends by its time-out or Ctrl-C if it hangs', async ({ shop }) => {
     shop.showsKey('echo started >> "$LOG"; exec sleep 600');
     await shop.store();
     const timedOut = shop.run('inventory list');
@@ -170,7 +170,7 @@ describe('a key that a command prints', () => {
     expect(withoutSecrets(env)).toEqual({});
   });
 
-  test('gets of PATH only the absolute entries', async ({ shop }) => {
+  test('gets only the absolute entries of PATH', async ({ shop }) => {
     shop.showsKey(`echo "$PATH" > "$LOG"; echo ${shop.service.key}`);
     await shop.store();
     const folder = resolve(shop.bin);
@@ -178,7 +178,7 @@ describe('a key that a command prints', () => {
     expect(shop.log()).toBe(`${folder}:/usr/bin:/bin\n`);
   });
 
-  test('a shell runs it only where that was asked for', async ({ shop }) => {
+  test('runs in a shell only if that was asked for', async ({ shop }) => {
     const refused = await shop.store('show-key | head -1');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"|" is for a shell') });
     shop.showsKey(`echo ${shop.service.key}; echo second`);
@@ -187,7 +187,7 @@ describe('a key that a command prints', () => {
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
 
-  test('of a shell it is the program that it begins with, and nothing else is looked for here', async ({ shop }) => {
+  test('checks of a shell only the program that it begins with', async ({ shop }) => {
     shop.showsKey();
     await shop.store(`${shop.bin}/show-key | cat`, '--shell');
     expect(shop.stored().keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);
@@ -197,7 +197,7 @@ describe('a key that a command prints', () => {
   });
 });
 
-describe('the words of a command', () => {
+describe('splitting a key command into words', () => {
   test.each<[string, readonly string[]]>([
     ['pass show petstock', ['pass', 'show', 'petstock']],
     [`a 'b c' "d \\"e\\"" f\\ g`, ['a', 'b c', 'd "e"', 'f g']],
@@ -205,14 +205,25 @@ describe('the words of a command', () => {
     [`"C:\\Program Files\\op.exe" x`, [String.raw`C:\Program Files\op.exe`, 'x']],
     [`a '' b`, ['a', '', 'b']],
     [`--field='a b'c`, ['--field=a bc']],
-  ])('%j', (text, words) => {
+  ])('splits %j', (text, words) => {
     expect(parseCommandLine(text)).toEqual({ ok: true, value: words });
   });
 
   test.each([
-    ...['', '   ', `''`, `'open`, `"open`],
-    ...['a | b', 'a > b', 'a; b', 'a $HOME', 'a `b`', '~/bin/x', 'a *', 'a (b)'],
-  ])('%j is a fault', (text) => {
+    '',
+    '   ',
+    `''`,
+    `'open`,
+    `"open`,
+    'a | b',
+    'a > b',
+    'a; b',
+    'a $HOME',
+    'a `b`',
+    '~/bin/x',
+    'a *',
+    'a (b)',
+  ])('refuses %j', (text) => {
     expect(parseCommandLine(text).ok).toBe(false);
   });
 

@@ -32,8 +32,8 @@ const test = shopTest.extend('shop', bareShop).extend('keyed', async () => {
   return shop;
 });
 
-describe('a stored key goes to the origin that it was stored for', () => {
-  test('set-url to another origin is refused, and names the command that stores both', async ({ keyed }) => {
+describe('a stored key and its origin', () => {
+  test('refuses set-url to another origin, and names the command that stores both', async ({ keyed }) => {
     const refused = await keyed.run(`config set-url ${elsewhere}`);
     expect(refused).toMatchObject({ code: 4, stdout: '' });
     const both = `config set-key --env staging --url ${elsewhere}`;
@@ -41,16 +41,17 @@ describe('a stored key goes to the origin that it was stored for', () => {
     expect(keyed.stored().urls.staging).toBe(keyed.service.url);
     expect(await keyed.run(both, { stdin: 'psk_other_key1' })).toMatchObject({ code: 0 });
     expect(keyed.stored()).toMatchObject({
-      ...{ urls: { staging: elsewhere }, keys: { staging: 'psk_other_key1' } },
+      urls: { staging: elsewhere },
+      keys: { staging: 'psk_other_key1' },
       keyOrigins: { staging: 'http://127.0.0.2:9' },
     });
   });
 
-  test('another path of the same origin is not another origin', async ({ keyed }) => {
+  test('accepts another path of the same origin', async ({ keyed }) => {
     expect(await keyed.setUrl(`${new URL(keyed.service.url).origin}/shop/v1`)).toBe(0);
   });
 
-  test('with PETSTOCK_URL_STAGING of another origin nothing is sent', async ({ keyed }) => {
+  test('sends nothing if PETSTOCK_URL_STAGING has another origin', async ({ keyed }) => {
     for (const command of sending) {
       const result = await keyed.run(command, atElsewhere);
       expect(result, command).toMatchObject({ code: 4, requests: [] });
@@ -58,12 +59,12 @@ describe('a stored key goes to the origin that it was stored for', () => {
     }
   });
 
-  test('a key from a variable goes with whatever URL is in force', async ({ keyed }) => {
+  test('sends a key from a variable to whatever URL is in force', async ({ keyed }) => {
     const env = { ...atElsewhere.env, PETSTOCK_API_KEY: 'psk_variable' };
     expect(await keyed.run('inventory get 1 --timeout 0.1', { env })).toMatchObject({ code: 5 });
   });
 
-  test('unset-key sets it free, unset url does not', async ({ keyed }) => {
+  test('frees the key by unset-key, not by unset url', async ({ keyed }) => {
     expect(await keyed.run('config unset url')).toMatchObject({ code: 0 });
     expect([await keyed.setUrl(elsewhere), await keyed.setUrl(keyed.service.url)]).toEqual([4, 0]);
     expect(await keyed.run('config unset-key')).toMatchObject({ code: 0 });
@@ -72,7 +73,7 @@ describe('a stored key goes to the origin that it was stored for', () => {
 });
 
 describe('a key that was stored before any address was known', () => {
-  test('is bound by the first set-url', async ({ shop }) => {
+  test('binds it to the first set-url', async ({ shop }) => {
     await shop.run('config set-key', { stdin: shop.service.key });
     const unbound = await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
@@ -82,14 +83,14 @@ describe('a key that was stored before any address was known', () => {
     expect(await shop.setUrl(elsewhere)).toBe(4);
   });
 
-  test('is bound by the variable that is set when it is stored', async ({ shop }) => {
+  test('binds it to the variable that is set when it is stored', async ({ shop }) => {
     const env = { PETSTOCK_URL_STAGING: shop.service.url };
     await shop.run('config set-key', { env, stdin: shop.service.key });
     expect(await shop.run('inventory get 1', { env })).toMatchObject({ code: 0 });
   });
 });
 
-test('a key in a file without origins belongs to the URL beside it', async ({ shop }) => {
+test('binds a key in a file without origins to the URL beside it', async ({ shop }) => {
   const { key, url } = shop.service;
   shop.edit(JSON.stringify({ settings: {}, keys: { staging: key }, urls: { staging: url } }));
   expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
@@ -98,7 +99,7 @@ test('a key in a file without origins belongs to the URL beside it', async ({ sh
   expect(await shop.setUrl(elsewhere)).toBe(4);
 });
 
-test('an address that is edited by hand does not get the stored key', async ({ keyed }) => {
+test('keeps the stored key from an address that is edited by hand', async ({ keyed }) => {
   const text = readFileSync(configFile(keyed.folders.config), 'utf8');
   keyed.edit(text.replace(`"staging": "${keyed.service.url}"`, `"staging": "${elsewhere}"`));
   expect(keyed.stored().urls.staging).toBe(elsewhere);
@@ -109,7 +110,7 @@ test('an address that is edited by hand does not get the stored key', async ({ k
   }
 });
 
-test('an origin that is none names the file', async ({ shop }) => {
+test('names the file if an origin in it is none', async ({ shop }) => {
   shop.edit('{"keyOrigins":{"staging":"https://a.example/v1"}}');
   expect(await shop.refused('config list')).toContain(configFile(shop.folders.config));
 });
@@ -127,7 +128,7 @@ describe('set-key --check', () => {
   test.for([
     ['', 4],
     [' --url http://127.0.0.1:9/v1 --timeout 1', 5],
-  ] as const)('stores none that it does not (%j)', async ([options, code], { shop }) => {
+  ] as const)('stores no key that the service does not accept (%j)', async ([options, code], { shop }) => {
     await shop.setUrl(shop.service.url);
     const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
     expect(result.code).toBe(code);
@@ -136,7 +137,7 @@ describe('set-key --check', () => {
     expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
   });
 
-  test('says where a refused key came from, and hints the same command again', async ({ shop }) => {
+  test('names the source of a refused key, and hints at the same command', async ({ shop }) => {
     const check = `config set-key --env production --url ${shop.service.url} --check`;
     const piped = await shop.run(check, { stdin: wrong });
     expect(piped.code).toBe(4);
@@ -146,7 +147,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('without an address, or beside a variable, stores nothing', async ({ shop }) => {
+  test('stores nothing without an address, or beside a variable', async ({ shop }) => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });

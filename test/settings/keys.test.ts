@@ -9,7 +9,7 @@ test.each([
   ['  psk_abcdef\r\n', 'psk_abcdef'],
   ['\uFEFFpsk_abcdef', 'psk_abcdef'],
   ['Bearerabc', 'Bearerabc'],
-])('%j is the key %s', (text, value) => {
+])('reads %j as the key %s', (text, value) => {
   expect(parseKey(text)).toEqual({ ok: true, value });
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['psk_абв', /characters/],
   ['p\u0000s\u0000k\u0000', /characters/],
   ['a'.repeat(5000), /longer than/],
-])('%j is refused', (text, reason) => {
+])('refuses %j', (text, reason) => {
   const parsed = parseKey(text);
   expect(parsed).toEqual({ ok: false, problem: expect.stringMatching(reason) });
   expect(JSON.stringify(parsed)).not.toContain('psk_');
@@ -37,13 +37,13 @@ test.each([
   ['12345678', '…5678'],
   ['1234567', '…'],
   ['', '…'],
-])('%j is shown as %s', (key, masked) => {
+])('shows %j as %s', (key, masked) => {
   expect(maskKey(key)).toBe(masked);
 });
 
 const printable = fc.stringMatching(/^[!-~]{6,80}$/).map((text) => ` ${text}\n`);
 
-property('every key that is accepted can travel in a header', [fc.oneof(anyText(), printable)], (text) => {
+property('accepts only keys that can travel in a header', [fc.oneof(anyText(), printable)], (text) => {
   const parsed = parseKey(text);
   if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
 });

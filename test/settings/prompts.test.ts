@@ -31,7 +31,7 @@ const both = [
   ['printed', createPlainPrompts, '\n'],
 ] as const;
 
-describe.each(both)('%s:', (_how, create, end) => {
+describe.each(both)('%s prompts', (_how, create, end) => {
   test.each([
     ['', false],
     ['y', true],
@@ -41,13 +41,13 @@ describe.each(both)('%s:', (_how, create, end) => {
     ['hello', false],
     ['PYTHON-12', false],
     ['y4', false],
-  ])('the confirmation %j is %s', async (keys, answer) => {
+  ])('takes the confirmation %j for %s', async (keys, answer) => {
     const { prompts, type } = terminal(create);
     void type(`${keys}${end}`);
     expect(await prompts.confirm('Sure?')).toBe(answer);
   });
 
-  test('a terminal that is closed at a question ends it, and nothing else', async () => {
+  test('ends a question whose terminal is closed, and nothing else', async () => {
     const { prompts, input, asked } = terminal(create);
     // As a stream that nothing listens to, once its terminal takes no mode any more.
     const setRawMode = (mode: boolean) => {
@@ -58,7 +58,7 @@ describe.each(both)('%s:', (_how, create, end) => {
     await expect(prompts.password('Key?')).rejects.toThrow(InterruptedError);
   });
 
-  test('the signal interrupts, before and during a question', async () => {
+  test('interrupts before and during a question by the signal', async () => {
     const controller = new AbortController();
     const { prompts, asked } = terminal(create, controller.signal);
     void asked.then(() => controller.abort());
@@ -66,7 +66,7 @@ describe.each(both)('%s:', (_how, create, end) => {
       await expect(prompts[kind]('Key?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
-  test('no listener stays behind', async () => {
+  test('leaves no listener behind', async () => {
     const { prompts, type, input } = terminal(create);
     const count = () => ['data', 'end', 'close', 'keypress'].map((name) => input.listenerCount(name));
     void type(end);
@@ -77,13 +77,16 @@ describe.each(both)('%s:', (_how, create, end) => {
     expect(count()).toEqual(after);
   });
 
-  test.each(['\x03', '\x04', '\x1b', 'half\x03', 'half\x04'])('%j at a password interrupts', async (keys) => {
-    const { prompts, type } = terminal(create);
-    void type(keys);
-    await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
-  });
+  test.each(['\x03', '\x04', '\x1b', 'half\x03', 'half\x04'])(
+    'ends with an interruption after %j at a password',
+    async (keys) => {
+      const { prompts, type } = terminal(create);
+      void type(keys);
+      await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
+    },
+  );
 
-  test.each(['', 'ye'])('a terminal that goes away after %j interrupts, each time', async (keys) => {
+  test.each(['', 'ye'])('ends with an interruption each time a terminal goes away after %j', async (keys) => {
     const { prompts, input, asked } = terminal(create);
     void asked.then(() => input.end(keys));
     for (const kind of ['confirm', 'text', 'password'] as const)
@@ -94,7 +97,7 @@ describe.each(both)('%s:', (_how, create, end) => {
 test.each([
   ['given back', 'psk_s3cret\r'],
   ['one without Ctrl-Z', 'psk_\u001as3cret\r'],
-])('a password is %s and never drawn', async (_how, keys) => {
+])('draws no password that is %s', async (_how, keys) => {
   const { prompts, type, drawn } = terminal();
   void type(keys);
   expect(await prompts.password('Key?')).toBe('psk_s3cret');
@@ -110,8 +113,8 @@ test('prints whole lines on a terminal that reports 0 columns', async () => {
   expect(drawn()).toContain('Is this a whole line?');
 });
 
-describe('on a terminal that only prints', () => {
-  test.each(['y\n', 'yes\r\n'])('a question is a line, and its answer %j one', async (keys) => {
+describe('plain prompts', () => {
+  test.each(['y\n', 'yes\r\n'])('asks in a line, and answers %j in one', async (keys) => {
     const { prompts, type, drawn, input } = terminal(createPlainPrompts);
     const names = ['data', 'end', 'close'];
     const before = names.map((name) => input.listenerCount(name));
@@ -124,7 +127,7 @@ describe('on a terminal that only prints', () => {
     expect(await prompts.text('Which?')).toBe('no');
   });
 
-  test('what is typed ahead answers the next question, however it is cut', async () => {
+  test('answers the next question with what is typed ahead, however it is cut', async () => {
     const { prompts, type, input, drawn } = terminal(createPlainPrompts);
     void type('pro');
     void type('duction\nzw\u00f6');
@@ -134,7 +137,7 @@ describe('on a terminal that only prints', () => {
     expect(drawn()).toBe('Which? Type production to go on: Again? ');
   });
 
-  test('a password is read without being shown, and edited', async () => {
+  test('reads a password without showing it, and lets it be edited', async () => {
     const { prompts, type, drawn, input } = terminal(createPlainPrompts);
     const modes: boolean[] = [];
     Object.assign(input, { setRawMode: (mode: boolean) => modes.push(mode) });
@@ -148,7 +151,7 @@ describe('on a terminal that only prints', () => {
     ['Ctrl-D', (input: PassThrough) => input.end()],
     ['Ctrl-D behind some letters', (input: PassThrough) => input.end('ye')],
     ['the end of the terminal', (input: PassThrough) => input.destroy()],
-  ])('%s ends the line of the question, so that what is said next begins one', async (_what, end) => {
+  ])('ends the line of the question after %s', async (_what, end) => {
     for (const kind of ['confirm', 'text', 'password'] as const) {
       const { prompts, asked, input, drawn } = terminal(createPlainPrompts);
       void asked.then(() => end(input));

@@ -9,19 +9,19 @@ const stored: StoredConfig = {
   urls: { staging: 'https://stored.example/v1' },
 };
 
-describe('the key', () => {
+describe('resolveKey', () => {
   test.each([
     [{ PETSTOCK_API_KEY_STAGING: 'one', PETSTOCK_API_KEY: 'two' }, stored, 'one', 'PETSTOCK_API_KEY_STAGING'],
     [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file'],
-  ])('%j', (env, config, value, source) => {
+  ])('takes %j', (env, config, value, source) => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
   test('has no default', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
-  test('a variable that cannot be one is named, its text is not', () => {
+  test("names a variable that can't be a key, not its text", () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
       /^PETSTOCK_API_KEY cannot be used: (?!.*psk_secret)/,
     );
@@ -29,18 +29,18 @@ describe('the key', () => {
   });
 });
 
-describe('the base URL', () => {
+describe('resolveBaseUrl', () => {
   test.each([
     [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING'],
     [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file'],
     [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file'],
-  ])('%j', (env, value, source) => {
+  ])('takes %j', (env, value, source) => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
   test('has no default', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
 
-  test('a variable that cannot be one is named', () => {
+  test("names a variable that can't be a URL", () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };
     expect(() => resolveBaseUrl('staging', env, stored)).toThrow(/^PETSTOCK_URL_STAGING cannot be used: .*https/);
   });

@@ -23,8 +23,13 @@ function openConfiguration() {
       return typed ?? '';
     };
     const result: RunResult = await runMain(['config', ...command.split(' ')], {
-      ...{ clock: createTestClock(), folders: { config: folder, state: folder }, env, stdin, prompts: { password } },
-      ...{ terminal: typed === undefined ? undefined : 80, terminals: ['stdin', 'stderr'] },
+      clock: createTestClock(),
+      folders: { config: folder, state: folder },
+      env,
+      stdin,
+      prompts: { password },
+      terminal: typed === undefined ? undefined : 80,
+      terminals: ['stdin', 'stderr'],
     });
     return { ...result, questions };
   }

@@ -17,8 +17,8 @@ const test = shopTest.extend('north', async () => {
   return { ...shop, stored: () => readConfig(shop.folders.config).config };
 });
 
-describe('a store of its own', () => {
-  test('is named in what is stored, in the banner and in the history', async ({ north }) => {
+describe('--store', () => {
+  test('names the store in what is stored, in the banner and in the history', async ({ north }) => {
     const { url, key } = north.service;
     expect(north.stored().stores.north).toMatchObject({ urls: { staging: url }, keys: { staging: key } });
     const set = await north.run('inventory adjust 4 +1 --store north');
@@ -29,7 +29,7 @@ describe('a store of its own', () => {
     expect(await north.json('history list --store north --json')).toHaveLength(1);
   });
 
-  test('is chosen by the option or a variable, else by the setting', async ({ north }) => {
+  test('overrides a variable, and both override the setting', async ({ north }) => {
     const status = (options = '', env = {}) => north.json(`status --offline --json${options}`, { env });
     expect(await status(' --store north')).toMatchObject({ store: 'north' });
     expect(await status('', { PETSTOCK_STORE: 'north' })).toMatchObject({ store: 'north' });
@@ -54,7 +54,7 @@ describe('a store of its own', () => {
     expect([reached.code, reached.requests.length]).toEqual([0, 1]);
   });
 
-  test('a stored key of a store belongs to its origin', async ({ north }) => {
+  test('binds a stored key to its origin', async ({ north }) => {
     const other = await startService({ file: ':memory:', clock: north.clock });
     const env = { PETSTOCK_NORTH_URL_STAGING: other.url };
     const answer = await north.run('inventory list --store north', { env }).finally(() => other.close());
@@ -62,7 +62,7 @@ describe('a store of its own', () => {
     expect(answer.stderr).toContain('The stored key of north/staging was stored for');
   });
 
-  test('a run is resumed and undone in its own store alone', async ({ north }) => {
+  test('resumes and undoes a run in its own store alone', async ({ north }) => {
     await north.run('inventory adjust 4 +1 --store north');
     const [{ run }] = await north.json('history list --json');
     const elsewhere = await north.refused(`undo ${run} --yes`);
@@ -71,7 +71,7 @@ describe('a store of its own', () => {
     expect(await north.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
 
-  test('the question for production wants the name of the store, too', async ({ shop }) => {
+  test('asks for the name of the store in production, too', async ({ shop }) => {
     const where = '--store north --env production';
     await shop.run(`config set-url ${shop.service.url} ${where}`);
     await shop.run(`config set-key ${where}`, { stdin: shop.service.key });
@@ -89,7 +89,7 @@ describe('a store of its own', () => {
     expect(asked[0]).toContain('north/production');
   });
 
-  test('a setting of a store goes before that of all, and config list shows each, and no key', async ({ north }) => {
+  test('prefers a setting of the store, and config list shows each, and no key', async ({ north }) => {
     await north.run('config set low-stock 7');
     await north.run('config set low-stock 2 --store north');
     const lowStock = async (options = '') => (await north.run(`config get low-stock${options}`)).stdout;
@@ -104,7 +104,7 @@ describe('a store of its own', () => {
     expect((await north.run('config set default-store north --store north')).code).toBe(2);
   });
 
-  test('one key of two stores is called by the store that was asked for, and watch names it', async ({ north }) => {
+  test('names one key of two stores by the store that was asked for, also in watch', async ({ north }) => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
@@ -114,14 +114,14 @@ describe('a store of its own', () => {
   });
 
   test.for(['staging', 'production', 'North', 'a_b', 'a/b', '-a', 'a--b', '../x', '__proto__', ''])(
-    'can not be called %j',
+    'refuses the name %j',
     async (name, { shop }) => {
       expect(await shop.run(['config', 'set-key', `--store=${name}`], { stdin: northKey })).toMatchObject({ code: 2 });
       expect(readConfig(shop.folders.config).config.stores).toEqual({});
     },
   );
 
-  test.for(['constructor', 'tostring', 'valueof'])('may be called %s', async (name, { shop }) => {
+  test.for(['constructor', 'tostring', 'valueof'])('accepts the name %s', async (name, { shop }) => {
     expect((await shop.run(`inventory list --store ${name}`)).code).toBe(2);
     expect((await shop.run(`config set-key --store ${name}`, { stdin: northKey })).code).toBe(0);
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);
@@ -130,7 +130,7 @@ describe('a store of its own', () => {
     expect(readConfig(shop.folders.config).config.stores).toEqual({});
   });
 
-  test('the sandbox belongs to none', async ({ shop }) => {
+  test('refuses --store for the sandbox', async ({ shop }) => {
     expect((await shop.run('inventory list -e sandbox --store north')).code).toBe(2);
     expect((await shop.run('inventory list -e sandbox', { env: { PETSTOCK_STORE: 'north' } })).code).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('a store of its own', () => {
   });
 
   property(
-    'any sequence of edits leaves each store as if it were alone',
+    'leaves each store as if it were alone, after any edits',
     [fc.array(edit, { maxLength: 6 })],
     { numRuns: Number(process.env.PETSTOCK_RUNS ?? 15) },
     async (edits) => {
@@ -180,7 +180,7 @@ describe('config stores', () => {
     expect((await shop.run('config stores -e production -o ndjson')).stdout).toBe('');
   });
 
-  test('warns of a variable that can not be used, and lists the others', async ({ north }) => {
+  test("warns of a variable that can't be used, and lists the others", async ({ north }) => {
     const answer = await north.run('config stores', { env: { PETSTOCK_URL_STAGING: 'http://far.example/v1' } });
     expect(answer).toMatchObject({
       code: 0,

@@ -22,7 +22,7 @@ test.for([
   ['url', 'urls'],
   ['key-origins', 'keyOrigins'],
   ['store', 'stores'],
-])('a part named %s is a warning that names %s', async ([name = '', meant]) => {
+])('warns of a part named %s, and names %s', async ([name = '', meant]) => {
   const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
   const { stderr } = await run('inventory list --limit 1');
   expect(stderr.match(/^Warning: .*/gm)).toEqual([
@@ -30,7 +30,7 @@ test.for([
   ]);
 });
 
-test('settings and parts of a later petstock are a warning, and survive each change', async () => {
+test('warns of settings and parts of a later petstock, and keeps them at each change', async () => {
   const later = {
     settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
     stores: { north: { settings: { tone: 1 }, notes: { staging: 'x' } } },
@@ -59,7 +59,7 @@ test('settings and parts of a later petstock are a warning, and survive each cha
   });
 });
 
-test('a file in a later format is neither used nor changed, and stops only what needs it', async () => {
+test('neither uses nor changes a file in a later format, and stops only what needs it', async () => {
   const { run, text, file } = await shopWith({ version: 2 });
   const before = text();
   for (const command of ['inventory list', 'config list', 'config set low-stock 3', 'config unset-key']) {
@@ -75,7 +75,7 @@ test('a file in a later format is neither used nor changed, and stops only what 
   expect(text()).toBe(before);
 });
 
-test('a state of a later petstock stops what needs it, and is not changed', async ({ shop: { run, folders } }) => {
+test('does not change the state of a later petstock, and stops what needs it', async ({ shop: { run, folders } }) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
   const become = (version: number) => stateSql(folders.state, `PRAGMA user_version = ${version}`);
   const history = await run('history list --json');

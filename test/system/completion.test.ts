@@ -7,7 +7,7 @@ import { makeProgram, openShell } from '../support/shells.ts';
 
 const fileNames = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).csv'];
 
-test('zsh completes commands, options and their values', async () => {
+test('completes commands, options and their values in zsh', async () => {
   const shell = await openShell('zsh');
   for (const [typed, completed] of [
     ['inv', 'inventory '],
@@ -21,7 +21,7 @@ test('zsh completes commands, options and their values', async () => {
   expect(await shell.list('petstock inventory ')).toMatch(/^set +-- set the stock of one pet or several/m);
 });
 
-test('zsh proposes files and runs, and quotes them', async () => {
+test('proposes files and runs in zsh, and quotes them', async () => {
   const shell = await openShell('zsh');
   const { home } = shell;
   for (const name of fileNames) writeFileSync(join(shell.folder, name), '');
@@ -43,7 +43,7 @@ test('zsh proposes files and runs, and quotes them', async () => {
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('fish completes commands, options, values and files', async () => {
+test('completes commands, options, values and files in fish', async () => {
   const home = temporaryHome();
   const bin = makeProgram(home);
   const folder = join(home.folder, 'work');
@@ -51,8 +51,11 @@ test('fish completes commands, options, values and files', async () => {
   for (const name of fileNames) writeFileSync(join(folder, name), '');
   await runProgram(['inventory', 'adjust', '4', '-2', '--reason', '$(touch pwned)', '--env', 'sandbox'], { home });
   const env = {
-    ...{ PATH: `${bin}:${process.env.PATH}`, HOME: home.folder, LANG: 'C.UTF-8' },
-    ...{ PETSTOCK_CONFIG_DIR: home.config, PETSTOCK_STATE_DIR: home.state },
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: home.folder,
+    LANG: 'C.UTF-8',
+    PETSTOCK_CONFIG_DIR: home.config,
+    PETSTOCK_STATE_DIR: home.state,
   };
   const complete = (line: string, ...flags: string[]) => {
     const script = `petstock completion fish | source; complete -C ${flags.join(' ')} 'petstock ${line}'`;

@@ -17,7 +17,7 @@ unset KEY
 "$@"
 `;
 
-test('a key stays in the keyring of the desktop, and is asked for there', async () => {
+test('keeps a key in the keyring of the desktop, and asks for it there', async () => {
   const home = temporaryHome();
   const service = await serve();
   const script = join(home.folder, 'session.sh');
