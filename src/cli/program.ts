@@ -68,7 +68,8 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
 }
 
 /** Commander ends `--help`, `--version` and a noun without a verb with an error, though nothing failed. */
-export async function parse(program: Command, argv: readonly string[]): Promise<void> {
+export async function parse(program: PetstockCommand, argv: readonly string[]): Promise<void> {
+  program.typed = argv;
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {

@@ -1,6 +1,6 @@
-import { didYouMean } from '../shared/did-you-mean.ts';
+import { didYouMean, nearest } from '../shared/did-you-mean.ts';
 import { AuthError, UsageError } from '../shared/errors.ts';
-import { petstock, targetWords } from '../shared/hint.ts';
+import { petstock, targetWords, withValue } from '../shared/hint.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { type EnvironmentName, environmentNames, targetName } from '../shared/target.ts';
 import type { ConfigFile, KeyCommand, StoredConfig } from './config-file.ts';
@@ -38,20 +38,24 @@ function firstOf(
 
 /**
  * Returns the environment of a command: the flag, `PETSTOCK_ENV`, the setting `default-env`, staging.
+ * @param argv the command line, for hints
  * @throws UsageError for an unknown name, with the nearest one
  */
 export function resolveEnvironment(
   flag: string | undefined,
   env: Environment,
   { 'default-env': stored }: StoredSettings,
+  argv: readonly string[],
 ): Sourced<EnvironmentName> {
   const chosen = firstOf({ value: flag, source: '--env' }, env, 'PETSTOCK_ENV', stored);
   const { value: text, source } = chosen ?? { value: 'staging', source: 'default' };
   const value = environmentNames.find((known) => known === text);
   if (value !== undefined) return { value, source };
+  const near = nearest(text, environmentNames);
+  const mended = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
     `Unknown environment${quoted(text)} in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
-    { hint: 'petstock help environment' },
+    { hint: mended ?? 'petstock help environment' },
   );
 }
 
@@ -80,14 +84,23 @@ export function isKnownStore(store: string, env: Environment, file: ConfigFile):
   return Object.hasOwn(file.stores, store) || variables.some((name) => variable(env, name) !== undefined);
 }
 
-/** @throws UsageError with the nearest name for a store that nothing is stored for and no variable is set for */
-export function requireKnownStore({ value: store, source }: Sourced<string>, env: Environment, file: ConfigFile): void {
+/**
+ * @param argv the command line, for hints
+ * @throws UsageError with the nearest name for a store that nothing is stored for and no variable is set for
+ */
+export function requireKnownStore(
+  { value: store, source }: Sourced<string>,
+  env: Environment,
+  file: ConfigFile,
+  argv: readonly string[],
+): void {
   if (isKnownStore(store, env, file)) return;
   const names = Object.keys(file.stores);
   const are = names.length === 1 ? 'There is only' : 'There are';
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
+  const near = nearest(store, names);
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
-    hint: petstock`config set-url 'https://<your-store>/v1' --store ${store}`,
+    hint: near === undefined ? 'petstock config stores' : petstock`${withValue(argv, ['-s', '--store'], store, near)}`,
   });
 }
 

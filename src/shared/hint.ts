@@ -39,3 +39,21 @@ export function withOption(argv: readonly string[], option: string): readonly st
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   return argv.toSpliced(end, 0, option);
 }
+
+/**
+ * The words of a command line with another value of an option: behind it, or glued to it by `=`. Added if it came from elsewhere, such as a variable.
+ * A store may stand before an environment, too: `north/staging`.
+ */
+export function withValue(
+  argv: readonly string[],
+  [short, long]: readonly [short: string, long: string],
+  wrong: string,
+  right: string,
+): readonly string[] {
+  const mended = argv.map((word, index) => {
+    if (word === wrong && [short, long].includes(argv[index - 1] ?? '')) return right;
+    if (word === `${long}=${wrong}`) return `${long}=${right}`;
+    return word.startsWith(`${wrong}/`) ? right + word.slice(wrong.length) : word;
+  });
+  return mended.some((word, index) => word !== argv[index]) ? mended : [...argv, long, right];
+}

@@ -49,6 +49,14 @@ describe('--store', () => {
     const unknown = await shop.refused('inventory list --store nort', { env: { PETSTOCK_API_KEY: shop.service.key } });
     expect(unknown).toContain('Unknown store "nort"');
     expect(unknown).toContain('Did you mean "north"? There is only north.\n');
+    const hintOf = async (command: string, env = {}) => (await shop.refused(command, { env })).split('Hint: ')[1];
+    expect(await hintOf('inventory list --store nort --low')).toBe('petstock inventory list --store north --low\n');
+    expect(await hintOf('inventory get 4', { PETSTOCK_STORE: 'nort' })).toBe(
+      'petstock inventory get 4 --store north\n',
+    );
+    expect(await hintOf('inventory diff nort/staging sandbox')).toBe('petstock inventory diff north/staging sandbox\n');
+    expect(await hintOf('inventory set 4 12 --store elsewhere')).toBe('petstock config stores\n');
+    expect(await hintOf('inventory list --env prod')).toBe('petstock inventory list --env production\n');
     const env = { PETSTOCK_NORTH_API_KEY_STAGING: shop.service.key };
     const reached = await shop.run('inventory list --store north', { env });
     expect([reached.code, reached.requests.length]).toEqual([0, 1]);

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { schemaVersion } from '../../src/state/tables.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
@@ -91,7 +92,7 @@ test('does not change the state of a later petstock, and stops what needs it', a
     expect([command, (await run(command)).code]).toEqual([command, 0]);
   const status = await run('status');
   expect([status.code, status.stdout + status.stderr]).toEqual([1, expect.stringContaining('later version')]);
-  await become(5);
+  await become(schemaVersion);
   expect((await run('history list --json')).stdout).toBe(history.stdout);
   expect(await run('undo --last --yes')).toMatchObject({ code: 0 });
 });

@@ -7,7 +7,7 @@ import { environmentNames } from '../../shared/target.ts';
 import type { GlobalOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
-import { meantLine, otherName } from './meant-line.ts';
+import { lineWith, meantLine, otherName } from './meant-line.ts';
 import { swallowedOption } from './swallowed-option.ts';
 
 export interface VerbOutline {
@@ -39,6 +39,8 @@ export function outlineName({ usage }: Outline): string {
 /** Commander's command, but what it can't parse is a UsageError like any other, and `help` is a command of the program alone. */
 export class PetstockCommand extends Command {
   outlines: readonly Outline[] = [];
+  /** Of the program: the words of the command line. */
+  typed: readonly string[] = [];
   /** Its line in the help of its parent; undefined for the program. */
   outline: Outline | undefined;
   /** Gives it what its outline leaves out; undefined once that is done. */
@@ -102,11 +104,15 @@ export class PetstockCommand extends Command {
       const message = `The ${operand.name()} is missing: ${operand.description}`;
       throw new UsageError(message, { hint: `${commandPath(this)} --help` });
     }
+    if (/^too many arguments /.test(problem)) throw tooMany(this);
     const sentence = problem.charAt(0).toUpperCase() + problem.slice(1);
     if (kind === 'command') throw unknownCommand(this, sentence, word);
     const meant = kind === 'option' ? meantOption(this, word) : undefined;
     const suggestion = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
-    throw new UsageError(`${sentence}${suggestion}`, { hint: `${commandPath(this)} --help` });
+    const line = meant && lineWith(typedWords(this), word, meant);
+    throw new UsageError(`${sentence}${suggestion}`, {
+      hint: line ? petstock`${line}` : `${commandPath(this)} --help`,
+    });
   }
 }
 
@@ -124,22 +130,69 @@ function meantOption(command: Command, flag: string): string | undefined {
   return environment && `--env ${environment}`;
 }
 
+function programOf(command: Command): Command {
+  return command.parent === null ? command : programOf(command.parent);
+}
+
+function typedWords(command: Command): readonly string[] {
+  const program = programOf(command);
+  return program instanceof PetstockCommand ? program.typed : [];
+}
+
+/** Returns the words behind the name of a command, with the options that stood before it behind them. */
+function restBehind(parent: Command, word: string): readonly string[] {
+  const typed = typedWords(parent);
+  const at = typed.indexOf(word);
+  const names = commandPath(parent).split(' ');
+  return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
+}
+
 /** The hint is the line that was typed, with the command that was probably meant. */
 function unknownCommand(parent: Command, sentence: string, word: string): UsageError {
-  const rest = parent.args.slice(1);
+  const rest = restBehind(parent, word);
   const other = otherName(word, rest);
   if (other !== undefined) return new UsageError(sentence, { hint: petstock`${other}` });
   const meant = meantCommand(parent, word);
   const suggestion = meant === undefined ? '' : ` (Did you mean ${meant.join(' ')}?)`;
-  const line = meant && meantLine(meant.slice(1), rest);
+  const isWhole = meant !== undefined && !lacksOperand(parent, meant, rest);
+  const line = isWhole ? meantLine(meant.slice(1), rest) : undefined;
   const hint = line === undefined ? `${meant?.join(' ') ?? commandPath(parent)} --help` : petstock`${line}`;
   return new UsageError(`${sentence}${suggestion}`, { hint });
 }
 
+/** Words behind a command that takes none, or fewer. */
+function tooMany(command: Command): UsageError {
+  const path = commandPath(command);
+  const count = command.registeredArguments.length;
+  const word = command.args[count] ?? '';
+  const names = path.split(' ').slice(1);
+  const meant = meantLine(names, restBehind(command.parent ?? command, command.name()));
+  const isMended = meant !== undefined && names.join(' ') === 'inventory list';
+  const hint = isMended ? petstock`${meant}` : `${path} --help`;
+  return new UsageError(`"${word}" is one word too many for ${path}`, { hint });
+}
+
+/** Reports whether a command needs more than the words that were typed behind it. */
+function lacksOperand(parent: Command, [, ...names]: readonly string[], rest: readonly string[]): boolean {
+  let found: Outline | undefined;
+  let outlines: readonly Outline[] = outlinesOf(parent);
+  for (const name of names) {
+    found = outlines.find((outline) => outlineName(outline) === name);
+    outlines = found && 'commands' in found ? found.commands : [];
+  }
+  const needed = outlines.length > 0 ? 1 : (found?.usage.match(/</g)?.length ?? 0);
+  return rest.filter((word) => !/^-\D/.test(word)).length < needed;
+}
+
+function outlinesOf(command: Command): readonly Outline[] {
+  const program = programOf(command);
+  return program instanceof PetstockCommand ? program.outlines : [];
+}
+
 /** Returns the words of the command that was probably meant: nothing rather than a wrong guess. */
-function meantCommand(parent: Command, word: string): readonly string[] | undefined {
-  const program = parent.parent ?? parent;
-  const outlines = program instanceof PetstockCommand ? program.outlines : [];
+export function meantCommand(parent: Command, word: string): readonly string[] | undefined {
+  const program = programOf(parent);
+  const outlines = outlinesOf(parent);
   const isNamed = outlines.some((outline) => outlineName(outline) === word);
   if (parent !== program && isNamed) return ['petstock', word];
   const path = parent === program ? withVerb(outlines, word) : undefined;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type HelpPart, helpText } from '../../output/help-text.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { finish } from './command.ts';
+import { finish, meantCommand } from './command.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 
@@ -31,8 +31,9 @@ async function find(help: Command, words: readonly string[]): Promise<Command> {
   for (const word of words) {
     const child = found.commands.find((candidate) => candidate.name() === word);
     if (child === undefined) {
+      const meant = meantCommand(found, word);
       throw new UsageError(`There is no help for "${words.join(' ')}"; the topics are ${topicNames.join(', ')}`, {
-        hint: 'petstock --help',
+        hint: `${meant?.join(' ') ?? 'petstock'} --help`,
       });
     }
     await finish(child);

@@ -1,6 +1,6 @@
 /** Words for a command that people type by habit, and what they are here. @param rest the words behind it */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
-  ls: (rest) => ['inventory', 'list', ...rest],
+  ls: (rest) => listLine(rest),
   low: (rest) => ['inventory', 'list', '--low', ...rest],
   find: (rest) => ['inventory', 'list', '--name', ...rest],
   sell: (rest) => ['inventory', 'adjust', ...signed(rest, '-')],
@@ -8,8 +8,13 @@ const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly 
   add: (rest) => ['inventory', 'adjust', ...signed(rest, '+')],
 };
 
-const signed = ([petId, units, ...others]: readonly string[], sign: string) =>
-  [petId ?? [], units === undefined ? [] : `${sign}${units.replace(/^[+-]/, '')}`, others].flat();
+/** `4 2` as `4 -2`; one of a pet, if no number follows it. */
+function signed([petId, units, ...others]: readonly string[], sign: string): readonly string[] {
+  if (petId === undefined) return ['--help'];
+  const isNumber = /^[+-]?\d+$/.test(units ?? '');
+  const rest = isNumber || units === undefined ? others : [units, ...others];
+  return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
+}
 
 /** Returns the words of the command that another name stands for; undefined if it is none. */
 export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
@@ -18,15 +23,35 @@ export function otherName(word: string, rest: readonly string[]): readonly strin
 
 /** Returns the words of the command that was meant, as far as they may be shown. */
 export function meantLine(command: readonly string[], rest: readonly string[]): readonly string[] | undefined {
-  const words = rest.map((word) => (command.at(-1) === 'list' && word === 'low' ? '--low' : word));
-  return words.length > 0 && isShowable(words) ? [...command, ...words] : undefined;
+  if (!isShowable(rest)) return undefined;
+  return command.join(' ') === 'inventory list' ? listLine(rest) : [...command, ...rest];
 }
 
-/** Only ids, numbers, short words and files: anything else may be a key. */
+/** Returns the line with another option in the place of one that is unknown; undefined if it may hold a key. */
+export function lineWith(typed: readonly string[], option: string, meant: string): readonly string[] | undefined {
+  const mended = typed.flatMap((word) => {
+    if (word === option) return meant.split(' ');
+    return word.startsWith(`${option}=`) ? meant + word.slice(option.length) : word;
+  });
+  return isShowable(mended) ? mended : undefined;
+}
+
+/** `inventory list` takes options alone: a word is what its option would be given, and pet ids are those of `get`. */
+function listLine(rest: readonly string[]): readonly string[] {
+  const [word = '', ...others] = rest;
+  if (word === '' || word.startsWith('-')) return ['inventory', 'list', ...rest];
+  if (/^\d+$/.test(word)) return ['inventory', 'get', ...rest];
+  const isStatus = /^(?:available|pending|sold)$/i.test(word);
+  const option = word === 'low' ? ['--low'] : [isStatus ? '--status' : '--name', word];
+  return ['inventory', 'list', ...option, ...others];
+}
+
+/** Only ids, numbers, short words, dates and files: anything else may be a key. */
 function isShowable(words: readonly string[]): boolean {
+  const option = /^--?[a-z-]{1,20}(?:=|$)/;
   return words.every((word) =>
-    /^(?:[+-]?\d{1,19}(?:=[+-]?\d{1,19})?|--?[a-z-]{1,20}|[a-z]{1,12}|[\w.-]{1,40}\.(?:csv|tsv|json|ndjson))$/i.test(
-      word,
+    /^(?:|[+-]?\d{1,19}(?:=[+-]?\d{1,19})?|\d{4}-\d\d-\d\d|[\w.-]{1,40}\.(?:csv|tsv|json|ndjson)|\p{L}{1,12}(?: \p{L}{1,12})*)$/u.test(
+      word.replace(option, ''),
     ),
   );
 }

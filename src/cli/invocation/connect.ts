@@ -182,7 +182,7 @@ async function remoteEndpoint(
   const target = targetOf(resolved);
   const url = resolveBaseUrl(environment, context.env, config);
   if (url === undefined) {
-    if (store !== undefined) requireKnownStore(store, context.env, configFile);
+    if (store !== undefined) requireKnownStore(store, context.env, configFile, context.argv);
     throw new UsageError(`No service address is set for ${targetName(target)}`, {
       hint: petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`,
     });

@@ -101,13 +101,13 @@ export function targetOf({ store, environment }: ResolvedTarget): Target {
 
 /** Returns the place of a command by `--env` and `--store`. @throws UsageError for a store or an environment that can't be */
 export function resolveTarget(
-  env: Environment,
+  { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
   globals: { readonly env?: string; readonly store?: string },
   file: ConfigFile,
 ): ResolvedTarget {
   const store = resolveStore(globals.store, env, file);
   const config = configOf(file, store?.value);
-  const environment = resolveEnvironment(globals.env, env, config.settings);
+  const environment = resolveEnvironment(globals.env, env, config.settings, argv);
   if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
   if (globals.store === undefined) return { store: undefined, environment, config: configOf(file, undefined) };
   throw new UsageError(`The sandbox belongs to no store; leave out --store ${globals.store}, or name another --env`, {

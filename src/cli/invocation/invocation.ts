@@ -94,7 +94,7 @@ export async function openInvocation(
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, env);
   const { config: configFile, warnings } = readConfigFor(running, folders.config);
-  const resolved = resolveTarget(env, globals, configFile);
+  const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
   const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
   const patience = resolveRequestPolicy(globals);
