@@ -129,7 +129,7 @@ const selectOwn = (stock: string, contested: string) =>
 
 const selectWriters = `SELECT CAST(pet_id AS TEXT) AS pet, (SELECT runs.run FROM petstock.runs WHERE runs.id = rows.run) AS run,
   (SELECT command FROM petstock.runs WHERE runs.id = rows.run) AS command, result, touched, boot, expires, lasts
-  FROM petstock.rows WHERE service = ? AND run <> ?`;
+  FROM petstock.rows WHERE service = ? AND run > 0 AND run <> ?`;
 const selectLater = `${selectWriters} AND touched > ? AND result IN (${possibleResults}) AND pet_id IN ?*`;
 const selectUnknown = `${selectWriters} AND result = 'unknown' AND pet_id IN ?*`;
 const selectPruned =

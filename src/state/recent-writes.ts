@@ -45,6 +45,23 @@ export function recentOfPets(
   return among(sql, [service, ...valuesOf(at, host)], petIds);
 }
 
+/** Rows of runs that were removed have a negative number in place of that of their run. */
+const ofRemoved = 'run < 0';
+
+/**
+ * Returns what keeps the recent writes of a run that is about to be removed, without its texts, and removes those that were kept before
+ * and no longer are recent: a replica that lags is recognized by them.
+ * @param host the name of this machine
+ */
+export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {
+  const keep = `UPDATE petstock.rows SET run = -touched, reason = NULL, ref = NULL, error = NULL
+    WHERE run = ? AND ${isRecent} AND result IN ('applied', 'differs')`;
+  return [
+    statement(`DELETE FROM petstock.rows WHERE ${ofRemoved} AND NOT (${isRecent})`, ...valuesOf(at, host)),
+    statement(keep, run, ...valuesOf(at, host)),
+  ];
+}
+
 /** Returns all recent writes at a service, the oldest first. */
 export function* recentOfService(
   at: TransactionContext,

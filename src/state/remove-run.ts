@@ -1,12 +1,13 @@
 import { removableRuns } from './decide.ts';
 import type { Presence } from './presence.ts';
+import { keepRecent } from './recent-writes.ts';
 import { runColumns, runRecordOf } from './records.ts';
 import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
 /**
- * Removes a run if that is allowed. Keeps the sequence number of each pet's last write.
+ * Removes a run if that is allowed. Keeps the sequence number of each pet's last write, and what is recent.
  * @returns the token of the run; undefined if it stays
  */
 export function* removeRun(
@@ -37,6 +38,7 @@ export function* removeRun(
          ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
       id,
     ),
+    ...keepRecent(at, id, presence.host),
     statement('DELETE FROM petstock.rows WHERE run = ?', id),
     statement('DELETE FROM petstock.runs WHERE id = ?', id),
   );

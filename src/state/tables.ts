@@ -123,6 +123,7 @@ CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown
 
 -- Sequence: the number of its plan or last intent. Touched: the same, or that of its outcome. Token: the call that wrote its last intent.
 -- Expires: when its request can no longer be in flight; once written, when all replicas of the service show it.
+-- Run: negative if it was removed, and the row is kept until then.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,
   row integer NOT NULL,

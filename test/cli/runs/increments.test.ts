@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Clock, createSystemClock, machineTime } from '../../../src/shared/clock.ts';
+import { sqlite } from '../../../src/shared/sqlite-engine.ts';
 import type { RunOptions } from '../../support/context.ts';
 import { temporaryDatabase } from '../../support/postgres.ts';
 import {
@@ -159,6 +161,40 @@ describe('a service that answers with an older stock than was written last', () 
     const result = await till.run(`inventory ${command}`);
     expect(result.stderr).toContain('the service returned an outdated stock, 10, although 11 was just written');
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
+  });
+
+  test('is asked again though the history was pruned since', async ({ till }) => {
+    for (const [sum, runs] of [
+      [12, '1 run'],
+      [14, '2 runs'],
+    ] as const) {
+      await till.exits('inventory adjust 1 +1', 0);
+      await till.exits('history prune --keep 0 --yes', 0, runs);
+      expect(await till.history()).toEqual([]);
+      till.service.next('GET /inventory', lagging, lagging);
+      await till.exits('inventory adjust 1 +1', 0, 'outdated stock');
+      expect(till.service.stockOf(1)).toBe(sum);
+    }
+    await till.exits('state check', 0);
+    // What was kept goes with the next prune.
+    till.clock.advance(15_001);
+    await till.exits('history prune --keep 0 --yes', 0, '1 run');
+    const database = new (sqlite().DatabaseSync)(join(till.folders.state, 'state.db'));
+    expect(database.prepare('SELECT count(*) AS rows FROM rows').get()).toEqual({ rows: 0 });
+    database.close();
+  });
+
+  test('is asked again by a run of many pets though the history was pruned since', async () => {
+    const many = 60;
+    const till = await openTill({ stock: tenEach(many) });
+    const list = Array.from({ length: many }, (_, index) => index + 1);
+    const all = list.map((petId) => ({ petId, quantity: 10, status: 'available' }));
+    await till.exits('inventory adjust 1 +1', 0);
+    await till.exits('history prune --keep 0 --yes', 0, '1 run');
+    till.service.next('GET /inventory', ({ answer }) => answer(200, JSON.stringify(all)));
+    const file = till.file('a.csv', `petId,delta\n${list.map((petId) => `${petId},1\n`).join('')}`);
+    await till.exits(`inventory apply ${file} --yes`, 0, 'outdated stock');
+    expect(list.map(till.service.stockOf)).toEqual([12, ...Array(many - 1).fill(11)]);
   });
 
   const hours = 3_600_000;

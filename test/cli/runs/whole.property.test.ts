@@ -257,11 +257,7 @@ class World {
   }
 
   async #run(given: Order, options: ShopRunOptions): Promise<RunResult> {
-    if (given.kind === 'prune') {
-      await this.#look();
-      // What nobody has written down any more nobody can miss.
-      this.#replica.catchUp();
-    }
+    if (given.kind === 'prune') await this.#look();
     if (given.kind === 'library') return this.#inLibrary(given, options);
     const stdin = given.kind === 'count' ? `${given.pet} x${given.delta}\n` : undefined;
     const result = await this.#shop.run(await this.#argsOf(given, options), { ...this.#lot, stdin, ...options });
