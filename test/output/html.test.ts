@@ -47,15 +47,15 @@ test('heads a page with what was left out, or with the days of a history', async
       'Stock of staging: pets 4, 5; 2 or more; 9 or less; at most 3 pets',
     ],
     ['inventory list --pet 1,2,3,4,5,6,7,8,9,10,11', 'Stock of staging: 11 chosen pets'],
-    ['history list', 'History from the first run until now'],
-    ['history list --since 2d -e staging', 'History of staging from 2026-01-13 07:00 until now'],
+    ['history list', 'History of all stores and environments from the first run until now'],
+    ['history list --since 2d -e staging', 'History of staging of all stores from 2026-01-13 07:00 until now'],
     [
       'history list --since 2026-01-01 --until 2026-01-14 --pet 4',
-      'History from 2026-01-01 00:00 to 2026-01-14 23:59: of pet 4',
+      'History of all stores and environments from 2026-01-01 00:00 to 2026-01-14 23:59: of pet 4',
     ],
     [
       'history list --user kim --mine --ref D-1 --state done --limit 5',
-      'History from the first run until now: with the reference D-1; by kim; my own; done; the latest 5',
+      'History of all stores and environments from the first run until now: with the reference D-1; by kim; my own; done; the latest 5',
     ],
   ])
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
