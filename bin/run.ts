@@ -6,7 +6,13 @@ import type { Context, Input, Output } from '../src/cli/context.ts';
 import { main } from '../src/cli/main.ts';
 import type { Folders } from '../src/settings/folders.ts';
 import { type Clock, createSystemClock, hasBootId, machineTime } from '../src/shared/clock.ts';
-import { ClosedPipeError, exitCodes, InterruptedError } from '../src/shared/errors.ts';
+import {
+  ClosedPipeError,
+  type EndingSignal,
+  endingSignalOf,
+  exitCodes,
+  InterruptedError,
+} from '../src/shared/errors.ts';
 import { createSystemProcesses } from '../src/shared/processes.ts';
 import { foldersOf } from './folders.ts';
 
@@ -44,7 +50,7 @@ export async function run(): Promise<number> {
   const code = await main(context);
   // A question ends with its terminal, before the signal has come or without one; or its reading fails.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
-  if (interrupted.aborted) setTimeout(endBlocked, 500).unref();
+  if (interrupted.aborted) setTimeout(() => endBlocked(endingSignalOf(interrupted)), 500).unref();
   return code;
 }
 
@@ -59,9 +65,9 @@ function endWithTerminal(): void {
 }
 
 /** Ends an interrupted process that the system keeps in a call, such as the opening of a pipe without a writer: Node would wait for it. */
-function endBlocked(): void {
-  process.removeAllListeners('SIGINT');
-  process.kill(process.pid, 'SIGINT');
+function endBlocked(signal: EndingSignal): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** Whether a stream was that of a terminal, and it was closed. */
@@ -134,20 +140,21 @@ interface Interruption extends Required<Pick<Context, 'onSecondInterrupt' | 'onH
  */
 function listenForInterruption(): Interruption {
   const controller = new AbortController();
-  const abort = () => controller.abort(new InterruptedError('Interrupted'));
-  let lastWords: (() => string) | undefined;
+  const abort = (signal: EndingSignal = 'SIGINT') => controller.abort(new InterruptedError('Interrupted', { signal }));
+  let lastWords: ((signal: EndingSignal) => string) | undefined;
   let onHangup: (() => void) | undefined;
   // SIGBREAK is known to Windows alone; elsewhere it never comes.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
-      abort();
+      const ending = signal === 'SIGBREAK' ? 'SIGINT' : signal;
+      abort(ending);
       const words = lastWords;
-      if (words !== undefined) process.once(signal, () => endWith(words(), signal));
+      if (words !== undefined) process.once(signal, () => endWith(words(ending), signal));
     });
   }
-  process.on('SIGHUP', () => (onHangup ?? abort)());
+  process.on('SIGHUP', () => (onHangup === undefined ? abort('SIGHUP') : onHangup()));
   return {
-    ...{ signal: controller.signal, abort },
+    ...{ signal: controller.signal, abort: () => abort() },
     onSecondInterrupt: (words) => {
       lastWords = words;
     },

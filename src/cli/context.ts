@@ -1,6 +1,7 @@
 import type { Transport, TransportOptions } from '../api/transport.ts';
 import type { Folders } from '../settings/folders.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { EndingSignal } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
 
 /** Everything that the program may touch, made once in `bin` and passed down. Tests make their own. */
@@ -19,8 +20,8 @@ export interface Context {
   readonly prompts: Prompts;
   /** Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP unless `onHangup` was called: the terminal was closed. */
   readonly interrupted: AbortSignal;
-  /** A second Ctrl-C, which ends the process at once, writes the line that `secondInterruptLine` returns to stderr. */
-  onSecondInterrupt?(lastWords: () => string): void;
+  /** A second Ctrl-C or SIGTERM, which ends the process at once, writes the line that `lastWords` returns to stderr. */
+  onSecondInterrupt?(lastWords: (signal: EndingSignal) => string): void;
   /** Calls `listener` with each SIGHUP, which interrupts a command that does not ask for it. */
   onHangup(listener: () => void): void;
   /** Returns a function that sends one request, ungoverned. Only the HTTP layer calls it. */

@@ -1,6 +1,7 @@
-import { colorChoices, wantsColor } from '../output/terminal.ts';
-import { exitCodes } from '../shared/errors.ts';
-import { ownOptions, type PetstockCommand, runningCommand, sharedOptions } from './commands/command.ts';
+import { wantsColor } from '../output/terminal.ts';
+import { readSharedOptions } from '../settings/shared-options.ts';
+import { exitCodes, UsageError } from '../shared/errors.ts';
+import { ownOptions, type PetstockCommand, runningCommand, typedSharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import type { Action, ActionResult, Invocation, Run } from './invocation/invocation.ts';
@@ -24,7 +25,9 @@ export async function main(given: Context): Promise<number> {
       if (!running.takesKeys) refuseTypedKey(operands, running.name);
       // Late, since help and version do without it.
       const { openInvocation } = await import('./invocation/invocation.ts');
-      const globals = { ...sharedOptions(program), fields: command.getOptionValue('fields') };
+      const { options, fault } = shared();
+      if (fault !== undefined) throw new UsageError(fault, { hint: 'petstock help options' });
+      const globals = { ...options, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
       opened = await openInvocation(context, globals, running);
       let end: ActionResult | undefined;
       try {
@@ -40,9 +43,10 @@ export async function main(given: Context): Promise<number> {
     help += text;
   };
   const hasColor = (): boolean => {
-    const flag = colorChoices.find((choice) => choice === sharedOptions(program).color);
+    const { color: flag } = shared().options;
     return wantsColor({ flag, env: context.env, isTerminal: context.stdout.isTerminal });
   };
+  const shared = () => readSharedOptions(typedSharedOptions(program), context.env);
   const program = createProgram({ run, width, writeOut, hasColor });
   try {
     await parse(program, context.argv);
@@ -54,7 +58,7 @@ export async function main(given: Context): Promise<number> {
   } catch (error) {
     const { reportError } = await import('./report.ts');
     const { logs } = runningCommand(program, context.env);
-    return reportError(error, { context, globals: sharedOptions(program), invocation: opened, logs });
+    return reportError(error, { context, globals: shared().options, invocation: opened, logs });
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Command, CommanderError, Help } from 'commander';
 import { bold } from '../output/terminal.ts';
 import { padEnd } from '../output/text-width.ts';
+import { sharedOptions } from '../settings/shared-options.ts';
 import { version } from '../shared/version.ts';
 import { addCommands, PetstockCommand, subcommandTerm } from './commands/command.ts';
 import { commandOutlines, helpOutline } from './commands/index.ts';
@@ -41,28 +42,8 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
     })
     .description('Manage the stock of a pet store from the command line.')
     .version(version, '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show help')
-    .option('-e, --env <name>', 'staging, production or sandbox (default: staging)')
-    .option('-s, --store <name>', 'one of several stores, each with its own addresses and keys')
-    .option('-o, --output <format>', 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)')
-    .option('--json', 'the same as -o json')
-    .option('--raw', 'leave text in csv as it is, even if a spreadsheet would take it for a formula')
-    .option('--string-ids', 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)')
-    .option('--header', 'print a header line (also in tsv)')
-    .option('--no-header', 'without a header line, in table and csv too')
-    .option('--no-pager', 'show long tables without a pager')
-    .option('-y, --yes', 'answer every confirmation with yes')
-    .option('-q, --quiet', 'show nothing but warnings and errors on stderr')
-    .option('--debug', 'show each request and answer on stderr')
-    // A flag of its own: Commander would take the next word for an optional value.
-    .option('--debug=json', 'the same as lines of JSON with times')
-    .option('--retries <n>', 'of a read or an absolute write after a network fault, 500, 502, 503 or 504 (default: 4)')
-    .option('--color <when>', 'auto, always or never')
-    .option('--timeout <seconds>', 'for one request (default: 30)')
-    .option(
-      '--max-wait <seconds>',
-      'maximum wait for the rate limit, in total (default: 90); bulk runs: per wait (90), unless this is given',
-    );
+    .helpOption('-h, --help', 'show help');
+  for (const { flags, about } of Object.values(sharedOptions)) program.option(flags, about);
   addCommands(program, [...commandOutlines, helpOutline({ writeOut, width })], run);
   return program;
 }

@@ -7,10 +7,12 @@ import { formatDuration, localTime, minuteOf } from '../output/time.ts';
 import { configOf } from '../settings/config-file.ts';
 import { resolveKey } from '../settings/resolve.ts';
 import { fromFile, remoteEnvironmentNames } from '../settings/settings.ts';
+import type { SharedOptions } from '../settings/shared-options.ts';
 import {
   AuthError,
   ChangesFound,
   ClosedPipeError,
+  exitCodeOf,
   exitCodes,
   FailureError,
   InterruptedError,
@@ -27,13 +29,12 @@ import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
 import { interruptedAsking } from './prompts.ts';
-import type { GlobalOptions } from './invocation/globals.ts';
 import type { Invocation } from './invocation/invocation.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 
 export interface ReportOptions {
   readonly context: Context;
-  readonly globals: GlobalOptions;
+  readonly globals: SharedOptions;
   /** Undefined if the command line could not even be parsed. */
   readonly invocation: Invocation | undefined;
   /** stderr is a log, an object of JSON a line. */
@@ -44,9 +45,10 @@ export interface ReportOptions {
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
-  const exitCode = exitCodes[error.kind];
   const { context, globals, invocation, logs } = options;
+  const exitCode = exitCodeOf(error, context.interrupted);
   const { stderr, env } = context;
+  const at = new Date(context.clock.now()).toISOString();
   const texts = {
     ...error,
     message: sentence(await explained(error, options)),
@@ -55,17 +57,18 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   // The service's refusal is not about a typing error.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Before the error, which is the last on stderr.
-  if ((globals.debug || globals['debug=json']) && error.cause instanceof Error)
+  if (globals.debug === 'text' && error.cause instanceof Error)
     await stderr.write(`${stackText(error.cause, stderr)}\n`);
   if (logs) {
     const message = [facts.message, ...facts.lines].join('\n');
-    const time = new Date(context.clock.now()).toISOString();
-    await stderr.write(`${exactJson({ time, level: 'error', message, exitCode, hint: facts.hint })}\n`);
+    await stderr.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
+  } else if (globals.debug === 'json') {
+    const stack = error.cause instanceof Error ? error.cause.stack : undefined;
+    await stderr.write(errorJson(facts, exitCode, { at, event: 'error', stack }));
   } else if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {
-    const flag = globals.color === 'always' || globals.color === 'never' ? globals.color : 'auto';
-    const paint = await createPaint(wantsColor({ flag, env, isTerminal: stderr.isTerminal }));
+    const paint = await createPaint(wantsColor({ flag: globals.color, env, isTerminal: stderr.isTerminal }));
     const shown = stderr.isTerminal ? { ...facts, lines: firstOf(facts.lines) } : facts;
     const { isTerminal, columns = 80, redact = same } = stderr;
     const safe = { ...shown, message: redact(shown.message), lines: shown.lines.map(redact) };
@@ -92,7 +95,7 @@ function stackText({ stack = '' }: Error, { isTerminal, columns = 80, redact = s
 
 const same = (text: string): string => text;
 
-function wantsJson({ json, output }: GlobalOptions): boolean {
+function wantsJson({ json, output }: SharedOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
 }
 

@@ -90,12 +90,13 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
  * One line of JSON with its line end: `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run",
  * "faults","faultCount"}}`. What is absent is left out; the service's own code, message and status take precedence over ours.
  * Lines are a part of the message unless `faults` says the same.
+ * @param facts stand before the error
  */
-export function errorJson(error: PrintedError, exitCode: number): string {
+export function errorJson(error: PrintedError, exitCode: number, facts: object = {}): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
   const { code, message, status } = error.serviceError ?? error;
   const whole = [message, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
   const listed = faults.length > 0 && { faults, faultCount };
   const shown = { code, kind, message: whole, status, exitCode, hint, retryAfterSeconds, run, ...listed };
-  return `${exactJson({ error: shown })}\n`;
+  return `${exactJson({ ...facts, error: shown })}\n`;
 }

@@ -75,23 +75,22 @@ export async function createPaint(color: boolean): Promise<Paint> {
   return paintOf((style) => (text) => chalk[style](text));
 }
 
-export const colorChoices = ['auto', 'always', 'never'] as const;
-export type ColorChoice = (typeof colorChoices)[number];
-
 export interface ColorSources {
   /** `--color`; undefined: not given, which is `auto`. */
-  readonly flag?: ColorChoice | undefined;
+  readonly flag?: 'auto' | 'always' | 'never' | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether this very stream is a terminal. */
   readonly isTerminal: boolean;
 }
 
-/** Whether one stream gets colour: the flag, FORCE_COLOR, NO_COLOR, TERM=dumb, is it a terminal; first wins. */
+/**
+ * Reports whether one stream gets colour: the flag, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, is it a terminal; the
+ * first that says something counts, and a variable that is empty says nothing.
+ */
 export function wantsColor({ flag, env, isTerminal }: ColorSources): boolean {
   if (flag === 'always' || flag === 'never') return flag === 'always';
-  const force = env.FORCE_COLOR;
-  if (force !== undefined) return force !== '0' && force !== 'false';
-  const no = env.NO_COLOR;
-  if (no !== undefined && no !== '') return false;
-  return env.TERM !== 'dumb' && isTerminal;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  if (env.NO_COLOR) return false;
+  if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true;
+  return env.CLICOLOR !== '0' && env.TERM !== 'dumb' && isTerminal;
 }

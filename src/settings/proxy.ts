@@ -9,14 +9,14 @@ export interface Proxy extends Sourced<string> {
 }
 
 /**
- * The proxy on the way to an address, as curl and gh find it: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one,
- * lower case first, unless `NO_PROXY` names the host. Never for this machine itself. Undefined: the way is direct.
+ * The proxy on the way to an address, as curl finds it: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one, else
+ * `ALL_PROXY`, lower case first, unless `NO_PROXY` names the host. Never for this machine itself. Undefined: the way is direct.
  * @throws UsageError if the variable holds something that can't be a proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {
   const url = new URL(baseUrl);
   const upper = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const source = eitherCase(upper, env);
+  const source = eitherCase(upper, env) ?? eitherCase('ALL_PROXY', env);
   if (source === undefined || isLoopback(withoutDot(url.hostname)) || isExempt(url, env)) return undefined;
   const text = variable(env, source) ?? '';
   // Both curl and gh take a host alone.

@@ -105,7 +105,14 @@ export const settingDefinitions = {
     isForAllStores: true,
     show: (value: number) => `${value}d`,
   },
-  output: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv'], undefined, 'the format if -o names none'),
+  output: {
+    ...oneOf(
+      ['table', 'json', 'ndjson', 'csv', 'tsv'],
+      undefined,
+      'the format if neither -o nor PETSTOCK_OUTPUT names one',
+    ),
+    variable: 'PETSTOCK_OUTPUT',
+  },
 } as const satisfies Readonly<Record<string, Setting<never> | Setting<string> | Setting<number>>>;
 
 type Definitions = typeof settingDefinitions;

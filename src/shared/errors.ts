@@ -18,6 +18,10 @@ export const exitCodes = {
 
 export type ExitCodeName = keyof typeof exitCodes;
 
+/** What a command that was interrupted ends with: by the signal, as a shell has it. */
+export const signalExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
+export type EndingSignal = keyof typeof signalExitCodes;
+
 /** The Error body of the service, as far as it sent one. */
 export interface ServiceError {
   readonly code: string;
@@ -65,6 +69,8 @@ export interface ErrorDetails {
    * be on its way, and be carried out later.
    */
   readonly mayBeInFlight?: boolean | undefined;
+  /** The signal that ended the command. */
+  readonly signal?: EndingSignal | undefined;
   readonly cause?: unknown;
 }
 
@@ -108,6 +114,7 @@ export abstract class PetstockError extends Error {
   readonly day: ErrorDetails['day'];
   readonly notCarriedOut: boolean;
   readonly mayBeInFlight: boolean;
+  readonly signal: EndingSignal | undefined;
 
   constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -191,7 +198,7 @@ export class PartialError extends PetstockError {
   readonly code = 'partial';
 }
 
-/** Ctrl-C, SIGTERM. */
+/** Ctrl-C, SIGTERM, SIGHUP. */
 export class InterruptedError extends PetstockError {
   readonly kind = 'interrupted';
   readonly code = 'interrupted';
@@ -236,3 +243,13 @@ export function memoryShortage(thrown: unknown): FailureError | undefined {
 /** The WebAssembly that undici reads answers by reserves 10 GB of address space in Node 22 and before. */
 const tooLittle =
   'The system gives petstock no more memory. A limit of the address space (ulimit -v) has to leave 12 GB, of which little is used.';
+
+/** Returns the signal that has aborted a command; SIGINT for Ctrl-C, and for whatever else. */
+export function endingSignalOf({ reason }: AbortSignal): EndingSignal {
+  return (reason instanceof InterruptedError ? reason.signal : undefined) ?? 'SIGINT';
+}
+
+export function exitCodeOf(error: PetstockError, interrupted: AbortSignal): number {
+  if (!(error instanceof InterruptedError)) return exitCodes[error.kind];
+  return signalExitCodes[error.signal ?? endingSignalOf(interrupted)];
+}

@@ -9,7 +9,8 @@ import { canMakeFifos } from '../support/capabilities.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Home, runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 
-const signals = ['SIGINT', 'SIGTERM'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 test.each(signals)('%s during a request', async (signal) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
@@ -17,7 +18,7 @@ test.each(signals)('%s during a request', async (signal) => {
   await untilSeen(1);
   program.kill(signal);
   const { stderr, ...rest } = await program.result;
-  expect(rest).toEqual({ code: 130, signal: null, stdout: '' });
+  expect(rest).toEqual({ code: codes[signal], signal: null, stdout: '' });
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
@@ -27,20 +28,24 @@ test.each(signals)('%s while stdin is read', async (signal) => {
   program.type('psk_half_of_a_k');
   await untilReading(program.pid);
   program.kill(signal);
-  expect(await program.result).toEqual({ code: 130, signal: null, stdout: '', stderr: 'Error: Interrupted.\n' });
+  const stderr = 'Error: Interrupted.\n';
+  expect(await program.result).toEqual({ code: codes[signal], signal: null, stdout: '', stderr });
   expect(readdirSync(home.folder)).toEqual([]);
 });
 
-test.each(signals)('%s ends sandbox serve once what is in flight is answered', async (signal) => {
-  const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
-  const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
-  await untilSeen(1);
-  program.kill(signal);
-  const { status, items } = await answer.then(async (one) => ({ status: one.status, items: await one.json() }));
-  expect({ status, items }).toEqual({ status: 200, items: expect.any(Array) });
-  const stderr = expect.not.stringContaining('Error');
-  expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends sandbox serve once what is in flight is answered',
+  async (signal) => {
+    const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
+    const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
+    await untilSeen(1);
+    program.kill(signal);
+    const { status, items } = await answer.then(async (one) => ({ status: one.status, items: await one.json() }));
+    expect({ status, items }).toEqual({ status: 200, items: expect.any(Array) });
+    const stderr = expect.not.stringContaining('Error');
+    expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
+  },
+);
 
 test('a second Ctrl-C ends sandbox serve at once', async () => {
   const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=60000']);
@@ -54,10 +59,36 @@ test('a second Ctrl-C ends sandbox serve at once', async () => {
   expect(await answer).toBe(undefined);
 });
 
+test('SIGTERM stops an apply after what is in flight, and its error says how to go on, with 143', async () => {
+  const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
+  const stdin = `petId,quantity\n${Array.from({ length: 20 }, (_, index) => `${index + 1},77\n`).join('')}`;
+  const program = startProgram('inventory apply - --yes --json --concurrency 2', { env, stdin });
+  await untilSeen(3);
+  program.kill('SIGTERM');
+  const { stdout, stderr, code } = await program.result;
+  const { error } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+  const { run, counts } = JSON.parse(stdout);
+  expect({ code, ...error }).toMatchObject({ code: 'interrupted', kind: 'interrupted', exitCode: 143, run });
+  expect([code, error.hint]).toEqual([143, expect.stringContaining(`inventory apply --resume ${run}`)]);
+  expect(counts.applied + counts.notAttempted).toBe(20);
+});
+
+test.each([
+  ['SIGINT', 0],
+  ['SIGTERM', 143],
+] as const)('%s ends watch with %i', async (signal, code) => {
+  const { env, untilSeen } = await serve();
+  const program = startProgram('inventory watch --interval 0.2', { env });
+  await untilSeen(2);
+  program.kill(signal);
+  expect(await program.result).toMatchObject({ code, signal: null, stdout: '' });
+});
+
 test.each([
   ['SIGINT', ''],
   ['SIGTERM', ''],
   ['SIGINT', ' --json'],
+  ['SIGTERM', ' --json'],
 ] as const)('a second %s ends a write%s at once, and the history has it as not known', async (signal, json) => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
   const home = temporaryHome();
@@ -69,7 +100,7 @@ test.each([
   const { stderr, ...rest } = await program.result;
   expect(rest).toEqual({ code: null, signal, stdout: '' });
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
-  const error = { code: 'interrupted', exitCode: 130, hint: 'petstock history list' };
+  const error = { code: 'interrupted', exitCode: codes[signal], hint: 'petstock history list' };
   if (json === '') expect(stderr).toMatch(/quit at once\.\n$/);
   else expect(JSON.parse(last).error).toMatchObject(error);
   const listed = await runProgram('history list --json', { env, home });
@@ -84,7 +115,7 @@ test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
   await program.until('stderr', 'Stopping after the ');
   program.kill('SIGHUP');
   const { stderr, ...rest } = await program.result;
-  expect(rest).toMatchObject({ code: 130, signal: null });
+  expect(rest).toMatchObject({ code: 129, signal: null });
   expect(stderr).toContain('\n2 applied.\n');
 });
 

@@ -4,7 +4,7 @@ import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import { environmentNames } from '../../shared/target.ts';
-import type { GlobalOptions } from '../invocation/globals.ts';
+import type { TypedOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { type Define, type Example, examplesText } from './define.ts';
 import { lineWith, meantLine, otherName } from './meant-line.ts';
@@ -278,8 +278,8 @@ export function runningCommand(program: PetstockCommand, env: Environment): Runn
   return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
 }
 
-/** Returns the options that all commands share, wherever they stood. The last counts. */
-export function sharedOptions(program: PetstockCommand): GlobalOptions {
+/** Returns the options that all commands share as they were typed, wherever they stood. The last counts. */
+export function typedSharedOptions(program: PetstockCommand): TypedOptions {
   const given = chosenPath(program).flatMap((command) => {
     const names = command === program ? Object.keys(command.opts()) : [...command.shared];
     return names

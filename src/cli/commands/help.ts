@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type HelpPart, helpText } from '../../output/help-text.ts';
+import { optionVariables } from '../../settings/shared-options.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { finish, meantCommand } from './command.ts';
 
@@ -18,12 +19,22 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
     .action(async (words: readonly string[]) => {
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
       if (topic === undefined) return (await find(help, words)).outputHelp();
-      const terms = Object.fromEntries(
-        help.parent?.options.map(({ flags, description }) => [flags, description]) ?? [],
-      );
-      const parts = topic === 'options' ? ['Global options, before or after the command', { terms }] : topics[topic];
-      writeOut(helpText(parts, width));
+      writeOut(helpText(topic === 'options' ? optionParts(help) : topics[topic], width));
     });
+}
+
+function optionParts(help: Command): readonly HelpPart[] {
+  const variables = new Map(optionVariables().map(([source, flags]) => [flags, ` [${source}]`]));
+  const options = help.parent?.options ?? [];
+  const terms = Object.fromEntries(
+    options.map(({ flags, description }) => [flags, `${description}${variables.get(flags) ?? ''}`]),
+  );
+  return [
+    'Global options, before or after the command',
+    { terms },
+    'A variable in brackets counts if the option is not given; one that names no value takes that of the option, or true or false. ' +
+      'No variable answers a question.',
+  ];
 }
 
 async function find(help: Command, words: readonly string[]): Promise<Command> {
@@ -63,6 +74,8 @@ export const topics = {
         '  9  not-found': '404, or no such pet in the list',
         ' 10  rejected': '400, or another 4xx',
         '130  interrupted': 'Ctrl-C',
+        '143  interrupted': 'SIGTERM',
+        '129  interrupted': 'SIGHUP: the terminal was closed',
       },
     },
     'Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …". With --json an ' +
@@ -92,12 +105,15 @@ export const topics = {
         'shared state': 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url',
         folders:
           "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, else the platform's own (XDG on Linux)",
-        proxy: 'HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
+        proxy:
+          'HTTPS_PROXY or HTTP_PROXY, ALL_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
         authorities: "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file",
         pager:
           'PETSTOCK_PAGER, PAGER, less (as LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
         'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
-        colour: '--color, FORCE_COLOR, NO_COLOR, TERM=dumb, whether it is a terminal',
+        colour:
+          '--color, PETSTOCK_COLOR, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, whether it is a terminal',
+        'global options': `each has a variable, which the option goes before: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,
       },
     },
     'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',

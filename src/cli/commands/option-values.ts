@@ -108,6 +108,6 @@ function optionWords(name: string, value: string | boolean): readonly string[] {
 
 /** Returns the options of this command line that all commands share, but where it goes: a command that is typed again has them, too. */
 export function sharedWords({ globals }: Invocation): readonly string[] {
-  const { env: _env, store: _store, ...others } = globals;
-  return flagWords({ ...others });
+  const { env: _env, store: _store, ...others } = globals.typed;
+  return flagWords(others);
 }

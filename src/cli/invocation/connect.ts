@@ -150,9 +150,8 @@ function governorFor(
 function transportFor({ context, globals, messages }: ConnectOptions, network: TransportOptions) {
   const { clock } = context;
   const opened = context.openTransport(network);
-  const form = globals['debug=json'] ? 'json' : globals.debug ? 'text' : undefined;
   const log = (line: string) => void messages.debug(stripControls(line));
-  const shown = form === undefined ? opened : debugTransport(opened, clock, log, form);
+  const shown = globals.debug === undefined ? opened : debugTransport(opened, clock, log, globals.debug);
   return watchAnswers(shown, clock, (line) => messages.slow(line));
 }
 

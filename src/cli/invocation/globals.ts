@@ -1,38 +1,24 @@
-import { type ColorChoice, colorChoices } from '../../output/terminal.ts';
 import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
 import { type StoredSettings, unnamedStore } from '../../settings/settings.ts';
+import type { SharedOptions } from '../../settings/shared-options.ts';
 import { type Environment, type Sourced, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';
 import type { Context } from '../context.ts';
 
-/** The global options as Commander parsed them; not yet validated against settings. */
-export interface GlobalOptions {
-  readonly env?: string;
-  readonly store?: string;
-  readonly output?: string;
-  readonly header?: boolean;
-  readonly json?: boolean;
-  readonly stringIds?: boolean;
-  /** False: `--no-pager`. */
-  readonly pager?: boolean;
-  readonly yes?: boolean;
-  readonly quiet?: boolean;
-  readonly debug?: boolean;
-  readonly 'debug=json'?: boolean;
-  readonly retries?: string;
-  /** CSV: text that looks like a formula stays as it is. */
-  readonly raw?: boolean;
+/** Options by their names, as Commander has them: `stringIds`. */
+export type TypedOptions = Readonly<Record<string, string | boolean>>;
+
+/** The options that all commands share, and one that most have. */
+export interface GlobalOptions extends SharedOptions {
+  readonly typed: TypedOptions;
   /** Of a command that has `--fields`. */
   readonly fields?: readonly string[];
-  readonly color?: string;
-  readonly timeout?: string;
-  readonly maxWait?: string;
 }
 
-/** @throws UsageError for an unknown format, one that the command does not have, or two that differ */
+/** @throws UsageError for a format that the command does not have, or two that differ */
 export function resolveFormat(
   { output, json }: GlobalOptions,
   settings: StoredSettings,
@@ -40,15 +26,13 @@ export function resolveFormat(
   { hasPage }: { readonly hasPage?: boolean },
 ): Format {
   const hint = 'petstock help output';
-  const valid: readonly Format[] = hasPage ? [...formats, 'html'] : formats;
-  const named = valid.find((format) => format === output);
-  if (output !== undefined && named === undefined) {
-    throw new UsageError(`Invalid output format "${output}"; valid are ${valid.join(', ')}`, { hint });
+  if (output === 'html' && !hasPage) {
+    throw new UsageError(`Invalid output format "html"; valid are ${formats.join(', ')}`, { hint });
   }
-  if (json && named !== undefined && named !== 'json') {
-    throw new UsageError(`--json and -o ${named} cannot be used together; leave one out`, { hint });
+  if (json && output !== undefined && output !== 'json') {
+    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, { hint });
   }
-  return json ? 'json' : (named ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
+  return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
 
 export interface RequestPolicy {
@@ -60,30 +44,12 @@ export interface RequestPolicy {
   readonly retries: number;
 }
 
-export function resolveRequestPolicy({ timeout, maxWait, retries = '4' }: GlobalOptions): RequestPolicy {
-  const patience = {
-    timeout: parseSeconds('--timeout', timeout, 30),
-    maxWait: parseSeconds('--max-wait', maxWait, 90),
-  };
-  if (patience.timeout === 0) throw new UsageError('--timeout has to be more than 0 seconds');
-  if (/^\d{1,2}$/.test(retries)) return { ...patience, retries: Number(retries) };
-  throw new UsageError(`--retries takes a whole number from 0 to 99; not "${retries}"`);
-}
-
-/** The most that a timer of Node can hold, and longer than any window. */
-const maxSeconds = 2_000_000;
-
-/** @returns milliseconds */
-function parseSeconds(option: string, text: string | undefined, standard: number): number {
-  const seconds = text === undefined ? standard : /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= maxSeconds) return seconds * 1000;
-  throw new UsageError(`${option} takes a number of seconds, such as ${standard}; not "${text}"`);
-}
-
-export function resolveColorFlag(text = 'auto'): ColorChoice {
-  const choice = colorChoices.find((known) => known === text);
-  if (choice !== undefined) return choice;
-  throw new UsageError(`--color takes auto, always or never; not "${text}"`);
+export function resolveRequestPolicy({
+  timeout = 30_000,
+  maxWait = 90_000,
+  retries = 4,
+}: GlobalOptions): RequestPolicy {
+  return { timeout, maxWait, retries };
 }
 
 /** An environment of a store, and what counts there. */

@@ -3,14 +3,13 @@ import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
 import type { Environment } from '../../settings/variables.ts';
-import { exitCodes, PetstockError } from '../../shared/errors.ts';
+import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { Context, Output } from '../context.ts';
 import {
   type GlobalOptions,
   type ResolvedTarget,
-  resolveColorFlag,
   resolveFormat,
   resolveRequestPolicy,
   resolveTarget,
@@ -98,14 +97,15 @@ export async function openInvocation(
   const target = targetOf(resolved);
   const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
   const patience = resolveRequestPolicy(globals);
-  const flag = resolveColorFlag(globals.color);
+  const flag = globals.color;
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
 
-  const messages = new Messages(context, { quiet: globals.quiet === true, paint: () => paintFor(stderr) });
+  const isLog = globals.debug === 'json';
+  const messages = new Messages(context, { quiet: globals.quiet === true, isLog, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
   const isFormatNamed = globals.json === true || (globals.output ?? resolved.config.settings.output) !== undefined;
   const results = new Results({ context, globals, format, isFormatNamed, messages, place: targetName(target), paint });
-  if (results.wantsJson) context.onSecondInterrupt?.(secondInterruptLine);
+  if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
@@ -124,8 +124,8 @@ export async function openInvocation(
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */
-function secondInterruptLine(): string {
+function secondInterruptLine(signal: EndingSignal): string {
   const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
-  const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: exitCodes.interrupted };
+  const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

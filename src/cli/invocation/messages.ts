@@ -1,4 +1,5 @@
-import { drawsLive, type Paint } from '../../output/terminal.ts';
+import { exactJson } from '../../output/exact-json.ts';
+import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
 import { barred, messageLines, truncate, visibleWidth } from '../../output/text-width.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
@@ -9,6 +10,8 @@ import type { Progress } from '../progress/progress.ts';
 
 export interface MessagesOptions {
   readonly quiet: boolean;
+  /** `--debug=json`: each line is an object of JSON with its time. */
+  readonly isLog: boolean;
   paint(): Promise<Paint>;
 }
 
@@ -24,22 +27,23 @@ export class Messages {
     private readonly context: Context,
     private readonly options: MessagesOptions,
   ) {
-    this.#line = drawsLive(context) ? createLiveLine(context) : undefined;
+    this.#line = drawsLive(context) && !options.isLog ? createLiveLine(context) : undefined;
   }
 
   async note(line: string): Promise<void> {
-    if (!this.options.quiet) await this.#say(line);
+    if (!this.options.quiet) await this.#say('note', line);
   }
 
   /** Shows a line that starts with `Warning:`. @param words that are not ours, and belong to it */
   async warn(line: string, words?: string): Promise<void> {
-    await this.#say(`Warning: ${line}`);
+    await this.#say('warning', this.options.isLog ? line : `Warning: ${line}`);
     if (words !== undefined) await this.quote(words, { always: true });
   }
 
   /** Shows words that are not ours, with a bar in front of each line. */
   async quote(words: string, { always } = { always: false }): Promise<void> {
     if (this.options.quiet && !always) return;
+    if (this.options.isLog) return this.#say('quote', singleLine(words));
     for (const line of barred(this.#redacted(singleLine(words)), this.#width)) await this.#print(line);
   }
 
@@ -49,10 +53,13 @@ export class Messages {
     { always } = { always: false },
   ): Promise<void> {
     if (this.options.quiet && !always) return;
-    for (const line of await lines(await this.options.paint(), this.#width)) await this.#print(line);
+    const { isLog, paint } = this.options;
+    const shown = await lines(isLog ? plainPaint : await paint(), this.#width);
+    for (const line of shown) await (isLog ? this.#say('note', line) : this.#print(line));
   }
 
   async debug(line: string): Promise<void> {
+    if (this.options.isLog) return this.#print(this.#redacted(line));
     const [first = '', ...rest] = messageLines(this.#redacted(line), this.#width);
     const words = rest.map((part) => part.trimStart()).join(' ');
     await this.#print([first, ...(words === '' ? [] : barred(words, this.#width))].join('\n'));
@@ -149,7 +156,7 @@ export class Messages {
   /** Infinite: nothing is wrapped. */
   get #width(): number {
     const { isTerminal, columns = 80 } = this.context.stderr;
-    return isTerminal ? columns : Number.POSITIVE_INFINITY;
+    return isTerminal && !this.options.isLog ? columns : Number.POSITIVE_INFINITY;
   }
 
   /** Without keys, before it is cut or wrapped: half of a key could not be found. */
@@ -157,8 +164,11 @@ export class Messages {
     return this.context.stderr.redact?.(text) ?? text;
   }
 
-  async #say(line: string): Promise<void> {
-    await this.#print(messageLines(this.#redacted(stripControls(line)), this.#width).join('\n'));
+  async #say(event: 'note' | 'warning' | 'quote', line: string): Promise<void> {
+    const text = this.#redacted(stripControls(line));
+    if (!this.options.isLog) return this.#print(messageLines(text, this.#width).join('\n'));
+    // A line that stands between others says nothing by itself.
+    if (text.trim() !== '') await this.#print(logLine(this.context.clock.now(), event, { message: text.trim() }));
   }
 
   async #print(line: string): Promise<void> {
@@ -169,6 +179,11 @@ export class Messages {
     await this.clear();
     await this.context.stderr.write(`${line}\n`);
   }
+}
+
+/** `{"at":"…","event":"note","message":"…"}` */
+export function logLine(now: number, event: string, facts: object): string {
+  return exactJson({ at: new Date(now).toISOString(), event, ...facts });
 }
 
 function waitText(ms: number, reason: WaitReason, now: number): string {

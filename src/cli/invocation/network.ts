@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { redactorOf } from '../../shared/redact.ts';
 import type { Context } from '../context.ts';
-import type { Messages } from './messages.ts';
+import { logLine, type Messages } from './messages.ts';
 
 export interface NetworkUse {
   readonly context: Context;
@@ -113,8 +113,8 @@ export function debugTransport(
     // The URL may contain the key before it was ever sent.
     const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
     const show = (event: DebugEvent) => {
-      const at = new Date(clock.now()).toISOString();
-      log(redact(form === 'json' ? JSON.stringify({ at, ...event }) : lineOf(event)));
+      const { event: name, ...facts } = event;
+      log(redact(form === 'json' ? logLine(clock.now(), name, facts) : lineOf(event)));
     };
     const sentAt = clock.monotonic();
     const took = () => Math.round(clock.monotonic() - sentAt);

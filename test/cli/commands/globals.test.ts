@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { openShop, test } from '../../support/shop.ts';
+import { jsonLines, openShop, test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
@@ -14,8 +14,8 @@ describe('--debug', () => {
   });
 
   test('as JSON has a line with its time for each request and response', async ({ shop }) => {
-    const { stderr } = await shop.run('--debug=json inventory get 4');
-    const events = [...stderr.matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
+    const { stderr } = await shop.run('--debug=json inventory get 4 -q');
+    const events = jsonLines(stderr);
     const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };
     expect(events).toEqual([
       { ...request, headers: expect.anything() },
@@ -23,6 +23,29 @@ describe('--debug', () => {
     ]);
     expect(events[0].at).toBe(new Date(Date.parse(events[0].at)).toISOString());
     expect(stderr).not.toContain(shop.service.key);
+  });
+
+  const bulk = [...'1234567'].map((petId) => `${petId}=9`).join(' ');
+  test.for([
+    ['inventory set 4 12', 0, ['note', 'request', 'response', 'note']],
+    [`inventory set ${bulk} --yes`, 0, ['note', 'request', 'response']],
+    ['inventory adjust 4 +1 --expect 1', 7, ['request', 'response', 'note', 'error']],
+    ['pets get 4', 0, ['warning']],
+    ['inventory get 999 --json', 9, ['error']],
+    ['inventory lst', 2, ['error']],
+    ['inventory list --timeout x', 2, ['error']],
+  ] as const)('=json makes all of stderr lines of JSON: %s', async ([command, code, events], { shop }) => {
+    for (const terminal of [undefined, 60]) {
+      const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
+      const lines = jsonLines(stderr);
+      expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining([...events]));
+      for (const { at, event, message, error } of lines) {
+        expect(at).toBe(new Date(Date.parse(at)).toISOString());
+        if (['note', 'warning', 'quote'].includes(event)) expect(message).toMatch(/^\S.*\S$/);
+        if (event === 'error') expect(error).toMatchObject({ exitCode: code });
+      }
+      if (code > 0) expect(lines.at(-1)?.event).toBe('error');
+    }
   });
 });
 

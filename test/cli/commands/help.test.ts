@@ -9,7 +9,7 @@ import {
 } from '../../../src/cli/commands/command.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
-import { exitCodes } from '../../../src/shared/errors.ts';
+import { exitCodes, signalExitCodes } from '../../../src/shared/errors.ts';
 import { allCommands } from '../../support/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
@@ -130,13 +130,14 @@ test('help environment names every variable of the contract', async ({ shop }) =
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
-  for (const name of ['FORCE_COLOR', 'NO_COLOR', 'TERM=dumb']) expect(stdout).toContain(name);
+  for (const name of ['FORCE_COLOR', 'NO_COLOR', 'CLICOLOR_FORCE', 'CLICOLOR=0', 'TERM=dumb', 'ALL_PROXY'])
+    expect(stdout).toContain(name);
 });
 
 test('the exit codes in the help are those of the program', async ({ shop }) => {
   const { stdout } = await shop.run('help exit-codes');
   const told = [...stdout.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
-  expect(told).toEqual(Object.values(exitCodes));
+  expect(told).toEqual([...new Set([...Object.values(exitCodes), ...Object.values(signalExitCodes)])]);
 });
 
 test('no words, or those of a noun alone, show help', async ({ shop }) => {

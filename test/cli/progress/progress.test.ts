@@ -64,7 +64,7 @@ async function proceed(progress: Progress, rows: number, every: number, from = 0
 test('counts a wait down to "continuing", not to 0 s', async () => {
   const stderr = { isTerminal: true, columns: 80, write: async (text: string) => void writes.push(text) };
   const context = { clock, stderr, env: {}, interrupted: new AbortController().signal } as unknown as Context;
-  new Messages(context, { quiet: false, paint: async () => plainPaint }).waiting(2500, 'refused');
+  new Messages(context, { quiet: false, isLog: false, paint: async () => plainPaint }).waiting(2500, 'refused');
   await clock.sleep(3000);
   expect(writes.join()).toMatch(/continuing in 3 s .*continuing in 1 s /s);
   expect(shown()).toBe('Rate limited: continuing. Ctrl-C stops; nothing is lost.');

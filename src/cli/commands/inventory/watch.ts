@@ -1,7 +1,7 @@
 import { parsePetId, parsePetStatus } from '../../../inventory/items.ts';
 import type { Format } from '../../../output/view.ts';
 import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
-import { ChangesFound, UsageError } from '../../../shared/errors.ts';
+import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
 import { listOf } from '../option-values.ts';
@@ -61,7 +61,7 @@ function secondsOf(option: string, text: string | undefined): number | undefined
 function formatOf({ globals, config, context }: Invocation): Format {
   const chosen = (globals.json ? 'json' : globals.output) ?? config.settings.output;
   if (chosen === undefined) return context.stdout.isTerminal ? 'table' : 'ndjson';
-  return chosen === 'json' ? 'ndjson' : (chosen as Format);
+  return chosen === 'json' ? 'ndjson' : chosen;
 }
 
 /** Prints what changes, as a `table` in lines for a person. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */
@@ -87,7 +87,8 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
       isFirst = false;
     }
   } catch (error) {
-    if (!context.interrupted.aborted) throw error;
+    // Ctrl-C is how it ends; of SIGTERM and SIGHUP the exit code tells.
+    if (!context.interrupted.aborted || endingSignalOf(context.interrupted) !== 'SIGINT') throw error;
     return;
   }
   if (options.first && changes === 0) throw new ChangesFound('Nothing has changed');

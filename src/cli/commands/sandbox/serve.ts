@@ -66,7 +66,9 @@ export const defineServe = define({
       teller.log?.('Draining', { seconds: values.drain ?? 0 });
       service.drain();
       await context.clock.sleep((values.drain ?? 0) * 1000);
-      if (end === 'hangup') throw new InterruptedError('The terminal was closed, or SIGHUP was sent');
+      if (end === 'hangup') {
+        throw new InterruptedError('The terminal was closed, or SIGHUP was sent', { signal: 'SIGHUP' });
+      }
     } finally {
       await service.close();
       teller.log?.('Stopped');

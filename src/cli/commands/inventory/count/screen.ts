@@ -28,7 +28,7 @@ export interface CountScreen {
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
-  const draws = drawsLive(context) && globals.quiet !== true;
+  const draws = drawsLive(context) && globals.quiet !== true && globals.debug !== 'json';
   if (!context.stdin.isTerminal) return pipeScreen(invocation, sum, show, draws ? createLiveLine(context) : undefined);
   if (draws) return promptScreen(invocation, sum, show);
   return {

@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
 
 /** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
-  const { results, messages, globals, context, target, config } = invocation;
+  const { results, messages, context, target } = invocation;
   const { client } = await invocation.connections.connectToRead();
   const { pets, names } = (await invocation.shopCodes()) ?? noBarCodes;
   const codes = new Map<bigint, string[]>();
@@ -36,10 +36,10 @@ export async function printSheet(invocation: Invocation): Promise<void> {
     rows: [rows],
     page: { title: `Stock-take of ${targetName(target)}`, facts },
   };
-  const isChosen = globals.json === true || (globals.output ?? config.settings.output) !== undefined;
-  const isPage = !isChosen && !context.stdout.isTerminal;
+  const isPage = !results.isFormatNamed && !context.stdout.isTerminal;
   await results.print(view, isPage ? { format: 'html' } : {});
-  if (!isChosen && !isPage) await messages.note('To print it: petstock inventory count --sheet -o html > sheet.html');
+  if (!results.isFormatNamed && !isPage)
+    await messages.note('To print it: petstock inventory count --sheet -o html > sheet.html');
 }
 
 /** Pets without a name come last, by their ids. */
