@@ -5,6 +5,7 @@ import { type Batches, chunksOf, headed } from '../output/view.ts';
 /** One line of an export. What is undefined is left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
   readonly petId: bigint;
+  readonly name?: string | null | undefined;
   readonly status?: string | undefined;
 }
 
@@ -12,6 +13,8 @@ export interface ExportOptions {
   /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
   readonly spreadsheet?: boolean;
   readonly deltas?: boolean;
+  /** The rows have names, for the reader. */
+  readonly names?: boolean;
   /** Between two cells; default: a comma. */
   readonly delimiter?: string;
 }
@@ -27,8 +30,11 @@ export async function* changeFileText(
   batches: Batches<ExportRow>,
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
-  const { spreadsheet = false, deltas = false, delimiter = ',' } = options;
-  const names = ['petId', 'status', 'expected', 'quantity', ...(deltas ? ['delta'] : []), 'reason', 'ref'];
+  const { spreadsheet = false, deltas = false, names = false, delimiter = ',' } = options;
+  const columns = [
+    ...['petId', ...(names ? ['name'] : []), 'status', 'expected', 'quantity'],
+    ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
+  ];
   const guard = spreadsheet ? formula : alreadyGuarded;
   // Blanks at the ends are kept by those readers that trim what isn't quoted.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
@@ -38,11 +44,12 @@ export async function* changeFileText(
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };
-  const head = `${spreadsheet ? '\ufeff' : ''}${names.join(delimiter)}\n`;
+  const head = `${spreadsheet ? '\ufeff' : ''}${columns.join(delimiter)}\n`;
   const lines = chunksOf(batches, (row) => {
     const id = spreadsheet ? `"=""${row.petId}"""` : `${row.petId}`;
     const numbers = [row.expected ?? '', row.quantity ?? '', ...(deltas ? [row.delta ?? ''] : [])];
-    return `${[id, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
+    const name = names ? [cell(row.name ?? undefined)] : [];
+    return `${[id, ...name, cell(row.status), ...numbers, cell(row.reason), cell(row.ref)].join(delimiter)}\n`;
   });
   yield* headed(head, lines);
 }

@@ -170,14 +170,15 @@ const inOneColumn =
   'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
 /**
- * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status. undefined if the first
+ * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and the name if there are names. undefined if the first
  * line is another: of two numbers it is not known which is which.
  */
 function listColumns([petId = '', quantity = '', status = '', ...others]: readonly string[]): Columns | undefined {
-  const isItem = others.length === 0 && parsePetId(petId).ok && parseQuantity(quantity).ok;
+  const isItem = others.length <= 1 && parsePetId(petId).ok && parseQuantity(quantity).ok;
   if (!isItem || !/^\p{L}/u.test(status)) return undefined;
-  const fields = (['petId', 'quantity', 'status'] as const).map((field, index) => ({ field, index }));
-  return { count: 3, fields, names: {}, unnamed: [] };
+  const all = ['petId', 'quantity', 'status', 'name'] as const;
+  const fields = all.slice(0, 3 + others.length).map((field, index) => ({ field, index }));
+  return { count: fields.length, fields, names: {}, unnamed: [] };
 }
 
 /** Reports whether the one cell of a header line holds the names of several columns. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeLines, type NewCode, readCodes } from '../change-files/read-codes.ts';
 import { type BarCodes, barCodesText, parseBarCodes, petOfCode } from '../inventory/bar-codes.ts';
 import { codeText } from '../inventory/count/scan-line.ts';
 import { grouped } from '../inventory/items.ts';
-import { requireSafePlace, writeFileAtomically } from '../shared/atomic-file.ts';
+import { createFileAtomically, requireSafePlace, writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { quoted } from '../shared/parsed.ts';
@@ -18,7 +18,7 @@ import type { Messages } from './invocation/messages.ts';
 const hint = "petstock config set codes '<file.csv>'";
 
 /** The parts of an invocation that say which codes there are. */
-interface CodesUse extends Pick<ResolvedTarget, 'config'> {
+interface CodesUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly context: Context;
   readonly messages: Messages;
 }
@@ -31,15 +31,43 @@ interface CodesKeeper extends CodesUse {
 /** Faults of the file that are named in a warning. */
 const maxNamed = 20;
 
+const practiceFile = (folder: string): string => join(folder, 'sandbox-codes.csv');
+
+/** Returns the file of an environment: that of the setting `codes`, or the practice shop's own, which may not be there. */
+function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>): string | undefined {
+  const own = environment.value === 'sandbox' ? practiceFile(context.folders.state) : undefined;
+  return config.settings.codes ?? own;
+}
+
+/** Returns the same, to be written to: the practice shop's own is made. */
+export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
+  const file = codesFile(invocation);
+  if (file === undefined || invocation.config.settings.codes !== undefined || existsSync(file)) return file;
+  makePrivateFolder(invocation.context.folders.state);
+  await createFileAtomically(file, (await import('./practice-codes.ts')).practiceCodesFile());
+  return file;
+}
+
+/** Forgets what the practice shop has been taught: it has a fresh stock, or one of its own whose pets are others. */
+export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
+  const file = practiceFile(folders.state);
+  if (codes === 'as it opens') rmSync(file, { force: true });
+  else await createFileAtomically(file, 'code,petId,name,low\n');
+}
+
+/** Returns the bar codes, names and levels of the shop; undefined if there are none, or if nothing is known of their file. */
+export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined> {
+  const file = codesFile(use);
+  if (file === undefined) return undefined;
+  if (use.config.settings.codes !== undefined || existsSync(file)) return openCodesFile(file, use);
+  return (await import('./practice-codes.ts')).practiceCodes();
+}
+
 /**
- * Returns the bar codes and names of the setting `codes`; undefined if it is not set, or if nothing is known of its file.
- *
  * The content of the file is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
  * a warning.
  */
-export async function openShopCodes({ config, context, messages }: CodesUse): Promise<BarCodes | undefined> {
-  const file = config.settings.codes;
-  if (file === undefined) return undefined;
+async function openCodesFile(file: string, { context, messages }: CodesUse): Promise<BarCodes | undefined> {
   const { state } = context.folders;
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
@@ -106,15 +134,15 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
   throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
 }
 
-/** Returns those of the setting `codes`. @throws UsageError if nothing is known, with every fault of the file @param option that needs them */
-export async function requireShopCodes({ shopCodes, config, context }: CodesKeeper, option: string): Promise<BarCodes> {
-  const { codes: file } = config.settings;
+/** Returns those of the shop. @throws UsageError if nothing is known, with every fault of the file @param option that needs them */
+export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
+  const file = codesFile(invocation);
   if (file === undefined)
     throw new UsageError(
       `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
       { hint },
     );
-  return (await shopCodes()) ?? readCodesFile(file, context, 'nothing was sent');
+  return (await invocation.shopCodes()) ?? readCodesFile(file, invocation.context, 'nothing was sent');
 }
 
 /** Returns the kept content of a file. @returns `version`: its size, time and inode */

@@ -1,6 +1,6 @@
 import { FailureError } from '../shared/errors.ts';
 import type { ColumnBatches, ItemColumns } from './item-columns.ts';
-import type { InventoryItem, UnreadableItem } from './items.ts';
+import { type InventoryItem, isLow, type LowLevels, type UnreadableItem } from './items.ts';
 import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
 /** Conditions on an item. A part that is absent admits everything; an empty set admits nothing. */
@@ -9,6 +9,8 @@ export interface FilterCriteria {
   readonly petIds?: PetIds | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
+  /** Only what is low. */
+  readonly low?: LowLevels | undefined;
 }
 
 /** Returns a function that leaves in a batch the items which meet every part that is present. */
@@ -17,9 +19,12 @@ export function createFilter({
   petIds,
   minQuantity,
   maxQuantity,
+  low,
 }: FilterCriteria): (batch: ItemColumns) => void {
   const [least, most] = [minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY];
   const wanted = petIds && PetIdSet.of(petIds);
+  let highest = low?.standard ?? 0;
+  for (const level of low?.own?.values() ?? []) highest = Math.max(highest, level);
   return (batch) => {
     const { heads, tails, quantities, statusCodes, statuses: names } = batch;
     if (minQuantity !== undefined || maxQuantity !== undefined) {
@@ -28,6 +33,10 @@ export function createFilter({
     if (statuses !== undefined) {
       const passes = Array.from({ length: names.size }, (_, code) => statuses.has(names.textOf(code)));
       batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
+    }
+    if (low !== undefined) {
+      // The number first: an object for each item of a long list would take longer than all the rest.
+      batch.keep((index) => (quantities[index] ?? 0) <= highest && isLow(batch.itemAt(index), low));
     }
     if (wanted !== undefined) {
       batch.keep((index) => wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0);
@@ -76,9 +85,10 @@ export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>
 
 /** Whether a pet of unreadable stock may meet them: no limit lies between it and the nearest number. */
 export function mayMeet(
-  { statuses, petIds, minQuantity, maxQuantity }: FilterCriteria,
+  { statuses, petIds, minQuantity, maxQuantity, low }: FilterCriteria,
   { petId, status, nearest }: UnreadableItem,
 ): boolean {
+  if (low !== undefined && !isLow({ petId, status, quantity: nearest }, low)) return false;
   if (minQuantity !== undefined && nearest < minQuantity) return false;
   if (maxQuantity !== undefined && nearest > maxQuantity) return false;
   return (statuses === undefined || statuses.has(status)) && (petIds === undefined || petIds.has(petId));

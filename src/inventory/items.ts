@@ -46,9 +46,19 @@ export function unreadableText({ petId, number, problem }: UnreadableItem): stri
   return `the stock of pet ${petId} is ${number}, which is ${problem}`;
 }
 
-/** Reports whether a pet has to be ordered soon: it can be sold, and its stock is at or below the setting `low-stock`. */
-export function isLow(item: { readonly quantity: number; readonly status: unknown }, lowStock: number): boolean {
-  return item.status === 'available' && item.quantity <= lowStock;
+/** The stock at or below which a pet is low. */
+export interface LowLevels {
+  /** The setting `low-stock`, for all that have no level of their own. */
+  readonly standard: number;
+  readonly own?: ReadonlyMap<unknown, number> | undefined;
+}
+
+/** Reports whether a pet has to be ordered soon: it can be sold, and its stock is at or below its level. */
+export function isLow(
+  { petId, quantity, status }: { readonly petId?: unknown; readonly quantity: number; readonly status: unknown },
+  { standard, own }: LowLevels,
+): boolean {
+  return status === 'available' && quantity <= (own?.get(petId) ?? standard);
 }
 
 /** Items in batches, as they come from their source. */

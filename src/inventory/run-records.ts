@@ -112,6 +112,8 @@ export interface RunFilter {
   /** null: only those of the store without a name. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
+  /** Any of these. */
+  readonly petIds?: Iterable<bigint> | undefined;
   readonly ref?: string | undefined;
   readonly user?: string | undefined;
   /** Milliseconds since the Unix epoch; runs that began then or later. */
@@ -125,7 +127,8 @@ export interface RunFilter {
 }
 
 /** Which rows; `since` and `until` are about when they were settled. */
-export interface SettledFilter extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'ref' | 'user' | 'since' | 'until'> {
+export interface SettledFilter
+  extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'petIds' | 'ref' | 'user' | 'since' | 'until'> {
   /** The `touched` of the last row that was given out. */
   readonly after?: number | undefined;
 }

@@ -6,6 +6,7 @@ import {
   type ItemBatches,
   isLow,
   isPetStatus,
+  type LowLevels,
   type PetStatus,
 } from '../inventory/items.ts';
 import type { Summary, Total } from '../inventory/summary.ts';
@@ -18,8 +19,8 @@ export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
 
 export interface InventoryViewOptions {
-  /** At or below it a quantity is marked: the setting `low-stock`. */
-  readonly lowStock: number;
+  /** What is low is marked. */
+  readonly low: LowLevels;
   /** The columns and their order; absent: all of them. */
   readonly fields?: readonly ShownField[] | undefined;
   readonly names?: PetNames | undefined;
@@ -28,15 +29,17 @@ export interface InventoryViewOptions {
 }
 
 /** The frame of a list of stock to print. @param now milliseconds since the Unix epoch */
-export function stockPage(where: string, lowStock: number, now: number): Page {
+export function stockPage(where: string, low: LowLevels, now: number): Page {
   return {
     title: `Stock of ${where}`,
     // Not before a page is made: bun takes 5 ms for the first local time of a process.
     get facts() {
-      return [`Printed ${localMinute(now)}. Low: available, and ${grouped(lowStock)} or less.`];
+      const level = `${grouped(low.standard)} or less`;
+      const rule = !low.own?.size ? level : `at or below the level of the pet, else ${level}`;
+      return [`Printed ${localMinute(now)}. Low: available, and ${rule}.`];
     },
     mark: (row) => {
-      const mark = stockMark(row, lowStock);
+      const mark = stockMark(row, low);
       return mark && (mark.color === 'red' ? 'bad' : 'low');
     },
   };
@@ -44,9 +47,9 @@ export function stockPage(where: string, lowStock: number, now: number): Page {
 
 export function inventoryListView(
   batches: ItemBatches,
-  { lowStock, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
+  { low, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
 ): View {
-  const own = inventoryColumns(lowStock);
+  const own = inventoryColumns(low);
   // A narrow terminal does rather without the status than without the names.
   const known = names === undefined ? own : { ...own, status: { ...own.status, yields: 2 } };
   const short = { ...known.quantity, title: 'Qty' };
@@ -63,7 +66,7 @@ export function inventoryListView(
     table: ({ width = Number.POSITIVE_INFINITY }) => {
       const isNarrow = width < roomForLongWords;
       const words = isNarrow ? shortWords : longWords;
-      const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, lowStock, paint, words);
+      const cell: Column['cell'] = (_value, row, paint) => stockRemark(row, low, paint, words);
       const remark: Column = { field: 'remark', title: '', remark: true, cell };
       const quantity = isNarrow ? short : known.quantity;
       return { columns: fields.flatMap((field) => (field === 'quantity' ? [quantity, remark] : [known[field]])) };
@@ -85,8 +88,8 @@ export function inventoryColumnsView(items: ColumnBatches, options: InventoryVie
 }
 
 /** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last; in a table `before` precedes the stock. */
-export function inventoryItemView(item: InventoryItem, { lowStock, names, before, run }: WrittenItemOptions): View {
-  const list = inventoryListView([], { lowStock, names });
+export function inventoryItemView(item: InventoryItem, { low, names, before, run }: WrittenItemOptions): View {
+  const list = inventoryListView([], { low, names });
   const name = names?.get(item.petId);
   return {
     shape: 'one',
@@ -108,14 +111,14 @@ export function inventoryItemView(item: InventoryItem, { lowStock, names, before
   };
 }
 
-interface WrittenItemOptions extends Pick<InventoryViewOptions, 'lowStock' | 'names'> {
+interface WrittenItemOptions extends Pick<InventoryViewOptions, 'low' | 'names'> {
   readonly before?: number | undefined;
   readonly run?: string | undefined;
 }
 
 const beforeColumn = countColumn('before', 'Before');
 
-function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>> {
+function inventoryColumns(low: LowLevels): Readonly<Record<ShownField, Column>> {
   return {
     petId: { field: 'petId', title: 'Pet ID', align: 'right' },
     quantity: {
@@ -123,7 +126,7 @@ function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>
       title: 'Quantity',
       align: 'right',
       cell: (value, row, paint) => {
-        const color = stockMark(row, lowStock)?.color;
+        const color = stockMark(row, low)?.color;
         return color === undefined ? numberText(value) : paint[color](numberText(value));
       },
     },
@@ -137,19 +140,19 @@ function inventoryColumns(lowStock: number): Readonly<Record<ShownField, Column>
   };
 }
 
-type MarkedItem = Readonly<Partial<Record<'quantity' | 'status', unknown>>>;
+type MarkedItem = Readonly<Partial<Record<'petId' | 'quantity' | 'status', unknown>>>;
 
 /** Returns the words for a stock that needs attention, painted; an empty string for any other. */
-export function stockRemark(item: MarkedItem, lowStock: number, paint: Paint, words: StockWords = longWords): string {
-  const mark = stockMark(item, lowStock);
+export function stockRemark(item: MarkedItem, low: LowLevels, paint: Paint, words: StockWords = longWords): string {
+  const mark = stockMark(item, low);
   return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
 }
 
-/** Returns whether an item needs attention: a stock below zero, and of what can be sold one at or below `low-stock`. */
-function stockMark({ quantity, status }: MarkedItem, lowStock: number) {
+/** Returns whether an item needs attention: a stock below zero, and of what can be sold one that is low. */
+function stockMark({ petId, quantity, status }: MarkedItem, low: LowLevels) {
   if (typeof quantity !== 'number') return undefined;
   if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;
-  if (!isLow({ quantity, status }, lowStock)) return undefined;
+  if (!isLow({ petId, quantity, status }, low)) return undefined;
   return quantity === 0 ? ({ word: 'none', color: 'red' } as const) : ({ word: 'low', color: 'yellow' } as const);
 }
 

@@ -1,4 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import type { LowLevels } from '../inventory/items.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { countColumn, differenceCell, differenceColumn, differenceOf, nameColumn, numberColumn } from './columns.ts';
 import { statusText } from './difference-view.ts';
@@ -65,7 +66,7 @@ export interface SeenLines {
 export function seenChangesLines(
   petId: bigint,
   names: PetNames | undefined,
-  { lowStock, ...options }: Omit<RenderOptions, 'header'> & { readonly lowStock: number },
+  { low, ...options }: Omit<RenderOptions, 'header'> & { readonly low: LowLevels },
 ): SeenLines {
   const shown = names === undefined ? columns.filter((column) => column !== nameColumn) : columns;
   const typical = {
@@ -78,7 +79,10 @@ export function seenChangesLines(
     ...toRow(at, change, isPresent, names?.get(change.petId)),
     ...{ at: localTime(at), status: statusText(change) },
     difference: differenceOf(change.left?.quantity, change.right?.quantity),
-    remark: change.right === undefined ? null : stockRemark(change.right, lowStock, options.paint, shortWords),
+    remark:
+      change.right === undefined
+        ? null
+        : stockRemark({ ...change.right, petId: change.petId }, low, options.paint, shortWords),
   });
   return { head, of: (facts) => facts.changes.map((change) => line(rowOf(change, facts))).join('') };
 }

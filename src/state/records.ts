@@ -117,7 +117,7 @@ const openStates = {
  * @param table whether times and pets are matched on runs or on single rows
  */
 export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {
-  const { env, store, user, since, until, petId, ref, by, state } = filter;
+  const { env, store, user, since, until, petId, petIds, ref, by, state } = filter;
   const ofRow = (condition: string) =>
     table === 'rows' ? condition : `runs.id IN (SELECT rows.run FROM petstock.rows WHERE ${condition})`;
   const given: readonly (readonly [Value | undefined, string])[] = [
@@ -135,5 +135,9 @@ export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Stateme
   const conditions = applying.map(({ sql }) => sql);
   if (store === null) conditions.push('runs.store IS NULL');
   if (state !== undefined) conditions.push(openStates[state]);
-  return statement(conditions.join(' AND ') || '1 = 1', ...applying.map(({ value }) => value));
+  const values = applying.map(({ value }) => value);
+  // Digits, so that no list of pets is too long for the parameters of a statement.
+  const ids = petIds === undefined ? undefined : [...petIds].join();
+  if (ids !== undefined) conditions.push(ids === '' ? '1 = 0' : ofRow(`rows.pet_id IN (${ids})`));
+  return statement(conditions.join(' AND ') || '1 = 1', ...values);
 }

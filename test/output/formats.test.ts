@@ -11,7 +11,10 @@ import { itemsView, type RenderTestOptions, render, renderPieces, rowsView } fro
 
 const list = itemsView(largeStock.slice(0, 1), [], largeStock.slice(1));
 const empty = itemsView([], []);
-const one = inventoryItemView({ petId: 9007199254740993n, quantity: 0, status: 'sold' }, { lowStock: 5, before: -2 });
+const one = inventoryItemView(
+  { petId: 9007199254740993n, quantity: 0, status: 'sold' },
+  { low: { standard: 5 }, before: -2 },
+);
 const lacking = rowsView([{ a: 1, b: null }, { a: true }]);
 const own = { id: new JsonNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
 

@@ -5,7 +5,10 @@ import { render } from './render.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
 const page = (items: Parameters<typeof inventoryListView>[0]) =>
-  render('html', inventoryListView(items, { lowStock: 5, page: stockPage('north/<production>', 5, now) }));
+  render(
+    'html',
+    inventoryListView(items, { low: { standard: 5 }, page: stockPage('north/<production>', { standard: 5 }, now) }),
+  );
 
 test('prints a page with the store and the date, and marks what is low', async () => {
   const items = [

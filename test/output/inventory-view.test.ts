@@ -38,7 +38,7 @@ test.each(['table', 'csv', 'tsv'] as const)('prints nothing as %s for a view wit
 
 describe('inventoryListView', () => {
   it('shows the chosen fields in their order, in every format', async () => {
-    const view = inventoryListView([largeStock], { lowStock: 5, fields: ['status', 'petId'] });
+    const view = inventoryListView([largeStock], { low: { standard: 5 }, fields: ['status', 'petId'] });
     expect(await render('csv', view)).toBe('status,petId\navailable,9007199254740993\npending,9223372036854775807\n');
     expect(await render('ndjson', view)).toContain('{"status":"available","petId":9007199254740993}\n');
     expect(await render('table', view, { width: 80 })).toMatchInlineSnapshot(`
@@ -54,9 +54,11 @@ describe('inventoryListView', () => {
     [3, ['out of stock', 'low', '', '']],
     [12, ['out of stock', 'low', 'low', '']],
     [-1, ['', '', '', '']],
-  ])('marks quantities up to %i', async (lowStock, marks) => {
+  ])('marks quantities up to %i', async (standard, marks) => {
     const items = [0, 3, 12, 13].map((quantity) => ({ petId: 1n, quantity, status: 'available' }));
-    const lines = (await render('table', inventoryListView([items], { lowStock }), { header: false })).split('\n');
+    const lines = (await render('table', inventoryListView([items], { low: { standard } }), { header: false })).split(
+      '\n',
+    );
     expect(lines.slice(0, -1).map((line) => /out of stock|low/.exec(line)?.[0] ?? '')).toEqual(marks);
   });
 
@@ -68,7 +70,7 @@ describe('inventoryListView', () => {
 test('shows an item with its name, and the stock before an adjustment, zero too', async () => {
   const item = { petId: 9223372036854775807n, quantity: 5, status: 'available' };
   const names = new Map([[item.petId, 'Rex']]);
-  const view = inventoryItemView(item, { lowStock: 5, names, before: 0 });
+  const view = inventoryItemView(item, { low: { standard: 5 }, names, before: 0 });
   const json = '{"petId":9223372036854775807,"quantity":5,"status":"available","name":"Rex","before":0}\n';
   expect(await render('json', view)).toBe(json);
   expect(await render('tsv', view)).toBe('9223372036854775807\t5\tavailable\tRex\t0\n');

@@ -9,7 +9,7 @@ import { batchesOf, columnsOf } from '../inventory/columns.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { render, renderPieces } from './render.ts';
 
-const lowStock = 5;
+const low = { standard: 5 };
 const plenty = (count: number): InventoryItem[] =>
   Array.from({ length: count }, (_, index) => ({
     petId: index % 2 === 0 ? BigInt(index) : 9007199254740993n * BigInt(index % 1000),
@@ -28,7 +28,7 @@ describe('inventoryColumnsView', () => {
 
   test.each(['json', 'ndjson', 'csv', 'tsv'] as const)('prints columns as it prints rows in %s', async (format) => {
     const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
-      const view = { lowStock, fields };
+      const view = { low, fields };
       const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
       const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
       expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
@@ -40,8 +40,8 @@ describe('inventoryColumnsView', () => {
 describe('pieces', () => {
   test.each(formats)('prints %s in pieces of whole lines, none large, nothing lost', async (format) => {
     const items = plenty(50_000);
-    const ofRows = await renderPieces(format, inventoryListView([items], { lowStock }));
-    const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { lowStock }));
+    const ofRows = await renderPieces(format, inventoryListView([items], { low }));
+    const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { low }));
     for (const pieces of [ofRows, ofColumns]) {
       expect(pieces.length).toBeGreaterThan(2);
       const most = pieces === ofRows ? 70_000 : 256 * 1024 + 2;
@@ -54,13 +54,13 @@ describe('pieces', () => {
   test('prints a status that is longer than a piece', async () => {
     const status = 'x'.repeat(300_000);
     const items = ['sold', status, 'sold'].map((status) => ({ petId: 1n, quantity: 1, status }));
-    const view = inventoryColumnsView(batchesOf(items, 10), { lowStock });
+    const view = inventoryColumnsView(batchesOf(items, 10), { low });
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
   test('keeps pieces large after a status that is longer than one', async () => {
     const items = [{ petId: -1n, quantity: 1, status: 'x'.repeat(300_000) }, ...plenty(50_000)];
-    const view = inventoryColumnsView(batchesOf(items, 4096), { lowStock, fields: ['petId', 'quantity'] });
+    const view = inventoryColumnsView(batchesOf(items, 4096), { low, fields: ['petId', 'quantity'] });
     expect((await renderPieces('tsv', view)).length).toBeLessThan(8);
   });
 
@@ -70,7 +70,7 @@ describe('pieces', () => {
       throw new Error('broke off');
     }
     const pieces: string[] = [];
-    const rendering = renderPieces('json', inventoryColumnsView(broken(), { lowStock }), {}, pieces);
+    const rendering = renderPieces('json', inventoryColumnsView(broken(), { low }), {}, pieces);
     await expect(rendering).rejects.toThrow('broke off');
     expect(pieces.join('')).toMatch(/^\[\n\{.*\},\n$/s);
     expect(pieces.join('')).not.toContain(']');
@@ -91,6 +91,6 @@ property('writes every int64 in digits', [ids], (petId) => {
 test('writes quantities of any length in a column of their own', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
-  const view = inventoryColumnsView(batchesOf(items, 3), { lowStock, fields: ['quantity'] });
+  const view = inventoryColumnsView(batchesOf(items, 3), { low, fields: ['quantity'] });
   expect(await render('tsv', view)).toBe(`${quantities.join('\n')}\n`);
 });

@@ -49,7 +49,7 @@ export function rowsView(...batches: readonly (readonly Row[])[]): View {
 
 /** A list of items in these batches; 5 of them and fewer are low. */
 export function itemsView(...batches: readonly (readonly InventoryItem[])[]): View {
-  return inventoryListView(batches, { lowStock: 5 });
+  return inventoryListView(batches, { low: { standard: 5 } });
 }
 
 /** Escape bytes in a form that can be read in a snapshot. */

@@ -80,7 +80,7 @@ describe('a table of rows that fit', () => {
 
   it('prints a line for each value of one row that does not fit', async () => {
     const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
-    const view = inventoryItemView(item, { lowStock: 5, before: 2 });
+    const view = inventoryItemView(item, { low: { standard: 5 }, before: 2 });
     expect(await table(view, { width: 100 })).toMatchInlineSnapshot(`
       "             Pet ID  Before  After  Status
       9223372036854775807       2      0  reserved for a patient customer

@@ -127,7 +127,8 @@ export const topics = {
     'Output',
     {
       terms: {
-        '-o table': 'for people; the default on a terminal. Low means available, and at or below the setting low-stock',
+        '-o table':
+          'for people; the default on a terminal. Low means available, and at or below its level in the codes, else the setting low-stock',
         '-o tsv': 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
         '-o csv':
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
@@ -170,6 +171,7 @@ export const topics = {
         written: 'a hash of each file that petstock wrote: as long as it is the same, it may be replaced',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
+        'sandbox-codes.csv': 'the codes and names of the pets in the sandbox, once they were changed',
       },
     },
     'Until when nothing may be sent with a key is also in two folders beside it, so that it outlasts the state: ' +

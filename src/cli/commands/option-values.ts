@@ -1,4 +1,5 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
+import { mayBeName } from '../../inventory/pet-names.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
@@ -22,8 +23,27 @@ export function listOf<T>(
   return new Set(texts.flatMap((text) => text.split(',')).map((part) => required(parse(part.trim()), option)));
 }
 
-export function petIdOf(text: string): bigint {
-  return required(parsePetId(text));
+/** Returns the pet of an id, or, if the shop has names, of a name. @throws UsageError for one of no pet, or of several */
+export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
+  const petId = parsePetId(text);
+  if (petId.ok || !invocation.hasCodes || !mayBeName(text)) return required(petId, what);
+  const { petIdOfName } = await import('../named-pets.ts');
+  return petIdOfName(invocation, text);
+}
+
+/** Returns the pets of `--pet` that are in `--name` too. @returns undefined if neither is given */
+export async function chosenPets(
+  invocation: Invocation,
+  { pet, name }: { readonly pet?: readonly string[] | undefined; readonly name?: string | undefined },
+): Promise<ReadonlySet<bigint> | undefined> {
+  const petIds = pet && new Set<bigint>();
+  for (const text of (pet ?? []).flatMap((list) => list.split(','))) {
+    petIds?.add(await petIdOf(invocation, text.trim(), '--pet'));
+  }
+  if (name === undefined) return petIds;
+  const { petsOfName } = await import('../named-pets.ts');
+  const named = await petsOfName(invocation, name);
+  return petIds === undefined ? named : new Set([...petIds].filter((petId) => named.has(petId)));
 }
 
 export function quantityOf(text: string | undefined, option: string): number | undefined {

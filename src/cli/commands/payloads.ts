@@ -8,11 +8,11 @@ import { noSuchPets } from './inventory/stock.ts';
 import { petIdOf } from './option-values.ts';
 
 export const definePetsGet = define({
-  operands: { '<petId>': 'the pet, by its id' },
+  operands: { '<petId>': 'the pet, by its id or name' },
   description: 'Shows the record of one pet, as the service sends it. Deprecated by the service. Takes one request.',
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
   action: async (invocation, _options, petIdText) => {
-    const petId = petIdOf(petIdText);
+    const petId = await petIdOf(invocation, petIdText ?? '');
     const { client } = await invocation.connections.connectToRead();
     const { value, headers } = await client.getPet(petId).catch((error) => {
       if (!(error instanceof NotFoundError && error.serviceError)) throw error;

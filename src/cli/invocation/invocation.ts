@@ -1,7 +1,9 @@
 import type { BarCodes, PetNames } from '../../inventory/bar-codes.ts';
+import type { LowLevels } from '../../inventory/items.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
+import { settingOf } from '../../settings/settings.ts';
 import type { Environment } from '../../settings/variables.ts';
 import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
@@ -34,9 +36,15 @@ export interface Invocation extends ResolvedTarget {
   readonly results: Results;
   readonly questions: Questions;
   readonly connections: ServiceConnections;
-  /** Returns the bar codes and names of the setting `codes`, which is read once; undefined if nothing is known of them. */
+  /** Whether pets may have names: the setting `codes` is set, or it is the practice shop, which has codes of its own. */
+  readonly hasCodes: boolean;
+  /** Returns the bar codes, names and levels of the shop, which are read once; undefined if nothing is known of them. */
   shopCodes(): Promise<BarCodes | undefined>;
+  /** Returns the names for a person. */
   petNames(): Promise<PetNames | undefined>;
+  lowLevels(): Promise<LowLevels>;
+  /** Returns what a result shows beside the stock. A program is given the names of the setting `codes` alone: no set-up, no new field. */
+  stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
 
 export interface ActionResult {
@@ -113,14 +121,26 @@ export async function openInvocation(
   const hasHumanReader = stdout.isTerminal && format === 'table';
   const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, hasHumanReader });
   let codes: Promise<BarCodes | undefined> | undefined;
+  const { settings } = resolved.config;
+  const hasCodes = settings.codes !== undefined || target.env === 'sandbox';
   const shopCodes = async () => {
-    if (resolved.config.settings.codes === undefined) return undefined;
+    if (!hasCodes) return undefined;
     // Lazily: few shops have names.
     codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
     return codes;
   };
   const petNames = async () => (await shopCodes())?.names;
-  return { ...base, ...resolved, target, results, connections, shopCodes, petNames };
+  const levelsOf = (known: BarCodes | undefined): LowLevels => {
+    return { standard: settingOf(settings, 'low-stock') ?? 0, own: known?.lows };
+  };
+  const lowLevels = async () => levelsOf(await shopCodes());
+  const isForPeople = format === 'table' || format === 'html';
+  const stockRemarks = async () => {
+    const known = isForPeople || settings.codes !== undefined ? await shopCodes() : undefined;
+    return { low: levelsOf(known), names: known?.names };
+  };
+  const shop = { hasCodes, shopCodes, petNames, lowLevels, stockRemarks };
+  return { ...base, ...resolved, target, results, connections, ...shop };
 }
 
 /** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */

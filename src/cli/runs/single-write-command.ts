@@ -19,8 +19,6 @@ export interface SingleOptions {
   readonly readsFirst: boolean;
   /** Prints the report of a run rather than the item. */
   readonly printsRun: boolean;
-  /** The item is shown with this. */
-  readonly lowStock: number;
   /** Is given the item before it is shown. */
   check(item: InventoryItem): Promise<void>;
 }
@@ -111,15 +109,15 @@ async function printItem(
   invocation: Invocation,
   { report }: RunResult,
   item: InventoryItem | undefined,
-  { lowStock, check }: SingleOptions,
+  { check }: SingleOptions,
   error: PetstockError | undefined,
 ): Promise<void> {
   const { results, target } = invocation;
   const [row] = report.rows;
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
-  const names = await invocation.petNames();
-  const view = inventoryItemView(item, { lowStock, names, before: row.before, run: report.run ?? undefined });
+  const remarks = await invocation.stockRemarks();
+  const view = inventoryItemView(item, { ...remarks, before: row.before, run: report.run ?? undefined });
   await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');

@@ -106,7 +106,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory list --production', '(Did you mean --env production?)'],
   ['inventory list --jsn', '"--jsn" (Did you mean --json?)'],
   ['help exit-code', 'the topics are exit-codes,'],
-  ['inventory set', 'The petId is missing: the pet, by its id;'],
+  ['inventory set', 'The petId is missing: the pet, by its id or name;'],
   ['history show', 'The run is missing: the run, as history list shows it.'],
   ['inventory set 4', 'The quantity is missing: say how many there are.'],
   ['sell', 'Unknown command "sell".'],

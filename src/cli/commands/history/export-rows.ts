@@ -8,7 +8,7 @@ import { type GlobalOptions, namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
-import { petIdOf, requireFileName, wholeNumberOf } from '../option-values.ts';
+import { chosenPets, requireFileName, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { parseDate } from './selection.ts';
 
@@ -24,7 +24,7 @@ export const defineHistoryExport = define({
     ['--since <date>', 'only rows settled from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
     ['--until <date>', 'only rows settled up to this time'],
     ['--after <cursor>', 'only rows after the one with this seq'],
-    ['--pet <id>', 'only rows of this pet'],
+    ['--pet <id>', 'only rows of this pet, by id or name'],
     ['--ref <text>', 'only rows with this ref'],
     ['--user <name>', 'only rows that this user wrote'],
     forceOption,
@@ -44,7 +44,7 @@ export const defineHistoryExport = define({
       since: parseDate('--since', options.since, now, 'start'),
       until: parseDate('--until', options.until, now, 'end'),
       after: wholeNumberOf('--after', options.after),
-      petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+      petIds: await chosenPets(invocation, { pet: options.pet === undefined ? undefined : [options.pet] }),
       ref: options.ref,
       user: options.user,
     };

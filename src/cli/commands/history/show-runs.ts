@@ -11,14 +11,15 @@ import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
-import { oneOf, petIdOf, wholeNumberOf } from '../option-values.ts';
+import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
 import { findRun, namedTargetText, parseDate } from './selection.ts';
 
 const maxShown = 20;
 
 const listOptions = optionRows(
   ['--limit <n>', `at most this many (default: ${maxShown} on a terminal, else all)`],
-  ['--pet <id>', 'only runs that changed this pet'],
+  ['--pet <id>', 'only runs that changed this pet, by id or name'],
+  ['--name <text>', 'only runs that changed a pet with this in its name (setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
   ['--mine', 'only runs of the user who asks, from any machine'],
@@ -47,7 +48,7 @@ export const defineHistoryList = define({
   ],
   action: async (invocation, options) => {
     const { context, messages, results } = invocation;
-    const filter = filterOf(invocation, options);
+    const filter = await filterOf(invocation, options);
     const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
     const chosen = wholeNumberOf('--limit', options.limit);
     const limit = chosen ?? (context.stdout.isTerminal ? maxShown : undefined);
@@ -64,7 +65,7 @@ export const defineHistoryList = define({
         hasAllPets: showsAll,
         place: targetName(invocation.target),
         isShared: sharedStateOf(invocation) !== undefined,
-        names: await shownNames(invocation),
+        names: await shownNames(invocation, filter.env),
         page: {
           title: `History of ${namedTargetText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
           facts: [`Printed ${localMinute(now)}`],
@@ -92,9 +93,10 @@ function daysText({ since, until }: RunFilter): string {
 }
 
 /** Returns which runs are left, for the heading of a page: `: of pet 4; by kim`. */
-function onlyText({ pet, ref, user, mine, state }: ListOptions, limit: number | undefined): string {
+function onlyText({ pet, name, ref, user, mine, state }: ListOptions, limit: number | undefined): string {
   const only = [
     ...(pet === undefined ? [] : [`of pet ${pet}`]),
+    ...(name === undefined ? [] : [`of pets with "${name}" in their name`]),
     ...(ref === undefined ? [] : [`with the reference ${ref}`]),
     ...(user === undefined ? [] : [`by ${user}`]),
     ...(mine ? ['my own'] : []),
@@ -104,11 +106,11 @@ function onlyText({ pet, ref, user, mine, state }: ListOptions, limit: number | 
   return only.length === 0 ? '' : `: ${only.join('; ')}`;
 }
 
-function filterOf(invocation: Invocation, options: ListOptions): RunFilter {
+async function filterOf(invocation: Invocation, options: ListOptions): Promise<RunFilter> {
   const now = invocation.context.clock.now();
   return {
     ...namedTarget(invocation),
-    petId: options.pet === undefined ? undefined : petIdOf(options.pet),
+    petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
     since: parseDate('--since', options.since, now, 'start'),
     until: parseDate('--until', options.until, now, 'end'),
@@ -171,7 +173,7 @@ export const defineHistoryShow = define({
         for (const line of own) await messages.note(line);
         for (const line of words) await messages.quote(line);
       }
-      const options = { names: await shownNames(invocation), now: context.clock.now() };
+      const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
       await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
       if (isPage) return;
       for (const hint of historyRunHints(record, await isBlind(state, record))) await messages.note(hint);
@@ -186,7 +188,8 @@ async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   return (await undoable(state, run)).isBlind;
 }
 
-/** Only a table and a page have names. */
-async function shownNames({ results, petNames }: Invocation) {
-  return ['table', 'html'].includes(results.format) ? petNames() : undefined;
+/** Only a table and a page have names. Those of the practice shop are not those of another. @param env of all that is shown; undefined: there may be several */
+async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
+  const isTheirs = config.settings.codes !== undefined || env === 'sandbox';
+  return isTheirs && ['table', 'html'].includes(results.format) ? petNames() : undefined;
 }

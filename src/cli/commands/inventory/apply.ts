@@ -165,7 +165,7 @@ async function planFile(
   if (problems.length > 0) {
     const absent = skipUnknown ? [] : absentPets(changes, quantities);
     const code = absent.find(mayBeBarCode);
-    const codes = invocation.config.settings.codes === undefined ? ['--codes', '<codes.csv>'] : [];
+    const codes = invocation.hasCodes ? [] : ['--codes', '<codes.csv>'];
     const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;

@@ -2,25 +2,26 @@ import { codeProblem, codeText } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { addCodes, requireShopCodes } from '../../shop-codes.ts';
+import { addCodes, requireShopCodes, writableCodesFile } from '../../shop-codes.ts';
 import { define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
 
 export const defineCodesAdd = define({
   operands: {
     '<code>': 'the bar code, as it is scanned',
-    '<petId>': 'the pet that it stands for',
+    '<petId>': 'the pet that it stands for, by its id or name',
     '[name]': 'what your shop calls the pet',
   },
   description:
     'Adds a line to the file of the setting `codes`. Sends nothing: whether there is such a pet is not checked.',
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
-    const [code, petId] = [codeText(text), petIdOf(pet)];
+    const code = codeText(text);
     const problem = codeProblem(code);
     if (problem !== undefined) throw new UsageError(sentence(problem));
+    const petId = await petIdOf(invocation, pet);
     await requireShopCodes(invocation, 'codes add');
-    const file = invocation.config.settings.codes ?? '';
+    const file = (await writableCodesFile(invocation)) ?? '';
     const added = await addCodes(file, [{ code, petId, name }], invocation.context);
     await invocation.messages.note(
       added.length > 0

@@ -99,7 +99,8 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   else {
     const { differencesView } = await import('../../../output/difference-view.ts');
     const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
-    const viewOptions = { left: leftTitle, right: rightTitle, names: await invocation.petNames() };
+    const { names } = await invocation.stockRemarks();
+    const viewOptions = { left: leftTitle, right: rightTitle, names };
     await invocation.results.print(differencesView(found, viewOptions), { noteWhenEmpty: false });
   }
   const differing = counts.added + counts.removed + counts.changed;

@@ -1,5 +1,6 @@
 import { changeFileText } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
+import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { counted } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
@@ -22,8 +23,8 @@ type ExportFlags = OptionsOf<typeof exportOptions>;
 export const defineExport = define({
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
-    'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, status, expected, ' +
-    'quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
+    'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, name (setting codes), status, ' +
+    'expected, quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
     'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
   options: exportOptions,
   examples: [
@@ -37,14 +38,17 @@ export const defineExport = define({
     const unreadable = new UnreadablePets();
     const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const counts = { pets: 0 };
-    const rows = exportRows(stock, counts);
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    const view: View = { shape: 'list', columns: plainColumns(fields), rows };
+    // A person, at a terminal or with a spreadsheet, has those of the practice shop, too.
+    const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
+    const rows = exportRows(stock, names, counts);
+    const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);
+    const view: View = { shape: 'list', columns, rows };
     const text =
       format === 'json' || format === 'ndjson'
         ? (await import('../../../output/json.ts'))[format](view, globals)
-        : changeFileText(rows, { spreadsheet, delimiter });
+        : changeFileText(rows, { spreadsheet, delimiter, names: names !== undefined });
     const place = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
     const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${place}`;
     const done = () =>
@@ -54,12 +58,15 @@ export const defineExport = define({
   },
 });
 
-const fields = ['petId', 'status', 'expected', 'quantity', 'reason', 'ref'];
+const fields = ['status', 'expected', 'quantity', 'reason', 'ref'];
 
-async function* exportRows(batches: ColumnBatches, counts: { pets: number }) {
+async function* exportRows(batches: ColumnBatches, names: PetNames | undefined, counts: { pets: number }) {
   for await (const items of itemsOf(batches)) {
     counts.pets += items.length;
-    yield items.map(({ petId, status, quantity }) => ({ petId, status, expected: quantity, quantity }));
+    yield items.map(({ petId, status, quantity }) => {
+      const name = names && { name: names.get(petId) ?? null };
+      return { petId, ...name, status, expected: quantity, quantity };
+    });
   }
 }
 

@@ -3,19 +3,26 @@ import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
-import { findItems, requireWhole, stockViewOptions, UnreadablePets } from './stock.ts';
+import { findItems, requireWhole, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({
-  operands: { '[petId...]': 'the pets, by their ids' },
+  operands: { '[petId...]': 'the pets, by their ids or names (setting codes)' },
   description:
     'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +
     'in the list, after the others. JSON is an object for one pet, and an array for several.',
   options: [['--code <bar code>', 'a pet by its bar code (setting codes)', collect], fieldsOption],
-  examples: [['petstock inventory get 4'], ['petstock inventory get 4 5 8'], ['petstock inventory get 4 --json']],
+  examples: [
+    ['petstock inventory get 4'],
+    ['petstock inventory get 4 5 8'],
+    ['petstock inventory get rabbit'],
+    ['petstock inventory get 4 --json'],
+  ],
   action: async (invocation, { code = [] }, ...texts) => {
-    const petIds = [...texts.map(petIdOf), ...(await petIdsOfCodes(invocation, code))];
+    const petIds: bigint[] = [];
+    for (const text of texts) petIds.push(await petIdOf(invocation, text));
+    petIds.push(...(await petIdsOfCodes(invocation, code)));
     if (petIds.length === 0) {
-      throw new UsageError('The petId is missing: name a pet by its id, or by its bar code with --code', {
+      throw new UsageError('The petId is missing: name a pet by its id or name, or by its bar code with --code', {
         hint: 'petstock inventory get 4',
       });
     }
@@ -24,7 +31,7 @@ export const defineGet = define({
     const unreadable = new UnreadablePets();
     const items = await findItems(invocation, client, asked, unreadable);
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
-    const options = await stockViewOptions(invocation);
+    const options = await invocation.stockRemarks();
     const [first] = found;
     if (petIds.length > 1) {
       await invocation.results.print(inventoryListView([found], options), { noteWhenEmpty: false });

@@ -1,24 +1,23 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
 import type { ColumnBatches } from '../../../inventory/item-columns.ts';
-import { type Parsed, parsePetId, parsePetStatus, parseQuantity, petStatuses } from '../../../inventory/items.ts';
+import { type Parsed, parsePetStatus, parseQuantity, petStatuses } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { listOf, oneOf, quantityOf, required } from '../option-values.ts';
-import { lowStockOf, requireWhole, scanStock, stockViewOptions, UnreadablePets } from './stock.ts';
+import { chosenPets, listOf, oneOf, quantityOf, required } from '../option-values.ts';
+import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
   ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
-  ['--pet <id,…>', 'only these pets; exit 9 if one of them is not in the list', collect],
+  ['--pet <id,…>', 'only these pets, by id or name; exit 9 if one of them is not in the list', collect],
   ['--name <text>', 'only pets with this in their name (setting codes)'],
   ['--min-quantity <n>', 'only a stock of n or more'],
   ['--max-quantity <n>', 'only a stock of n or less'],
-  ['--low', 'only what is running out: available, and at or below the setting low-stock'],
+  ['--low', 'only what is running out: available, and at or below its level in the codes, else the setting low-stock'],
   ['--sort <field>', sortKeys.join(', ')],
   ['--desc', 'sort from the highest to the lowest'],
   ['--limit <n>', 'at most n pets'],
@@ -42,16 +41,17 @@ export const defineList = define({
     ['petstock inventory list --summary --json'],
   ],
   action: async (invocation, options) => {
-    const hasNames = invocation.config.settings.codes !== undefined;
-    const selection = parseSelection(options, hasNames ? namedFields : inventoryFields);
+    const petIds = await chosenPets(invocation, { pet: options.pet });
+    const selection = parseSelection(options, petIds, invocation.hasCodes ? namedFields : inventoryFields);
+    const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
     const { client } = await invocation.connections.connectToRead();
     const unreadable = new UnreadablePets();
     const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
     const missing = new Set(selection.petIds);
     const criteria: FilterCriteria[] = [
       selection.criteria,
-      ...(options.low ? [{ statuses: new Set(['available']), maxQuantity: lowStockOf(invocation) }] : []),
-      ...(options.name === undefined ? [] : [await nameCriteria(invocation, options.name)]),
+      ...(options.low ? [{ statuses: new Set(['available']), low: await invocation.lowLevels() }] : []),
+      ...named,
     ];
     const found = filtered(withoutFound(scanned, missing), criteria);
     if (options.summary) {
@@ -59,13 +59,12 @@ export const defineList = define({
       await invocation.results.print(summaryView(await summarize(found)));
     } else {
       const { fields } = selection;
-      const viewOptions = { ...(await stockViewOptions(invocation)), fields };
-      const page = stockPage(
-        targetName(invocation.target) + onlyText(options),
-        viewOptions.lowStock,
-        invocation.context.clock.now(),
-      );
-      const view = inventoryColumnsView(arrange(found, selection), { ...viewOptions, page });
+      const remarks = await invocation.stockRemarks();
+      // Asked for, they are there.
+      const names = fields?.includes('name') ? await invocation.petNames() : remarks.names;
+      const title = targetName(invocation.target) + onlyText(options);
+      const page = stockPage(title, remarks.low, invocation.context.clock.now());
+      const view = inventoryColumnsView(arrange(found, selection), { ...remarks, names, fields, page });
       await invocation.results.print(view);
     }
     requireWhole(invocation, unreadable, [...missing], (item) => criteria.every((each) => mayMeet(each, item)));
@@ -90,20 +89,14 @@ function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, 
   return only.length === 0 ? '' : `: ${only.join('; ')}`;
 }
 
-/** Returns a filter for pets with `text` in their name, in any case. @throws UsageError if the shop has no names */
-async function nameCriteria(invocation: Invocation, text: string): Promise<FilterCriteria> {
-  const { requireShopCodes } = await import('../../shop-codes.ts');
-  const { names } = await requireShopCodes(invocation, '--name');
-  const wanted = text.toLocaleLowerCase();
-  const found = [...names].filter(([, name]) => name.toLocaleLowerCase().includes(wanted));
-  return { petIds: new Set(found.map(([petId]) => petId)) };
-}
-
 type Selection = ReturnType<typeof parseSelection>;
 
 /** @throws UsageError for the first option that makes no sense */
-function parseSelection(options: ListOptions, fieldNames: typeof namedFields | typeof inventoryFields) {
-  const petIds = listOf(options.pet, '--pet', parsePetId);
+function parseSelection(
+  options: ListOptions,
+  petIds: ReadonlySet<bigint> | undefined,
+  fieldNames: typeof namedFields | typeof inventoryFields,
+) {
   const criteria = {
     statuses: listOf(options.status, '--status', parsePetStatus),
     petIds,

@@ -8,7 +8,6 @@ import {
   mayBeBarCode,
   type UnreadableItem,
 } from '../../../inventory/items.ts';
-import { settingOf } from '../../../settings/settings.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
 import { type Target, targetName } from '../../../shared/target.ts';
@@ -85,14 +84,6 @@ export function requireWhole(
 }
 
 const maxNamed = 20;
-
-export async function stockViewOptions(invocation: Invocation) {
-  return { lowStock: lowStockOf(invocation), names: await invocation.petNames() };
-}
-
-export function lowStockOf({ config }: Invocation): number {
-  return settingOf(config.settings, 'low-stock') ?? 0;
-}
 
 /** A list with more such pets is no stock list. */
 const maxUnreadable = 100_000;

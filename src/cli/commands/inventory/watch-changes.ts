@@ -1,5 +1,5 @@
 import { filtered } from '../../../inventory/filter.ts';
-import { counted, isLow, unreadableText } from '../../../inventory/items.ts';
+import { counted, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { withoutWords } from '../../../output/error-text.ts';
@@ -12,7 +12,7 @@ import { AuthError, FailureError, PetstockError } from '../../../shared/errors.t
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { lowStockOf, UnreadablePets } from './stock.ts';
+import { UnreadablePets } from './stock.ts';
 
 export interface WatchOptions {
   /** From one look to the next, in milliseconds. */
@@ -43,7 +43,7 @@ const maxSleep = 5000;
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
   const watch = new Watch(invocation, options);
-  const counts = counterOf(options, lowStockOf(invocation));
+  const counts = counterOf(options, await invocation.lowLevels());
   for (;;) {
     const isPresent = !watch.hasBegun;
     const batches = await watch.poll();
@@ -59,11 +59,11 @@ export async function* watchChanges(invocation: Invocation, options: WatchOption
   }
 }
 
-function counterOf({ statuses, low }: WatchOptions, lowStock: number): (change: Difference) => boolean {
-  return ({ left, right }) => {
-    if (low) {
-      if (right === undefined || !isLow(right, lowStock)) return false;
-      const wasLow = left !== undefined && isLow(left, lowStock);
+function counterOf({ statuses, low: onlyLow }: WatchOptions, low: LowLevels): (change: Difference) => boolean {
+  return ({ petId, left, right }) => {
+    if (onlyLow) {
+      if (right === undefined || !isLow({ ...right, petId }, low)) return false;
+      const wasLow = left !== undefined && isLow({ ...left, petId }, low);
       if (wasLow && right.quantity >= left.quantity) return false;
     }
     return statuses === undefined || statuses.has(left?.status ?? '') || statuses.has(right?.status ?? '');

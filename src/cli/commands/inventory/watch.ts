@@ -1,11 +1,10 @@
-import { parsePetId, parsePetStatus } from '../../../inventory/items.ts';
+import { parsePetStatus } from '../../../inventory/items.ts';
 import type { Format } from '../../../output/view.ts';
 import { type SeenLines, seenChangesLines, seenChangesView } from '../../../output/watch-view.ts';
 import { ChangesFound, endingSignalOf, UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
-import { listOf } from '../option-values.ts';
-import { lowStockOf } from './stock.ts';
+import { chosenPets, listOf } from '../option-values.ts';
 import { type WatchOptions, watchChanges } from './watch-changes.ts';
 
 const defaultInterval = 15;
@@ -18,9 +17,10 @@ export const defineWatch = define({
     'it with exit code 0.',
   options: [
     ['--interval <s>', `seconds from one look to the next (default: ${defaultInterval})`],
-    ['--pet <id,…>', 'only these pets', collect],
+    ['--pet <id,…>', 'only these pets, by id or name', collect],
+    ['--name <text>', 'only pets with this in their name (setting codes)'],
     ['--status <s,…>', 'only pets that have, or had until then, one of these statuses', collect],
-    ['--low', 'only what falls to or below the setting low-stock, and is available'],
+    ['--low', 'only what falls to or below its level in the codes, else the setting low-stock, and is available'],
     ['--for <s>', 'end after this many seconds'],
     ['--first', 'exit 0 after the first look that finds a change; exit 3 if --for ends without one'],
     ['--now', 'begin with the stock as it is now'],
@@ -41,7 +41,7 @@ export const defineWatch = define({
     const { low = false, first = false, now = false } = flags;
     await runWatch(invocation, formatOf(invocation), {
       ...{ interval: interval * 1000, duration: duration && duration * 1000, low, first, now },
-      petIds: listOf(flags.pet, '--pet', parsePetId),
+      petIds: await chosenPets(invocation, flags),
       statuses: listOf(flags.status, '--status', parsePetStatus),
     });
   },
@@ -68,8 +68,7 @@ function formatOf({ globals, config, context }: Invocation): Format {
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
   await invocation.connections.connectToRead({ bulk: true });
-  const names = await invocation.petNames();
-  const lowStock = lowStockOf(invocation);
+  const { low, names } = await invocation.stockRemarks();
   let [changes, isFirst] = [0, true];
   let lines: SeenLines | undefined;
   try {
@@ -78,7 +77,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
       // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
       if (format === 'table') {
         await results.show((options) => {
-          lines ??= seenChangesLines(facts.longestId, names, { ...options, lowStock });
+          lines ??= seenChangesLines(facts.longestId, names, { ...options, low });
           return `${isFirst ? lines.head : ''}${lines.of(facts)}`;
         });
       } else {

@@ -1,6 +1,6 @@
 import type { Change } from '../../../inventory/change.ts';
 import { isPetStatus, type Parsed, parseDelta, parseQuantity } from '../../../inventory/items.ts';
-import { settingOf } from '../../../settings/settings.ts';
+import { mayBeName } from '../../../inventory/pet-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -20,7 +20,7 @@ type WriteFlags = OptionsOf<typeof writeOptions> & { readonly expect?: string; r
 export const defineSet = define({
   usage: '[options] <petId> <quantity>\n       petstock inventory set [options] <petId>=<quantity>…',
   operands: {
-    '<petId>': 'the pet, by its id; or petId=quantity, once or several times',
+    '<petId>': 'the pet, by its id or name; or petId=quantity, once or several times',
     '[quantity...]': 'the new stock count',
   },
   description:
@@ -37,6 +37,7 @@ export const defineSet = define({
   ],
   examples: [
     ['petstock inventory set 4 12'],
+    ['petstock inventory set rabbit 12', 'by its name, or a part of it'],
     ['petstock inventory set 4 9 --expect 12', 'only if it has not been changed since'],
     ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
     ['petstock inventory set 4=12 5=9', 'several, as one run'],
@@ -47,7 +48,7 @@ export const defineSet = define({
 export const defineAdjust = define({
   usage: '[options] <petId> <delta>\n       petstock inventory adjust [options] <petId>=<delta>…',
   operands: {
-    '<petId>': 'the pet, by its id; or petId=delta, once or several times',
+    '<petId>': 'the pet, by its id or name; or petId=delta, once or several times',
     '[delta...]': 'how many more or fewer: +5, 5 or -2',
   },
   description:
@@ -65,8 +66,9 @@ export const defineAdjust = define({
   action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
 });
 
-interface Assignment {
-  readonly petId: bigint;
+/** A pet as it was typed, and then by its id. */
+interface Assignment<Pet = bigint> {
+  readonly petId: Pet;
   /** The stock, or what is added to it. */
   readonly value: number;
 }
@@ -77,7 +79,7 @@ const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4
 /** Runs `set` or `adjust`: one pet as `4 12`, or one or several as `4=12 5=9`, which are a run. */
 async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags, operands: readonly string[]) {
   const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
-  const assignments = parseAssignments(verb, given);
+  const assignments = await withPetIds(invocation, parseAssignments(verb, given));
   const [first, ...others] = assignments;
   const expected = quantityOf(options.expect, '--expect');
   if (expected !== undefined && others.length > 0) {
@@ -101,7 +103,6 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
     {
       readsFirst: readsFirst(invocation, options),
       printsRun: given.some((operand) => operand.includes('=')),
-      lowStock: settingOf(invocation.config.settings, 'low-stock') ?? 0,
       check: async (item) => {
         if (!isPetStatus(item.status)) await (await import('./stock.ts')).warnOfStatus(invocation, item);
       },
@@ -127,8 +128,8 @@ async function withPetOf(invocation: Invocation, verb: Verb, code: string, opera
   return [`${await petIdOfBarCode(invocation, code)}`, value];
 }
 
-/** Returns at least one, and no pet twice. @throws UsageError */
-function parseAssignments(verb: Verb, operands: readonly string[]): readonly [Assignment, ...Assignment[]] {
+/** Returns at least one. @throws UsageError */
+function parseAssignments(verb: Verb, operands: readonly string[]): readonly Assignment<string>[] {
   const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
   const hint = petstock`inventory ${verb} --help`;
   const [one, , several] = samples[verb];
@@ -146,13 +147,18 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
         hint: petstock`inventory adjust ${second} ${first}`,
       });
     }
-    if (third === undefined) return [{ petId: petIdOf(first), value: required(parse(second)) }];
+    if (third === undefined) return [{ petId: first, value: required(parse(second)) }];
+    const words = operands.slice(0, -1);
+    if (words.every((word) => mayBeName(word)) && parse(operands.at(-1) ?? '').ok) {
+      throw new UsageError('A name of several words needs quotes around it', {
+        hint: petstock`inventory ${verb} ${words.join(' ')} ${operands.at(-1) ?? ''}`,
+      });
+    }
     throw new UsageError(`To ${verb} several pets, write a pet and its ${nouns[verb]} as one word: ${several}`, {
       hint,
     });
   }
-  const seen = new Set<bigint>();
-  const assignments = operands.map((operand) => {
+  return operands.map((operand) => {
     const at = operand.indexOf('=');
     if (at < 0) {
       throw new UsageError(
@@ -160,10 +166,19 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly [As
         { hint },
       );
     }
-    const petId = petIdOf(operand.slice(0, at));
+    return { petId: operand.slice(0, at), value: required(parse(operand.slice(at + 1))) };
+  });
+}
+
+/** Returns the same with their ids. @throws UsageError for a pet that is there twice, or a name of none or of several */
+async function withPetIds(invocation: Invocation, typed: readonly Assignment<string>[]) {
+  const seen = new Set<bigint>();
+  const assignments: Assignment[] = [];
+  for (const { petId: text, value } of typed) {
+    const petId = await petIdOf(invocation, text);
     if (seen.has(petId)) throw new UsageError(`Pet ${petId} is there twice: leave one out`);
     seen.add(petId);
-    return { petId, value: required(parse(operand.slice(at + 1))) };
-  });
+    assignments.push({ petId, value });
+  }
   return assignments as [Assignment, ...Assignment[]];
 }

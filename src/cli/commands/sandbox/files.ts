@@ -24,7 +24,7 @@ export const defineImport = define({
   description:
     'Puts a stock of your own in the place of the one that is there, all at once, also while it is served. CSV has the columns petId, ' +
     'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}: what GET /pets/{petId} and ' +
-    'GET /store/orders answer, as it is. Keys and what they have used stay.',
+    'GET /store/orders answer, as it is. Keys and what they have used stay. The names of the practice pets go.',
   options: [...storeOptions, ['--merge', 'keep what is there, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],
@@ -41,6 +41,9 @@ export const defineImport = define({
     await withStorage(invocation, chosen, (storage) =>
       merge ? storage.put(stock.items) : storage.replace(stock, { forgetsUsage: false }),
     );
+    if (!merge && 'file' in chosen && chosen.isOwn) {
+      await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'none');
+    }
     const orders = merge ? 0 : stock.orders.length;
     await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`);
     await printRecord(invocation, { store: name, pets, orders });

@@ -30,7 +30,8 @@ async function printInfo(invocation: Invocation): Promise<void> {
 
 export const defineReset = define({
   description:
-    'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again.',
+    'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again. ' +
+    'The codes and names of its pets are those of the beginning again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
   action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
@@ -47,6 +48,7 @@ export const defineReset = define({
     };
     // Services that have the file open continue with it.
     await withStorage(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
+    if (isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'as it opens');
     await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
     if (isOwn) await printInfo(invocation);
     else await printRecord(invocation, { store: name, pets: [...stock.items].length });

@@ -170,3 +170,34 @@ test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
     if (format === 'csv') await shop.exits(`sandbox import ${file} --yes`, 0);
   },
 );
+
+test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter |'])(
+  'export has names behind the ids with -o %s, and apply takes it',
+  async (format, { shop }) => {
+    const file = changeFile(shop, 'code,petId,name\n55,5,"Lady, ""the"" | T-Rex"\n7,7,=1+1\n', 'codes.csv');
+    await shop.run(['config', 'set', 'codes', file]);
+    const { stdout } = await shop.exits(`inventory export -o ${format}`, 0);
+    expect(stdout).toMatch(/petId\W+(1\W+)?name\W/);
+    const edited = changeFile(
+      shop,
+      stdout.replace(/(T-Rex[^\d\n]*available[^\d\n]*1[^\d\n]*)1/, '$19'),
+      `stock.${format.split(' ')[0]}`,
+    );
+    const applied = await shop.run(`inventory apply ${edited} --yes --changed --json`);
+    expect(JSON.parse(applied.stdout).rows).toMatchObject([{ petId: 5, before: 1, after: 9, result: 'applied' }]);
+    expect(applied.stderr).not.toContain('Warning');
+  },
+);
+
+test('without the setting codes export has no names', async ({ shop }) => {
+  expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
+});
+
+test.for(['csv', 'tsv', 'json', 'ndjson'])(
+  'diff reads a list with names that list -o %s has written',
+  async (format) => {
+    const shop = await namedShop();
+    const file = changeFile(shop, (await shop.run(`inventory list -o ${format}`)).stdout, `stock.${format}`);
+    await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
+  },
+);

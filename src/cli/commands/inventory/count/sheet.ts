@@ -1,24 +1,27 @@
 import { noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
-import { nameColumn } from '../../../../output/columns.ts';
+import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
 import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
-const columns: readonly Column[] = [
+const codeColumns: readonly Column[] = [
   nameColumn,
   { field: 'petId', title: 'Pet', align: 'right' },
   { field: 'codes', title: 'Codes' },
-  { field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' },
 ];
+/** The level at which a pet has to be ordered, as far as some have their own. The stock is not on the sheet: it would be counted. */
+const lowColumn = numberColumn('low', 'Low');
+const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 
 /** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
   const { client } = await invocation.connections.connectToRead();
-  const { pets, names } = (await invocation.shopCodes()) ?? noBarCodes;
+  const { pets, names, lows } = (await invocation.shopCodes()) ?? noBarCodes;
+  const { standard } = await invocation.lowLevels();
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
   const petIds = new Set<bigint>();
@@ -27,12 +30,13 @@ export async function printSheet(invocation: Invocation): Promise<void> {
     for (const { petId } of items) petIds.add(petId);
   }
   const rows = [...petIds].sort(byNameIn(names)).map((petId): Row => {
-    return { name: names.get(petId) ?? null, petId, codes: codes.get(petId)?.join(', ') ?? null, counted: null };
+    const low = lows.get(petId) ?? standard;
+    return { name: names.get(petId) ?? null, petId, codes: codes.get(petId)?.join(', ') ?? null, low, counted: null };
   });
   const facts = [`Printed ${localMinute(context.clock.now())}. Counted by: ______________________`];
   const view = {
     shape: 'list' as const,
-    columns,
+    columns: [...codeColumns, ...(lows.size > 0 ? [lowColumn] : []), ...boxColumns],
     rows: [rows],
     page: { title: `Stock-take of ${targetName(target)}`, facts },
   };

@@ -3,7 +3,7 @@ import type { OpenCountSession } from '../../../../counts/open-count-session.ts'
 import { counted } from '../../../../inventory/items.ts';
 import { InterruptedError, PetstockError } from '../../../../shared/errors.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { addCodes, readCodesFile } from '../../../shop-codes.ts';
+import { addCodes, readCodesFile, writableCodesFile } from '../../../shop-codes.ts';
 import type { CountOptions } from './count-options.ts';
 
 /** Offers to add the codes that a session was taught to the file of codes. The count goes on whatever becomes of it. */
@@ -12,11 +12,12 @@ export async function offerTaught(
   session: OpenCountSession,
   options: CountOptions,
 ): Promise<void> {
-  const { messages, questions, context, config } = invocation;
-  const file = options.codes ?? config.settings.codes;
+  const { messages, questions, context } = invocation;
   const taught = Array.from(taughtCodes(session.scans), ([code, petId]) => ({ code, petId }));
-  if (options.dryRun || file === undefined || taught.length === 0) return;
+  if (options.dryRun || taught.length === 0) return;
   try {
+    const file = options.codes ?? (await writableCodesFile(invocation));
+    if (file === undefined) return;
     const { pets } = await readCodesFile(file, context);
     const missing = taught.filter(({ code }) => !pets.has(code));
     const codes = counted(missing.length, 'new code');

@@ -1,0 +1,71 @@
+import { counted } from '../inventory/items.ts';
+import { petsNamed, petsNear, petsWith } from '../inventory/pet-names.ts';
+import { UsageError } from '../shared/errors.ts';
+import { petstock, targetWords } from '../shared/hint.ts';
+import { quoted } from '../shared/parsed.ts';
+import { isPlainName } from '../shared/sanitize.ts';
+import type { Invocation } from './invocation/invocation.ts';
+import { requireShopCodes } from './shop-codes.ts';
+
+type Names = ReadonlyMap<bigint, string>;
+
+/** Returns the pet that a word of the command line names, and shows it. @throws UsageError with the pets that may be meant, if it is not one alone */
+export async function petIdOfName(invocation: Invocation, text: string): Promise<bigint> {
+  const { names } = await requireShopCodes(invocation, 'a name');
+  const [petId, ...others] = petsNamed(names, text);
+  if (petId === undefined) {
+    const near = petsNear(names, text);
+    const { question, lines } = nearText(names, near);
+    const hint = near.length === 1 && near[0] !== undefined ? mended(invocation, text, near[0]) : undefined;
+    throw new UsageError(`No pet has ${quoted(text)} in its name. Nothing was sent.${question}`, { lines, hint });
+  }
+  if (others.length > 0) {
+    const found = [petId, ...others];
+    throw new UsageError(
+      `${counted(found.length, 'pet')} have ${quoted(text)} in their name: name one by its id. Nothing was sent`,
+      {
+        lines: petLines(names, found),
+        hint: petstock`inventory list --name ${text} ${targetWords(invocation.target)}`,
+      },
+    );
+  }
+  const name = names.get(petId) ?? '';
+  const isPlain = isPlainName(name);
+  await invocation.messages.note(`${quoted(text)} is pet ${petId}${isPlain ? ` ${name}` : ''}.`);
+  if (!isPlain) await invocation.messages.quote(name);
+  return petId;
+}
+
+/** Returns the pets of `--name`: all with a text in their name. If there are none, it says which was meant. @throws UsageError if the shop has no names */
+export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
+  const { names } = await requireShopCodes(invocation, '--name');
+  const found = petsWith(names, text);
+  if (found.length === 0) {
+    const { question, lines } = nearText(names, petsNear(names, text));
+    await invocation.messages.note(`No pet has ${quoted(text)} in its name.${question}`);
+    for (const line of lines) await invocation.messages.quote(line);
+  }
+  return new Set(found);
+}
+
+/** Several are listed behind the question, and so is a name that could be taken for our words. */
+function nearText(names: Names, near: readonly bigint[]) {
+  const [petId, ...others] = near;
+  if (petId === undefined) return { question: '', lines: [] };
+  const name = names.get(petId) ?? '';
+  if (others.length === 0 && isPlainName(name)) return { question: ` Did you mean ${petId} ${name}?`, lines: [] };
+  return { question: ' Did you mean one of these?', lines: petLines(names, near) };
+}
+
+function petLines(names: Names, petIds: readonly bigint[]): string[] {
+  return petIds.map((petId) => `${petId} ${names.get(petId) ?? ''}`);
+}
+
+/** Returns the line that was typed with an id in place of a name; undefined if the name is only a part of a word. */
+function mended({ context }: Invocation, text: string, petId: bigint): string | undefined {
+  const words = context.argv.map((word) => {
+    if (word === text) return `${petId}`;
+    return word.startsWith(`${text}=`) ? `${petId}${word.slice(text.length)}` : word;
+  });
+  return words.some((word, index) => word !== context.argv[index]) ? petstock`${words}` : undefined;
+}

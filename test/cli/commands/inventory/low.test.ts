@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { changeFile, openShop, test } from '../../../support/shop.ts';
+
+/** Pet 4 has 39, pet 5 has 1, pet 7 has 5 and is pending, pet 8 has 32. */
+async function shopWithLevels() {
+  const shop = await openShop();
+  const codes = changeFile(shop, 'code,petId,name,low\n,4,Rex,39\n,5,Mia,0\n,7,Leo,50\n', 'codes.csv');
+  expect((await shop.run(['config', 'set', 'codes', codes])).code).toBe(0);
+  return shop;
+}
+
+const terminal = { terminal: 100, env: { NO_COLOR: '1' } };
+
+test('the level of a pet goes before low-stock in --low, in marks, in summaries and on a printed list', async () => {
+  const shop = await shopWithLevels();
+  const low = async (words = '') =>
+    (await shop.run(`inventory list --low --pet 4,5,7,8,12 -o tsv${words}`)).stdout.match(/^\d+/gm);
+  expect(await low()).toEqual(['4', '12']);
+  await shop.run('config set low-stock 32');
+  expect(await low()).toEqual(['4', '8', '12']);
+  expect(await low(' --max-quantity 32')).toEqual(['8', '12']);
+  expect(await shop.json('inventory list --low --pet 4,5,8 --summary --json')).toMatchObject({ pets: 2, units: 71 });
+  const table = await shop.run('inventory list --pet 4,5,7,8', terminal);
+  expect(table.stdout.match(/\d+ +\d+ +low /g)).toHaveLength(2);
+  expect(table.stdout).toMatch(/ 5 +1 +available/);
+  expect((await shop.run('inventory get 4', terminal)).stdout).toContain('low');
+  expect((await shop.run('inventory set 5 0', terminal)).stdout).toContain('out of stock');
+  const page = (await shop.run('inventory list --pet 4,5,8 -o html')).stdout;
+  expect(page).toContain('Low: available, and at or below the level of the pet, else 32 or less.');
+  expect(page.match(/<tr class="low"/g)).toHaveLength(2);
+});
+
+test('watch --low shows what falls to the level of the pet', async () => {
+  const shop = await shopWithLevels();
+  const low = await shop.run('inventory watch --low --now --pet 4,5,8 --for 1');
+  expect(low.stdout).toMatch(/^\{[^\n]*"petId":4,[^\n]*\}\n$/);
+});
+
+test('a blank sheet has the level of each pet if some have their own, and no stock', async () => {
+  const shop = await shopWithLevels();
+  const { stdout } = await shop.run('inventory count --sheet -o csv');
+  expect(stdout).toMatch(/^name,petId,codes,low,counted\n/);
+  expect(stdout).toContain('\nRex,4,,39,\n');
+  expect(stdout).toContain('\n,8,,5,\n');
+});

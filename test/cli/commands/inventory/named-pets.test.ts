@@ -1,0 +1,130 @@
+import { expect } from 'vitest';
+import { changeFile, errorJson, openShop, type Shop, test } from '../../../support/shop.ts';
+
+const names = [
+  [1, 'Rabbit'],
+  [4, 'Rabbit food'],
+  [5, 'Red  hamster'],
+  [8, 'Blue hamster'],
+  [11, 'Mo\u0308hrle'],
+  [12, 'Food: dry, 2 kg'],
+  [13, '12" aquarium'],
+  [14, '1e3'],
+  [9223372036854775807n, 'STRASSE \u6708'],
+];
+
+async function withNames(shop: Shop): Promise<Shop> {
+  const lines = names.map(([petId, name]) => `,${petId},"${`${name}`.replaceAll('"', '""')}"\n`).join('');
+  const codes = changeFile(shop, `code,petId,name\nABC-1,5,\n${lines}`, 'codes.csv');
+  expect((await shop.run(['config', 'set', 'codes', codes])).code).toBe(0);
+  return shop;
+}
+
+const namedShop = async () => withNames(await openShop());
+
+test.for([
+  ['rabbit', '1', 'Rabbit'],
+  ['RABBIT FOOD', '4', 'Rabbit food'],
+  ['red hamster', '5', 'Red  hamster'],
+  ['red', '5', 'Red  hamster'],
+  ['blue h', '8', 'Blue hamster'],
+  ['M\u00f6hrle', '11', 'Mo\u0308hrle'],
+  ['12" aquarium', '13', '12" aquarium'],
+  ['stra\u00dfe', '9223372036854775807', 'STRASSE \u6708'],
+  ['\u6708', '9223372036854775807', 'STRASSE \u6708'],
+] as const)('get, set and adjust take the name %s for pet %s, and show it', async ([typed, petId, name]) => {
+  const shop = await namedShop();
+  const get = await shop.exits(['inventory', 'get', typed, '--json'], 0, `"${typed}" is pet ${petId} `);
+  expect(get.stdout).toContain(`{"petId":${petId},`);
+  expect(get.stderr).toContain(name.replace('  ', ' ').slice(0, 3));
+  const set = await shop.exits(['inventory', 'set', typed, '7', '--json'], 0, `is pet ${petId} `);
+  expect(set.stdout).toContain(`{"petId":${petId},"quantity":7,`);
+  expect(set.sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":7}`]);
+  const adjust = await shop.run(['inventory', 'adjust', `${typed}=+1`, '--yes', '--json']);
+  expect(adjust.stdout).toContain(`"petId":${petId},"before":7,"after":8,"result":"applied"`);
+});
+
+test('several pets of a name are listed with their ids, and nothing is sent', async () => {
+  const shop = await namedShop();
+  for (const words of [
+    'set hamster 5',
+    'adjust hamster=+5',
+    'get hamster',
+    'list --pet 4,hamster',
+    'watch --pet hamster',
+  ]) {
+    expect(await shop.refused(`inventory ${words}`)).toBe(
+      'Error: 2 pets have "hamster" in their name: name one by its id. Nothing was sent.\n' +
+        '│ 5 Red  hamster\n│ 8 Blue hamster\nHint: petstock inventory list --name hamster --env staging\n',
+    );
+  }
+  const { stderr } = await shop.run('inventory set hamster 5 --json');
+  expect(errorJson(stderr).error).toMatchObject({
+    kind: 'usage',
+    message: expect.stringContaining('\n8 Blue hamster'),
+  });
+});
+
+test('a name of no pet leads to the nearest one, in the line that was typed', async () => {
+  const shop = await namedShop();
+  const nearest = async (line: string) => (await shop.refused(line)).replace('Nothing was sent. ', '').trimEnd();
+  expect(await nearest('inventory set rabit 4 --reason sold')).toBe(
+    'Error: No pet has "rabit" in its name. Did you mean 1 Rabbit?\nHint: petstock inventory set 1 4 --reason sold',
+  );
+  expect(await nearest('inventory adjust 4=+1 bleu=-2')).toMatch(/Did you mean 8 Blue hamster\?\nHint: .* 4=\+1 8=-2$/);
+  expect(await nearest('inventory get hamstr')).toMatch(/mean one of these\?\n│ 5 Red {2}hamster\n│ 8 Blue hamster$/);
+  expect(await nearest('inventory get fodo')).toMatch(/mean one of these\?\n│ 4 Rabbit food\n│ 12 Food: dry, 2 kg$/);
+  expect(await nearest('inventory get crocodile')).toBe('Error: No pet has "crocodile" in its name. Nothing was sent.');
+  expect(await shop.exits('inventory list --name rabit -o json', 0, 'Did you mean 1 Rabbit?')).toMatchObject({
+    stdout: '[]\n',
+  });
+});
+
+test('a number is never a name, in whatever notation, and a letter or two have to be a word of it', async () => {
+  const shop = await namedShop();
+  for (const number of ['1e3', '0x10', '1.5', '１', '12"', '+5', "'4"]) {
+    expect(await shop.refused(['inventory', 'get', number])).toContain('is not a pet id');
+  }
+  expect(await shop.json('inventory get 1 --json')).toMatchObject({ petId: 1 });
+  expect(await shop.refused('inventory set a 4')).toContain('No pet has "a" in its name');
+  expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
+});
+
+test('a name that could be taken for our words stands behind a bar, without what a terminal must not see', async ({
+  shop,
+}) => {
+  const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);
+  expect(await shop.refused('inventory get gne')).toContain('Did you mean one of these?\n│ 5 Error: gone\n');
+});
+
+test('several words that are not quoted lead to the line that is meant', async () => {
+  const shop = await namedShop();
+  expect(await shop.refused('inventory set red hamster 4')).toContain(
+    "\nHint: petstock inventory set 'red hamster' 4\n",
+  );
+});
+
+test('list, watch, history list and history export choose by name', async () => {
+  const shop = await namedShop();
+  await shop.run('inventory set 1=3 4=4 5=5 --yes');
+  await shop.run('inventory set 8 8');
+  const pets = async (words: string) => (await shop.run(`${words} -o ndjson`)).stdout.match(/(?<="petId":)\d+/g);
+  expect(await pets('inventory list --pet rabbit,5')).toEqual(['1', '5']);
+  expect(await pets('inventory list --name rabbit')).toEqual(['1', '4']);
+  expect(await pets('inventory watch --name rabbit --now --for 1')).toEqual(['1', '4']);
+  expect(await pets('inventory watch --name hamster --pet 4,8 --now --for 1')).toEqual(['8']);
+  expect(await pets('history export --pet blue')).toEqual(['8']);
+  const runs = async (words: string) => (await shop.json(`history list ${words} --json`)).length;
+  expect(await runs('--name hamster')).toBe(2);
+  expect(await runs('--name rabbit')).toBe(1);
+  expect(await runs('--name dry')).toBe(0);
+  expect(await runs('--pet blue')).toBe(1);
+  expect((await shop.run('history list --name rabit')).stderr).toContain('Did you mean 1 Rabbit?');
+  expect((await shop.run('history list --name rabbit -o html')).stdout).toContain('of pets with &quot;rabbit&quot;');
+});
+
+test('without the setting codes a name is no pet id', async ({ shop }) => {
+  expect(await shop.refused('inventory set rabbit 4')).toContain('Error: "rabbit" is not a pet id');
+});
