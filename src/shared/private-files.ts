@@ -137,11 +137,9 @@ function requireOurs(path: string, stats: Stats): void {
   }
 }
 
-function narrow(path: string, descriptor: number, { mode, uid }: Stats): string | undefined {
-  const user = effectiveUser();
-  if (user === undefined || (mode & ofOthers) === 0) return undefined;
+function narrow(path: string, descriptor: number, { mode }: Stats): string | undefined {
+  if (effectiveUser() === undefined || (mode & ofOthers) === 0) return undefined;
   const exposed = `${path} can be read by others, and its mode can't be changed: run chmod 600 as its owner`;
-  if (uid !== user) return exposed;
   try {
     fchmodSync(descriptor, 0o600);
     return `${path} could be read by others; it is now private (0600)`;

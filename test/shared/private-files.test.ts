@@ -1,0 +1,79 @@
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
+import { privateDatabase, readPrivateFile, readTrustedFile } from '../../src/shared/private-files.ts';
+import { isRoot } from '../support/capabilities.ts';
+import { newFolder } from '../support/new-folder.ts';
+
+/** Makes a file of a mode, whatever the umask, in a folder that others may enter. */
+function fileOf(mode: number, name = 'file'): string {
+  const folder = newFolder();
+  fs.chmodSync(folder, 0o755);
+  const path = join(folder, name);
+  fs.writeFileSync(path, 'psk_1');
+  fs.chmodSync(path, mode);
+  return path;
+}
+
+function linkTo(target: string): string {
+  const path = join(newFolder(), 'link');
+  fs.symlinkSync(target, path);
+  return path;
+}
+
+describe('readPrivateFile', () => {
+  it('returns undefined for a file that is missing', () => {
+    expect(readPrivateFile(join(newFolder(), 'missing'))).toBeUndefined();
+  });
+
+  it('reads a private file without a warning', () => {
+    expect(readPrivateFile(fileOf(0o600))).toEqual({ text: 'psk_1', warning: undefined });
+  });
+
+  it('narrows a file that others can read, and warns once', () => {
+    const path = fileOf(0o644);
+    expect(readPrivateFile(path)?.warning).toBe(`${path} could be read by others; it is now private (0600)`);
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600);
+    expect(readPrivateFile(path)?.warning).toBeUndefined();
+  });
+
+  it.runIf(isRoot && isMainThread)('leaves a file of root to root, and warns that others can read it', () => {
+    const path = fileOf(0o644);
+    process.seteuid?.(1234);
+    try {
+      const warning = `${path} can be read by others, and its mode can't be changed: run chmod 600 as its owner`;
+      expect(readPrivateFile(path)).toEqual({ text: 'psk_1', warning });
+    } finally {
+      process.seteuid?.(0);
+    }
+    expect(fs.statSync(path).mode & 0o777).toBe(0o644);
+  });
+
+  it('rejects a link into a folder that others can write to', () => {
+    const target = fileOf(0o600);
+    fs.chmodSync(join(target, '..'), 0o777);
+    expect(() => readPrivateFile(linkTo(target))).toThrow('others can write to it');
+  });
+
+  it('follows a link of ours into a folder of ours', () => {
+    expect(readPrivateFile(linkTo(fileOf(0o600)))?.text).toBe('psk_1');
+  });
+});
+
+describe('readTrustedFile', () => {
+  it('reads a file that others may read, up to its bound', () => {
+    expect(readTrustedFile(fileOf(0o644), 5)).toBe('psk_1');
+  });
+
+  it('rejects a file that is longer than its bound', () => {
+    expect(() => readTrustedFile(fileOf(0o644), 4)).toThrow('it is too large');
+  });
+});
+
+describe('privateDatabase', () => {
+  it.each(['', '-wal', '-shm', '-journal'])('rejects a database whose file%s others can write to', (end) => {
+    const path = fileOf(0o622, `state.db${end}`);
+    expect(() => privateDatabase(path.slice(0, path.length - end.length))).toThrow('others can write to it');
+  });
+});
