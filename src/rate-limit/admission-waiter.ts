@@ -8,25 +8,28 @@ import { closesGate } from './observation.ts';
 import type { LimitRecord } from './records.ts';
 import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
-/** After this many 429s in a row, of all processes and those of one burst counted once, no command waits any longer. */
+/** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */
 const maxEpisodes = 3;
-/** A sleep is cut into slices: a clock may be stepped, and another process may learn something. */
+/** Long sleeps are split into slices, because a clock may be stepped, and other processes may learn something. */
 const maxSlice = 15_000;
-/** How often to look whether another process has had the answer that we wait for, in milliseconds. */
+/** How often to check whether another process has received the awaited response, in milliseconds. */
 const poll = { first: 5, longest: 250 };
-/** How long the requests of other processes may hold us up before that counts as a wait and is said. */
+/** How long the requests of other processes may block this one before it is announced as a wait, in milliseconds. */
 const announceAfter = 1000;
-/** Where others use the key too, they all come when a window ends: we come up to this much later. */
+/**
+ * If others use the key, they all continue when a window ends; this process starts up to this much later, in
+ * milliseconds.
+ */
 const maxJitter = 1000;
 
-/** The waits of a governor, for what the rules wait for: the end of a window or a gate, or the answers of others. */
+/** The waits of a governor: for the end of a window or a gate, or for the responses of other processes. */
 export class AdmissionWaiter {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
-  /** The requests in flight that are ours. */
+  /** The requests in flight of this process. */
   readonly #own: ReadonlySet<string>;
   readonly #beforeWait: () => Promise<void>;
-  /** Of all waits that count together, in milliseconds. */
+  /** Total of the waits that are counted together, in milliseconds. */
   #waited = 0;
   #began = 0;
   #isAnnounced = false;
@@ -44,22 +47,23 @@ export class AdmissionWaiter {
     this.#beforeWait = beforeWait;
   }
 
-  /** To be called for each admission, before its first try. */
+  /** Call this for each admission, before its first attempt. */
   begin(): void {
     if (this.#options.maxWaitFor === 'each') this.#waited = 0;
     this.#isAnnounced = false;
     this.#began = this.#options.clock.monotonic();
   }
 
-  /** To be called when one of our own requests is over. */
+  /** Call this when one of this process's requests has ended. */
   wake(): void {
     this.#wake();
   }
 
   /**
    * Resolves when another attempt may succeed.
-   * @param state what the store said to the last one
-   * @throws RateLimitedError, UnavailableError if that is longer than the command may wait, or was in vain too often
+   * @param state the result of the last attempt
+   * @throws RateLimitedError or UnavailableError if the wait is longer than the command may wait, or has failed too
+   * often
    */
   async wait(state: KeyState, wish: AdmissionRequest, signal: AbortSignal): Promise<void> {
     const { clock, limits, scope } = this.#options;
@@ -67,7 +71,7 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // The store has just refused it, by times that are rounded to its own clock: it is not asked again before one has passed.
+      // The store has just refused it, by times rounded to its own clock: waits 1 ms before asking again.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
@@ -99,14 +103,17 @@ export class AdmissionWaiter {
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
     await this.#beforeWait();
-    // Who is told of a wait may move the clock of a sandbox. Whole milliseconds, so that a rest too small to count can't be waited
-    // for again and again.
+    // The wait is shown first, because a user who sees it may advance the clock of a sandbox. Whole milliseconds,
+    // because a remainder too small to measure could be waited for forever.
     const left = wait - (clock.monotonic() - at);
     await clock.sleep(Math.ceil(Math.min(Math.max(left, 1), slice)), signal);
     this.#waited += clock.monotonic() - at;
   }
 
-  /** When others hold us up for longer than goes without a word: the end of the last of their leases. */
+  /**
+   * Returns when the last lease of another process ends, if others have blocked this one for longer than
+   * `announceAfter`.
+   */
   #lastForeignLeaseEnd({ inFlight }: KeyState): number | undefined {
     const at = this.#options.clock.monotonic();
     if (this.#own.size > 0 || at - this.#began < announceAfter) return undefined;
@@ -114,7 +121,10 @@ export class AdmissionWaiter {
     return leases.length === 0 ? undefined : Math.max(...leases);
   }
 
-  /** A process that died has its requests in flight until their leases are over, unless it is certain that it is gone. */
+  /**
+   * Marks requests as lost whose process is certainly gone; other dead processes keep theirs in flight until their
+   * leases end.
+   */
   #expireDeadRequests({ inFlight }: KeyState): boolean {
     const { isGone } = this.#options;
     if (isGone === undefined) return false;
@@ -127,7 +137,10 @@ export class AdmissionWaiter {
     return !this.#buffer.isEmpty;
   }
 
-  /** Resolves when one of our own requests is over, or, if others have some in flight, after the pause at the latest. */
+  /**
+   * Resolves when one of this process's requests has ended; if others have requests in flight, after the pause at the
+   * latest.
+   */
   async #waitForCompletion(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const end = () => ended.abort(completed);
@@ -140,7 +153,7 @@ export class AdmissionWaiter {
   }
 }
 
-/** Ends a wait. A reason of its own, since `abort()` makes an exception with its stack each time. */
+/** Ends a wait. A shared reason, because `abort()` without one creates an error with a stack each time. */
 const completed = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
@@ -148,20 +161,21 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
   return `only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
 }
 
-/** How long a record may wait for others, in milliseconds, or ten times as long as it takes to write one. */
+/** How long a record may wait to be written with others, in milliseconds, or ten times as long as a write takes. */
 const minDelay = 100;
 const maxDelay = 250;
 
 /**
- * Records on their way to the store, in their order, one transaction at a time. Those that can wait go with the next
- * transaction, or after 100 ms, or more if the store is far away. What can't be written stays here.
+ * Buffers records for the store and writes them in order, one transaction at a time. Records that can wait are written
+ * with the next transaction, or after 100 ms (up to 250 ms if the store is slow). Records that can't be written stay
+ * buffered.
  */
 export class RecordBuffer {
   readonly #options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>;
-  /** How many transactions there were. */
+  /** Number of transactions so far. */
   writes = 0;
   readonly #records: LimitRecord[] = [];
-  /** How many of them close the gate. */
+  /** How many buffered records close the gate. */
   #gates = 0;
   #last: Promise<unknown> = Promise.resolve();
   #deadline: Deadline | undefined;
@@ -175,7 +189,7 @@ export class RecordBuffer {
     return this.#records.length === 0;
   }
 
-  /** Whether an answer that closes the gate is not yet in the store. */
+  /** Whether a response that closes the gate is not yet in the store. */
   get hasGate(): boolean {
     return this.#gates > 0;
   }
@@ -183,11 +197,14 @@ export class RecordBuffer {
   add(record: LimitRecord): void {
     this.#records.push(record);
     if (closesGate(record)) this.#gates += 1;
-    // What fails here fails again, where somebody waits for it.
+    // An error here occurs again in a call that someone awaits.
     this.#deadline ??= this.#options.clock.deadline(this.#delay, () => void this.flush().catch(() => {}));
   }
 
-  /** Writes what is buffered, and these behind it. @returns the state after, which is out of date after the next call */
+  /**
+   * Writes the buffered records, followed by these.
+   * @returns the resulting state, which is outdated after the next call
+   */
   fold(records: readonly LimitRecord[]): Promise<KeyState> {
     const turn = this.#last.then(() => this.#write(records));
     this.#last = turn.catch(() => {});

@@ -18,8 +18,8 @@ import type { AdmissionRequest } from './rules.ts';
 const nothing = { text: undefined, time: undefined };
 
 /**
- * The one place where a request is admitted and an answer is observed, by the rules and what the store knows. Every request of every
- * command passes here, retries and redirects included. Requests are admitted in the order in which they were asked for.
+ * The rate limiter. Every request of every command is admitted here, and its response recorded, including retries and
+ * redirects. Requests are admitted in the order of the calls.
  */
 export class Governor {
   readonly #options: GovernorOptions;
@@ -29,19 +29,19 @@ export class Governor {
   /** A name that no other governor has. */
   readonly #name = randomBytes(8).toString('base64url');
   readonly #own = new Set<string>();
-  /** For requests that are about to leave. */
+  /** Reads the state right before a request is sent. */
   readonly #look: () => KeyState;
   #line: Promise<unknown> = Promise.resolve();
-  /** Gives back what those in the line hold. */
+  /** Callbacks that release what the queued callers hold. */
   readonly #held = new Set<() => Promise<void>>();
   #isWaiting = false;
-  /** The boot that the store has counted from, when we last saw it. */
+  /** The boot of the store when it was last read. */
   #boot = '';
   #sent = 0;
   #hasWarned = false;
-  /** The last `Date` of an answer as it came, and read: those of a second are the same. */
+  /** The last `Date` header, as text and parsed, because responses of the same second share it. */
   #date: { readonly text: ResponseHead['headers']['date']; readonly time: number | undefined } = nothing;
-  /** The last answer that carried its limits. */
+  /** The last response with rate limit headers. */
   #lastLimits: ResponseRecord | undefined;
 
   constructor(options: GovernorOptions) {
@@ -54,15 +54,15 @@ export class Governor {
     this.#wish = { bulk: options.bulk ?? false, ...(options.exclusive && { exclusive: true }) };
   }
 
-  /** The last limits that an answer carried in this process. */
+  /** The last rate limit that a response in this process has reported. */
   get lastSeen(): SeenRateLimit | undefined {
     return this.#lastLimits && seenIn(this.#lastLimits);
   }
 
   /**
-   * Resolves when one request may leave.
-   * @throws RateLimitedError, UnavailableError if that would take longer than the command may wait
-   * @throws UnavailableError, FailureError if the store can't be used
+   * Resolves when one request may be sent.
+   * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait
+   * @throws UnavailableError or FailureError if the store can't be used
    * @throws the signal's reason once it is aborted
    */
   async admit(signal: AbortSignal): Promise<Permit> {
@@ -71,8 +71,8 @@ export class Governor {
   }
 
   /**
-   * The same for several requests at once, in one transaction: at least `minPermits`, at most `max`. Only one if no more than a
-   * probe may go (nothing known, a window has ended, after a gate), or if a limit never leaves room for `minPermits`.
+   * Like `admit`, for several requests in one transaction: at least `min`, at most `max`. Only one if only a probe may
+   * be sent (nothing is known, a window has ended, or a gate has lifted), or if a limit never allows `min`.
    */
   admitSeveral(want: PermitCount, signal: AbortSignal): Promise<Permits> {
     const turn = this.#line.then(() => this.#admitNext(want, signal));
@@ -80,7 +80,7 @@ export class Governor {
     return want.beforeWait === undefined ? turn : this.#holding(want.beforeWait, turn);
   }
 
-  /** What is held meanwhile is given back as soon as anyone in the line waits for the limit. */
+  /** Releases what the caller holds as soon as any queued caller waits for the limit. */
   async #holding(giveBack: () => Promise<void>, turn: Promise<Permits>): Promise<Permits> {
     this.#held.add(giveBack);
     try {
@@ -92,8 +92,8 @@ export class Governor {
   }
 
   /**
-   * Writes what was answered and is buffered. Waits for writes that are on their way.
-   * @throws UnavailableError, FailureError if the store can't be used
+   * Writes the buffered records, and waits for pending writes.
+   * @throws UnavailableError or FailureError if the store can't be used
    */
   flush(): Promise<void> {
     return this.#buffer.flush();
@@ -119,7 +119,7 @@ export class Governor {
     for (const giveBack of this.#held) await giveBack();
   }
 
-  /** Takes as many places as there are, in one transaction. */
+  /** Takes as many permits as are available, in one transaction. */
   async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
     const { clock, lease, env, self } = this.#options;
     const [at, boot] = [clock.monotonic(), clock.boot()];
@@ -168,7 +168,7 @@ export class Governor {
     if (isOver) throw new PermitExpiredError();
   }
 
-  /** @param leftAt when its request left, by the monotonic clock */
+  /** @param leftAt when its request was sent, by the monotonic clock */
   #observe(answer: ResponseHead, id: string, leftAt: number | undefined): ResponseRecord {
     const { clock, limits, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];
@@ -186,7 +186,7 @@ export class Governor {
     return recordOf(answer, receipt, random);
   }
 
-  /** Calls whoever wants to know, once the record is kept: what they throw loses no gate. */
+  /** Notifies listeners, after the record was buffered, so that an error of theirs can't lose a gate. */
   #tell(record: ResponseRecord): void {
     if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;
@@ -201,16 +201,16 @@ export class Governor {
     const year = new Date(wall + retryAfter).getUTCFullYear();
     const days = maxGateMs / 86_400_000;
     this.#options.onUnbelievable?.(
-      `The service asked to wait until the year ${year}. petstock waits at most ${days} days; \`petstock limits clear\` forgets it.`,
+      `The service asked to wait until the year ${year}. petstock waits at most ${days} days. To clear the wait: petstock limits clear`,
     );
   }
 
-  /** Writes at once what others have to know, the rest with the next question. */
+  /** Writes records at once if others need them, and the rest with the next transaction. */
   async #end(record: ResponseRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);
     this.#waiter.wake();
-    // What can't be written stays in the buffer, and the next admission fails.
+    // Records that can't be written stay buffered, and the next admission fails.
     if (this.#own.size === 0 || this.#buffer.hasGate) await this.#buffer.flush().catch(() => {});
   }
 }

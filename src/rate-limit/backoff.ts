@@ -1,36 +1,35 @@
 /**
- * How long to wait after a 429 before anything is sent again.
- *
+ * Returns how long to wait after a 429 before anything is sent again.
  * @param asked milliseconds that the service asked for, by Retry-After or by the end of the window
- * @param episode 1 for the first 429, 2 when the first request after the wait met another, and so on
+ * @param episode 1 for the first 429, 2 if the first request after the wait met another, and so on
  * @param random a number in [0, 1)
- * @returns milliseconds: never less than asked, at least 1 s doubled with each episode, plus jitter of up to a tenth
- *   of the wait, at most 5 s
+ * @returns milliseconds: never less than asked, at least 1 s doubled with each episode, plus jitter of up to a tenth of
+ * the wait, at most 5 s
  */
 export function waitAfterRefusal(asked: number, episode: number, random: number): number {
   return withJitter(Math.max(asked, 1000 * 2 ** (episode - 1)), random);
 }
 
 /**
- * Returns a wait in milliseconds with jitter, so that clients do not all try again at once: up to a tenth longer, at most 5 s.
+ * Adds jitter to a wait, so that clients don't all retry at once: up to a tenth more, at most 5 s.
+ * @param wait in milliseconds
  * @param random a number in [0, 1)
  */
 export function withJitter(wait: number, random: number): number {
   return wait + random * Math.min(wait / 10, 5000);
 }
 
-/** How many times a request is sent again after a network fault, 502, 503 or 504. */
+/** How many times a request is sent again after a network error, 502, 503 or 504. */
 export const maxRetries = 4;
 
-/** A service that asks for more than this, in milliseconds, is down for longer than a command waits for it. */
+/** If a service asks for more than this, in milliseconds, it is down for longer than a command waits. */
 export const maxRetryWait = 60_000;
 
-/** The same for a gate, which has its jitter in it. */
+/** The same limit for a gate, whose length includes jitter. */
 export const maxGateWait = maxRetryWait * 1.1;
 
 /**
- * Full jitter: anything from 0 up to 0.5 s, doubled with each retry, at most 8 s.
- *
+ * Returns a wait with full jitter: from 0 up to 0.5 s, doubled with each retry, at most 8 s.
  * @param retry 1 for the first retry
  * @param random a number in [0, 1)
  * @returns milliseconds

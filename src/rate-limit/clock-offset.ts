@@ -1,38 +1,45 @@
 /**
- * How far the service's clock is ahead of our monotonic one, in milliseconds: between `least` and `most`. The monotonic
- * clock is never stepped. So if two responses disagree, several backends answer, or a clock of the service was stepped.
+ * How far the service's clock is ahead of this machine's monotonic clock, in milliseconds: between `least` and `most`.
+ * The monotonic clock is never stepped, so if two responses disagree, several backends respond, or a clock of the
+ * service was stepped.
  */
 export interface ClockOffset {
   readonly least: number;
   readonly most: number;
-  /** Monotonic time at which it was last narrowed. */
+  /** The monotonic time at which it was last narrowed. */
   readonly at: number;
-  /** Taken from our own wall clock because no response had a `Date` yet. The first `Date` replaces it. */
+  /**
+   * Whether it was taken from this machine's wall clock because no response had a `Date` yet. The first `Date` replaces
+   * it.
+   */
   readonly guessed: boolean;
-  /** One response alone has told it: another backend may be behind. */
+  /** Whether it is based on a single response: another backend may be behind. */
   readonly single?: boolean;
-  /** Two responses of this window disagreed: the slowest clock counts until the window has ended. */
+  /** Whether two responses of this window disagreed: then the slowest clock counts until the window has ended. */
   readonly disputed?: boolean;
-  /** Milliseconds by which a backend that answered in the window before was behind `least`. */
+  /** How far, in milliseconds, a backend that responded in the previous window was behind `least`. */
   readonly margin?: number;
 }
 
-/** The `Date` of one response: milliseconds since the Unix epoch, cut to whole seconds, written between sending and receipt. */
+/**
+ * The `Date` of a response, in milliseconds since the Unix epoch, truncated to whole seconds and written between
+ * sending and receipt.
+ */
 export interface DatedResponse {
   readonly date: number;
   /** Monotonic times. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** It is the first of a new window of the limit. */
+  /** Whether it is the first response of a new window. */
   readonly isFirst?: boolean;
 }
 
-/** How far two clocks may drift apart, in milliseconds per millisecond: twice what the crystals of computers do. */
+/** How far two clocks may drift apart, in milliseconds per millisecond: twice the drift of computer crystals. */
 const drift = 0.0002;
 
 /**
  * Narrows the offset by one response. If responses of one window disagree, the lowest bound stays until that window and
- * the next have ended: a request may reach the backend whose clock is behind.
+ * the next have ended, because a request may reach the backend whose clock is behind.
  */
 export function narrow(
   known: ClockOffset | undefined,
@@ -57,22 +64,22 @@ function withMargin(offset: ClockOffset, margin: number): ClockOffset {
   return margin > 0 ? { ...offset, margin } : offset;
 }
 
-/** Returns the offset by our own wall clock: the best there is while no response has had a `Date`. */
+/** Returns the offset by this machine's wall clock: the best estimate while no response has had a `Date`. */
 export function guess(wall: number, at: number): ClockOffset {
   return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
 }
 
-/** Returns by how many milliseconds the clocks of backends were seen to differ in this window. */
+/** Returns by how many milliseconds the clocks of backends have disagreed in this window. */
 export function disagreement({ least, most, disputed = false }: ClockOffset): number {
   return disputed ? most - least : 0;
 }
 
-/** Returns the service's time at a monotonic time, or an earlier one, never a later one. */
+/** Returns the service's time at a monotonic time, or an earlier time, but never a later one. */
 export function earliestTime(offset: ClockOffset, at: number): number {
   return at + lowest(offset) - driftSince(offset, at);
 }
 
-/** Returns the first monotonic time at which every clock of the service has definitely reached `time`. */
+/** Returns the first monotonic time at which every clock of the service has certainly reached `time`. */
 export function whenReached(offset: ClockOffset, time: number): number {
   const at = time - lowest(offset);
   return at + driftSince(offset, at) / (1 - drift);

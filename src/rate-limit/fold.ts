@@ -17,17 +17,22 @@ import type { IntentRecord, LimitRecord, ResponseRecord, StartRecord } from './r
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 
-/** The wait after a 429 without a time of its own. */
+/** How long to wait after a 429 that asks for no particular time, in milliseconds. */
 const standardWait = 60_000;
-/** A window whose end is farther away is that of a day. */
+/** A window that ends later than this is the daily window. */
 const maxMinute = 62_000;
-/** One whose end is farther away than any gate's is not believed. */
+/** A window that ends later than the longest gate is ignored. */
 const maxWindow = maxGateMs;
 
-/** Two boots that lie closer together than this, in milliseconds, are one: no machine restarts as fast. */
+/**
+ * Two boots whose times differ by less than this, in milliseconds, are the same, because no machine restarts that fast.
+ */
 const sameClocks = 1000;
 
-/** Takes one record into the state. The state depends on the records and their order alone, never on who reads them. */
+/**
+ * Folds one record into the state. The result depends only on the records and their order, never on the process that
+ * folds them.
+ */
 export function fold(state: KeyState, record: LimitRecord): void {
   switch (record.type) {
     case 'start':
@@ -48,13 +53,14 @@ export function fold(state: KeyState, record: LimitRecord): void {
 }
 
 /**
- * After a restart the monotonic clock starts again from 0, and only the wall clock shows how much time has passed. Where that
- * has gone back (a machine without a battery), a gate lasts as long as when it came up, and the windows are forgotten.
+ * After a restart the monotonic clock starts from 0, and only the wall clock shows how much time has passed. If the
+ * wall clock went back (a machine without a battery), a gate lasts for its full original length, and the windows are
+ * dropped.
  */
 function applyStart(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
   if (isSameBoot(state.boot, boot)) return;
-  // Containers of one machine may have boot ids of their own, and the same clocks.
+  // Containers of one machine may have their own boot ids and share its clocks.
   if (state.boot !== '' && Math.abs(wall - at - state.bootedAt) < sameClocks) {
     state.boot = boot;
     return;
@@ -118,7 +124,7 @@ function sentAtOf(request: InFlight | undefined): number {
   return request?.sentAt ?? Number.NEGATIVE_INFINITY;
 }
 
-/** An answer that came so late that its request had been given up says nothing of the clock. */
+/** Ignores a response that came so late that its request had been given up. */
 function updateClock(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { date, wall, at } = record;
   if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
@@ -130,7 +136,7 @@ function updateClock(state: KeyState, record: ResponseRecord, request: InFlight 
   state.roundTrip = state.roundTrip === 0 ? at - sentAt : state.roundTrip * 0.8 + (at - sentAt) * 0.2;
 }
 
-/** Reports whether an answer tells of a minute window that has not been told of before. */
+/** Reports whether a response is the first to report a new minute window. */
 function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolean {
   const { minute } = state.windows;
   const now = serviceTime(state, at);
@@ -138,7 +144,10 @@ function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolea
   return reset > minute.reset + resetJitter && reset - now <= maxMinute;
 }
 
-/** Takes the headers in. The window that they don't name is counted down, or, if it has ended, forgotten. */
+/**
+ * Updates the windows from the headers. The window that the headers don't describe is counted down, or dropped if it
+ * has ended.
+ */
 function updateWindows(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;
   const now = serviceTime(state, at) ?? wall;
@@ -160,13 +169,13 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
     if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
-    // The answer of a window that has ended itself says nothing of the one that has begun.
+    // A response that belongs to an ended window reveals nothing about the next one.
     else if (reset > now) delete state.windows[kind];
   }
   learnOfOthers(state, shown, before);
 }
 
-/** The rate of others rises at once, and halves with each new window that shows none. */
+/** Updates the rate of other users: it rises at once, and halves with each new window that shows none. */
 function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
   const window = state.windows[kind];
   if (window === undefined) return;
@@ -176,8 +185,8 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
 }
 
 /**
- * Raises the gate, never lowers it. A request that was sent before the gate lifted belongs to the episode that raised
- * it, so only the first after it counts as another.
+ * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the same
+ * episode, so only the first one after it starts another.
  */
 function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;
@@ -188,7 +197,7 @@ function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: numb
   raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }
 
-/** A wait that a gateway asks for closes the gate like a 429, but nothing was asked too often. */
+/** Closes the gate for a wait that a gateway asked for. Unlike a 429, it is no episode. */
 function closeGateForOutage(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: ResponseRecord): void {
   const length = withJitter(retryAfter, random);
   raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });

@@ -7,39 +7,39 @@ import { fold } from './fold.ts';
 import { believable, emptyState, type Gate, type KeyState } from './key-state.ts';
 
 /**
- * `gate`: this machine was asked to wait. `told`: another machine wrote it into the state that they share. They are apart, so that one who can write
- * there can't put an end to what this machine was asked.
+ * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. They
+ * are kept apart, so that whoever can write there can't end a wait that this machine was asked for.
  */
 export const copyKinds = ['gate', 'told'] as const;
 export type CopyKind = (typeof copyKinds)[number];
 
-/** A gate as a file has it. */
+/** A gate as stored in a file. */
 export interface GateCopy {
   readonly kind: CopyKind;
-  /** The life of the database that told of it. */
+  /** The epoch of the database that the gate came from. */
   readonly life: string | undefined;
-  /** Knows nothing but the gate, by the clocks of this start of the machine. */
+  /** A state with nothing but the gate, by the clocks of this boot. */
   readonly state: KeyState;
 }
 
-/** Each gate is written to the first two folders that take it: one may go with a login, or with a restart. */
+/** Each gate is written to the first two folders that accept it, because one may vanish at a logout or a restart. */
 const enough = 2;
 
-/** Clocks of a shared state are known to within some milliseconds. */
+/** Times of a shared state are exact to some milliseconds. */
 export const tolerance = 1;
 
-/** The files of gates: in each folder one for every key and kind. All folders are read. */
+/** The gate files: one for each key and kind in each folder. All folders are read. */
 export class GateFiles {
   readonly #folders: readonly string[];
   readonly #clock: Clock;
 
-  /** @param folders in the order in which they are written to; none need exist */
+  /** @param folders in the order in which they are written to; none needs to exist */
   constructor(folders: readonly string[], clock: Clock) {
     this.#folders = folders;
     this.#clock = clock;
   }
 
-  /** Returns the copies of gates that still hold. Removes those that are over. */
+  /** Returns the copies of gates that still hold, and removes the others. */
   holding(scope: string): GateCopy[] {
     return this.#folders.flatMap((folder) =>
       copyKinds.flatMap((kind) => {
@@ -52,7 +52,7 @@ export class GateFiles {
     );
   }
 
-  /** Removes the copies of a kind that `isMeant` is true of. One that is about to be replaced may stay. */
+  /** Removes the copies of a kind for which `isMeant` returns true. A copy that is just being replaced may stay. */
   remove(scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {
     for (const folder of this.#folders) {
       const copy = this.#read(folder, scope, kind);
@@ -60,7 +60,10 @@ export class GateFiles {
     }
   }
 
-  /** Removes all copies for good. @throws the error of `node:fs` for one that can't be removed */
+  /**
+   * Removes all copies.
+   * @throws the error of `node:fs` if a copy can't be removed
+   */
   clear(scope: string): void {
     for (const folder of this.#folders) {
       for (const kind of copyKinds) {
@@ -69,9 +72,12 @@ export class GateFiles {
     }
   }
 
-  /** Writes a gate, on the disk. @returns what was in the way of the last folder, if no folder took it */
+  /**
+   * Writes a gate to disk.
+   * @returns the error of the last folder, if no folder accepted it
+   */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {
-    // Late: hardly any command needs it.
+    // Loaded late: hardly any command needs it.
     const { createFileAtomically, syncPath, writeFileAtomically } = await import('../shared/atomic-file.ts');
     const bootedAt = this.#clock.now() - this.#clock.monotonic();
     const text = JSON.stringify({ ...gate, boot: this.#clock.boot(), bootedAt, env, life } satisfies Copy);
@@ -82,11 +88,11 @@ export class GateFiles {
       const file = fileOf(folder, scope, kind);
       try {
         makePrivateFolder(folder);
-        // Others have to see it as soon as can be: a lock takes a while to load, and a disk to sync.
+        // Other processes must see the gate at once, so it is created before taking the lock and before syncing.
         const isFirst = await createFileAtomically(file, text, unsynced).catch(() => false);
         if (!isFirst) {
           await underLock(folder, async () => {
-            // Another process may have written a later one.
+            // Another process may have written a later gate.
             const kept = this.#read(folder, scope, kind)?.state.gate.at ?? 0;
             if (kept < gate.at) await writeFileAtomically(file, [text], { isPrivate: true, sync: unsynced });
           });
@@ -109,14 +115,14 @@ export class GateFiles {
 
   #read(folder: string, scope: string, kind: CopyKind): GateCopy | undefined {
     const file = fileOf(folder, scope, kind);
-    // It is asked before each request: an error would cost more.
+    // Checked before each request: an exception would cost more.
     const copy = existsSync(file) ? orUndefined(() => parse(readPrivateFile(file)?.text)) : undefined;
     if (copy === undefined) return undefined;
     this.begin(copy.state);
     return { ...copy, kind };
   }
 
-  /** Takes a state over to this start of the machine. */
+  /** Converts a state to the clocks of this boot. */
   begin(state: KeyState): void {
     const clock = this.#clock;
     fold(state, { type: 'start', boot: clock.boot(), env: state.env, at: clock.monotonic(), wall: clock.now() });
@@ -126,7 +132,10 @@ export class GateFiles {
     return gate.at > this.#clock.monotonic();
   }
 
-  /** Looks once more, since another process may have written a later one. @throws if another one is about to */
+  /**
+   * Checks again under the lock, because another process may have written a later gate.
+   * @throws if another process holds the lock
+   */
   #remove(folder: string, scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {
     const lock = takeLock(join(folder, lockName));
     try {
@@ -142,7 +151,10 @@ const unsynced = { file: async () => {}, folder: async () => {} };
 
 const lockName = 'gates.lock';
 
-/** Runs `work` while no other process changes the copies of a folder. After 200 ms even so: one that may be replaced by an earlier gate is better than none. */
+/**
+ * Runs `work` while no other process changes the copies in a folder. After 200 ms it runs without the lock: a copy that
+ * might be replaced by an earlier gate is better than none.
+ */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
   const lock = await awaitLock(join(folder, lockName), 200).catch(() => undefined);
   await work().finally(() => lock?.close());
@@ -152,19 +164,19 @@ function fileOf(folder: string, scope: string, kind: CopyKind): string {
   return join(folder, `${kind}-${scope}.json`);
 }
 
-/** What a file has. */
+/** The content of a gate file. */
 type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'> & { readonly life: string | undefined };
 
-/** @throws an error of any kind if it makes no sense */
+/** @throws an error of any kind for invalid content */
 function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
-  // 0.2.0 does not say when the machine was started: its copies go by the wall clock then.
+  // 0.2.0 did not store the boot time, so after a restart its copies rely on the wall clock.
   const { boot, bootedAt = Number.NaN, env, at, wall, length, reason, life } = JSON.parse(text) as Copy;
   const areNumbers = [at, wall, length].every(Number.isFinite);
   if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;
   return { life, state: { ...emptyState(), boot, bootedAt, env, gate: believable({ at, wall, length, reason }) } };
 }
 
-/** Returns undefined if it fails: a copy that can't be used is none. */
+/** Returns undefined if `work` throws: a copy that can't be used counts as missing. */
 export function orUndefined<T>(work: () => T): T | undefined {
   try {
     return work();

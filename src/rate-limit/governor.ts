@@ -3,55 +3,58 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import type { WaitReason } from './key-state.ts';
 import type { LimitsStore } from './limits-store.ts';
 
-/** Header names in lower case; a header that came more than once is an array. */
+/** Header names in lower case; the value of a repeated header is an array. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The three X-RateLimit headers of one answer. */
+/** The three X-RateLimit headers of a response. */
 export interface RateLimit {
   readonly limit: number;
   /** Requests left in the current window. */
   readonly remaining: number;
-  /** When the window ends: milliseconds since the Unix epoch, by the service's clock. */
+  /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
 }
 
 export interface PermitCount {
-  /** 2: a read and the write that relies on it, with no wait between them. */
+  /** 2 for a read and the write based on it, with no wait between them. */
   readonly min: 1 | 2;
-  /** Not less than `min`. */
+  /** At least `min`. */
   readonly max: number;
-  /** Called before the limit is waited for, maybe more than once: gives back what others would wait for meanwhile. Never rejects. */
+  /**
+   * Called before waiting for the limit, perhaps more than once: releases what others would otherwise wait for. Never
+   * rejects.
+   */
   beforeWait?(): Promise<void>;
 }
 
 /**
- * Permission to send one request. Call exactly one of `recordResponse`, `forfeit` and `release`, once. None of them rejects: a
- * record that can't be written stays buffered, and the next admission or `flush` fails instead.
+ * Permission to send one request. Call exactly one of `recordResponse`, `forfeit` and `release`, once. None of them
+ * rejects: a record that can't be written stays buffered, and the next admission or `flush` fails instead.
  */
 export interface Permit {
   /**
-   * Called when the request is about to leave: the process may have been stopped since it was admitted, or the
-   * connection may have taken its time. Never waits.
-   * @throws PermitExpiredError if the permit holds no longer
+   * Call this right before sending: the process may have been stopped since the admission, or connecting may have taken
+   * long. Never waits.
+   * @throws PermitExpiredError if the permit has expired
    */
   beginSend(): void;
   /**
-   * The head of an answer came. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. Nothing leaves this process
-   * from this call on, and no other process once the store has it: after the transaction under way, if any, and its own.
+   * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. From
+   * this call on this process sends nothing with the key; other processes stop once the store has the record.
    */
   recordResponse(answer: ResponseHead): ObservationResult;
-  /** No answer came. Whether the service counted the request is unknown. */
+  /** Records that no response came. It is not known whether the service counted the request. */
   forfeit(): Promise<void>;
-  /** It was not sent. */
+  /** Records that the request was not sent. */
   release(): Promise<void>;
 }
 
-/** Gives back permits that are not used after all, and takes them out of the list. */
+/** Releases unused permits and empties the list. */
 export async function releaseAll(permits: Permit[]): Promise<void> {
   for (const permit of permits.splice(0)) await permit.release();
 }
 
-/** Returns a handler of a failure: gives back permits that were not used, and throws it again. */
+/** Returns an error handler that releases unused permits and rethrows the error. */
 export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) => Promise<never> {
   return async (error) => {
     for (const permit of permits) await permit.release();
@@ -59,11 +62,11 @@ export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) 
   };
 }
 
-/** What became of an answer. */
+/** The result of recording a response. */
 export interface ObservationResult {
-  /** The wait that it asks for, in milliseconds, as far as that is believed; undefined if it asks for none. */
+  /** The wait that it asks for, in milliseconds, limited to the longest gate; undefined if it asks for none. */
   readonly retryAfter: number | undefined;
-  /** Resolves once others know of it, or can't be told. Never rejects. */
+  /** Resolves once other processes can see the record, or if it can't be written. Never rejects. */
   readonly persisted: Promise<void>;
 }
 
@@ -81,11 +84,11 @@ export interface ResponseHead {
   readonly headers: Headers;
 }
 
-/** Times are milliseconds since the Unix epoch, by the local wall clock. */
+/** A reported rate limit. Times are milliseconds since the Unix epoch, by the local wall clock. */
 export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
-  /** When its window ends: as long after the answer as the service's own clock says. */
+  /** When its window ends: as long after the response as by the service's own clock. */
   readonly resetAt: number;
-  /** When the answer came. */
+  /** When the response came. */
   readonly asOf: number;
 }
 
@@ -94,42 +97,45 @@ export interface GovernorOptions {
   readonly limits: LimitsStore;
   /** The key at its service, by `scopeOf`. */
   readonly scope: string;
-  /** Under which name the limits are remembered, if the key was not used since the machine started. */
+  /** The environment that is stored with the limits if the key was not used since the machine started. */
   readonly env: string;
-  /** The longest wait for the rate limit, in milliseconds. */
+  /** Maximum wait for the rate limit, in milliseconds. */
   readonly maxWait: number;
   /**
-   * Whether that is for all requests together (the default); for each, as a program that runs for weeks wants it; or for
-   * one wait, so that a bulk run goes on through as many windows as it needs, if none of them is longer.
+   * Whether `maxWait` applies to all requests together (the default); to each request, for programs that run for weeks;
+   * or to a single wait, so that a bulk run may span many windows.
    */
   readonly maxWaitFor?: 'all' | 'each' | 'wait';
-  /** How long a request may take, in milliseconds: from then on its process is taken for dead. */
+  /** How long a request may take, in milliseconds; afterwards its process is considered dead. */
   readonly lease: number;
-  /** Leaves a small part of the limit to people. */
+  /** Holds back a small part of the limit for interactive commands. */
   readonly bulk?: boolean;
-  /** One request at a time, of all processes that share the store: others use the key, and this store does not know of them. */
+  /**
+   * Sends one request at a time, among all processes that share the store, because others use the key without being
+   * visible in this store.
+   */
   readonly exclusive?: boolean;
   readonly self: ProcessIdentity;
-  /** As of `Processes`; without it, a process that died is noticed when the leases of its requests are over. */
+  /** See `Processes`. Without it, a dead process is only noticed when the leases of its requests end. */
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
   /** Called before each wait, with its length in milliseconds. */
   onWait(ms: number, reason: WaitReason): void;
-  /** Called once, with a line for people, when the service asks for a wait that makes no sense. */
+  /** Called once, with a line for the user, if the service asks for an implausibly long wait. */
   onUnbelievable?(line: string): void;
-  /** Called after each answer that carried its limits. */
+  /** Called after each response with rate limit headers. */
   onLimit?(seen: SeenRateLimit): void;
 }
 
-/** A shared look that is older, in milliseconds, is repeated: the process may have been stopped since. */
+/** Maximum age of a shared result within a tick, in milliseconds: the process may have been stopped since. */
 const maxTickAge = 1;
 
 /**
- * Returns a look that all who ask in one turn of the event loop share, for what is asked right before a request leaves. Requests of one turn
- * leave one behind the other, and nothing is waited for in between: what another process writes down within that millisecond, it writes while
- * the first of them is on its way, and a look for each could miss it as well.
- * @param written counts what this process has written there: it looks again after that
- * @param maxAge milliseconds for which turns that follow share it as well
+ * Returns a function that shares the result of `look` within one tick of the event loop, for checks right before
+ * sending. Requests of one tick are sent one after the other without waiting. A change that another process writes
+ * within that millisecond could be missed by separate checks, too.
+ * @param written counts the writes of this process; a new write invalidates the result
+ * @param maxAge how long later ticks may share the result, in milliseconds
  */
 export function memoizePerTick<T>(
   clock: Pick<Clock, 'monotonic' | 'turn'>,

@@ -3,60 +3,60 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import { type ClockOffset, earliestTime } from './clock-offset.ts';
 import type { Window } from './window.ts';
 
-/** A request that was admitted and has no answer yet. Times are by the monotonic clock. */
+/** A request that was admitted and has no response yet. Times are by the monotonic clock. */
 export interface InFlight {
   /** Its process, by `ownerOf`. */
   readonly by: string;
   readonly sentAt: number;
-  /** From then on its process is taken for dead, and the request for counted. */
+  /** Afterwards its process is considered dead, and the request as counted by the service. */
   readonly expires: number;
-  /** The one request that may go while nothing is known. */
+  /** Whether it is the single request that may be sent while nothing is known. */
   readonly probe: boolean;
-  /** How many of ours were over by then. */
+  /** The value of `KeyState.over` when it was admitted. */
   readonly overBefore: number;
 }
 
-/** The reason of a wait. `refused`: a 429, or a window that is spent. `unavailable`: a 502, 503 or 504 asked for it. */
+/** The reason of a wait. `refused`: a 429, or an exhausted window. `unavailable`: a 502, 503 or 504 asked for it. */
 export type WaitReason = 'refused' | 'unavailable';
 
 /** Nothing may be sent before its end. */
 export interface Gate {
-  /** By the monotonic clock; 0 for no gate. */
+  /** When it lifts, by the monotonic clock; 0 for no gate. */
   readonly at: number;
-  /** The same by the wall clock, and how long it was when it came up: for after a restart of the machine. */
+  /** The same time by the wall clock, and the original length; used after a restart of the machine. */
   readonly wall: number;
   readonly length: number;
   readonly reason: WaitReason;
 }
 
-/** No gate is believed for longer, in milliseconds: a figure that makes no sense must not close a key for years. */
+/** Maximum length of a gate, in milliseconds: an implausible value must not block a key for years. */
 export const maxGateMs = 32 * 86_400_000;
 
-/** By how far its end is away; a limit of 1,000 may be either. */
+/** Told apart by how far away their end is; the number of requests could belong to either. */
 export const windowKinds = ['minute', 'day'] as const;
 export type WindowKind = (typeof windowKinds)[number];
 
-/** All that is known of one key at one service. It is a function of the records alone, so all processes agree on it. */
+/** Everything known about one key at one service. It depends only on the records, so all processes agree on it. */
 export interface KeyState {
-  /** The start from which monotonic times count. */
+  /** The boot that monotonic times refer to. */
   boot: string;
-  /** The wall clock less the monotonic one, at the last record that had both. */
+  /** The wall clock minus the monotonic clock, at the last record that had both. */
   bootedAt: number;
-  /** The environment under which the key was used first since the machine started, for people. */
+  /** The environment with which the key was first used since the machine started, for display. */
   env: string;
   offset: ClockOffset | undefined;
   windows: Partial<Record<WindowKind, Window>>;
   inFlight: Map<string, InFlight>;
-  /** How many of ours have been in flight and are not any more. */
+  /** How many of our requests have been in flight and no longer are. */
   over: number;
   gate: Gate;
-  /** 429s in a row, those of one burst counted once. */
+  /** Number of consecutive 429s; those of one burst count once. */
   episodes: number;
-  /** After a gate: one request at a time until one is answered without a 429. */
+  /** After a gate: only one request at a time until a response other than 429. */
   halfOpen: boolean;
-  /** Requests per second of others on this key, as far as the last windows showed. */
+  /** Requests per second of other users of this key, as far as the last windows showed. */
   foreignRate: number;
-  /** Milliseconds from sending to answer, smoothed. */
+  /** Smoothed time from sending to the response, in milliseconds. */
   roundTrip: number;
 }
 
@@ -77,14 +77,17 @@ export function emptyState(): KeyState {
   };
 }
 
-/** Returns a state that can be folded into while this one stays as it is: all that it holds is replaced, never changed. */
+/**
+ * Returns a copy that can be folded into without changing the original. All nested values are replaced, never modified.
+ */
 export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
 }
 
 /**
- * Returns the state as JSON, for a store. Requests that were admitted together share one object, which is written as text once; the owner is left out
- * where it is that of the request before, so that hundreds take few pages. A version that does not know that waits for the end of their leases.
+ * Encodes the state as JSON for a store. Requests that were admitted together share one object, which is encoded once.
+ * The owner is omitted if it is that of the previous request, so that hundreds of requests need little space. Versions
+ * that don't know this wait until their leases end.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();
@@ -101,8 +104,8 @@ export function encodeState({ inFlight, ...rest }: KeyState): string {
 }
 
 /**
- * Returns the state that `encodeState` has written, by this version or an older one.
- * @throws an error of any kind for anything else: whoever can write to the store can put anything there
+ * Decodes the result of `encodeState`, of this version or an older one.
+ * @throws an error of any kind for anything else: whoever can write to the store can store anything there
  */
 export function decodeState(json: string): KeyState {
   const {
@@ -139,52 +142,55 @@ export function decodeState(json: string): KeyState {
 /** The farthest that a `Date` can be from 1970, in milliseconds. */
 const maxTime = 8.64e15;
 
-/** Reports whether an object has all of these numbers, and none that can't be a time. */
+/** Reports whether an object has all of these numbers, each in the range of a time. */
 function areNumbers<Name extends string>(facts: Readonly<Record<Name, unknown>>, ...names: readonly Name[]): boolean {
   return names.every((name) => typeof facts[name] === 'number' && Math.abs(facts[name]) <= maxTime);
 }
 
-/** A gate cut to what is believed. */
+/** Returns the gate, shortened to the maximum length. */
 export function believable(gate: Gate): Gate {
   const excess = gate.length - maxGateMs;
   return excess <= 0 ? gate : { ...gate, at: gate.at - excess, wall: gate.wall - excess, length: maxGateMs };
 }
 
-/** Forgets what the service said of the key. Requests in flight stay counted. */
+/** Clears everything that the service has reported about the key. Requests in flight stay counted. */
 export function forget(state: KeyState): void {
   const { boot, bootedAt, env, inFlight, over } = state;
   Object.assign(state, emptyState(), { boot, bootedAt, env, inFlight, over });
 }
 
-/** Where a boot has no name its minute stands for it, which two processes may round differently. */
+/**
+ * Reports whether two boot ids are the same. A boot without an id is identified by its minute, which two processes may
+ * round differently.
+ */
 export function isSameBoot(a: string, b: string): boolean {
   const minute = (boot: string) => Number(/^since (\d+)$/.exec(boot)?.[1]);
   return a === b || Math.abs(minute(a) - minute(b)) <= 2;
 }
 
-/** The service's time at a moment of the monotonic clock, or earlier, but never later. */
+/** Returns the service's time at a moment of the monotonic clock, or an earlier time, but never a later one. */
 export function serviceTime({ offset }: KeyState, at: number): number | undefined {
   return offset && earliestTime(offset, at);
 }
 
-/** Whether a window has ended for sure. */
+/** Reports whether a window has certainly ended. */
 export function hasEnded(state: KeyState, window: Window, at: number): boolean {
   const now = serviceTime(state, at);
   return now === undefined || now >= window.reset;
 }
 
-/** A process as one short text, as requests in flight name theirs. None of its parts holds a line feed. */
+/** Returns a process as one short text, stored with its requests in flight. None of the parts contains a line feed. */
 export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdentity): string {
   return [host, namespace, boot, pid, startedAt].join('\n');
 }
 
-/** @returns undefined for what `ownerOf` has not written */
+/** @returns undefined for text that `ownerOf` has not written */
 export function processOf(owner: string): ProcessIdentity | undefined {
   const [host = '', namespace = '', boot = '', pid, startedAt] = owner.split('\n');
   return startedAt === undefined ? undefined : { host, namespace, boot, pid: Number(pid), startedAt };
 }
 
-/** A name for a key at a service: a hash, since the key itself is written nowhere but in the configuration. */
+/** Returns a name for a key at a service: a hash, because the key itself is stored only in the configuration. */
 export function scopeOf(service: string, key: string): string {
   return hash('sha256', `${service}\n${key}`).slice(0, 32);
 }

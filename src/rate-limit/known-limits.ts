@@ -4,14 +4,14 @@ import type { KnownKey } from './limits-store.ts';
 import { bulkReserve } from './rules.ts';
 import type { Window } from './window.ts';
 
-/** One window of one key, as the service last reported it. Times are milliseconds since the Unix epoch. */
+/** One window of one key, as last reported by the service. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
-  /** Names the service and the key, by `scopeOf`. */
+  /** Identifies the service and the key, by `scopeOf`. */
   readonly scope: string;
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Requests left, less those sent since. */
+  /** Requests left, minus those sent since. */
   readonly remaining: number;
   /** By the service's clock. */
   readonly resetAt: number;
@@ -19,12 +19,12 @@ export interface KnownLimit {
   readonly asOf: number;
 }
 
-/** The last known limits of each key, by environment, the newest first. Some windows may be over. */
+/** Returns the last known limits of each key, by environment, the newest first. Some windows may have ended. */
 export function knownLimits(keys: readonly KnownKey[]): KnownLimit[] {
   return limitsOf(keys, () => true);
 }
 
-/** The same without windows that have ended. Where the machine has restarted since, that goes by the wall clock. */
+/** Like `knownLimits`, without windows that have ended. After a restart of the machine, the wall clock decides. */
 export function currentLimits(keys: readonly KnownKey[], clock: Clock): KnownLimit[] {
   const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
   return limitsOf(keys, (state, window) =>
@@ -48,12 +48,12 @@ function limitsOf(keys: readonly KnownKey[], counts: (state: KeyState, window: W
 export interface KnownGate {
   readonly scope: string;
   readonly env: string;
-  /** By the local clock: milliseconds since the Unix epoch. */
+  /** When it lifts, in milliseconds since the Unix epoch by the local clock. */
   readonly until: number;
   readonly reason: WaitReason;
 }
 
-/** The gates that hold now: by the monotonic clock, as for requests, since the wall clock may have been stepped. */
+/** Returns the gates that hold now. Uses the monotonic clock, because the wall clock may have been stepped. */
 export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate[] {
   const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
   const gates = keys.map(({ scope, state: { env, gate, boot: known } }) => {
@@ -62,37 +62,36 @@ export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate
   return gates.filter(({ until }) => until > wall);
 }
 
-/** The facts about a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
+/** The properties of a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
 export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
 
-/** How long the limits alone make a bulk run take. The time of the requests themselves comes on top. */
+/** How long a bulk run takes because of the limits alone; the time of the requests themselves comes on top. */
 export interface Estimate {
-  /** Seconds until the last request may leave; 0: at once; infinite if a limit admits none. */
+  /** Seconds until the last request may be sent; 0: at once; infinite if a limit allows none. */
   readonly seconds: number;
-  /** The limit of the small window, if it is known. */
+  /** The limit per minute, if it is known. */
   readonly perMinute: number | undefined;
-  /** The quota of the day, if it is known. */
+  /** The daily quota, if it is known. */
   readonly day: DayQuota | undefined;
 }
 
 export interface DayQuota {
-  /** Requests that are left of it. */
+  /** Requests left today. */
   readonly left: number;
-  /** How many of these a bulk run leaves to people. */
+  /** How many of these a bulk run reserves for interactive commands. */
   readonly kept: number;
-  /** How many requests of the run it is not enough for. */
+  /** How many requests of the run exceed the quota. */
   readonly waiting: number;
-  /** When the next one begins: milliseconds since the Unix epoch. */
+  /** When the next day's quota begins, in milliseconds since the Unix epoch. */
   readonly resetAt: number;
 }
 
 const lengths = { minute: 60_000, day: 86_400_000 } as const;
 
 /**
- * Walks through the windows as a bulk run on a key without other users would: in each window everything that it admits
- * leaves at its beginning, and the rest waits for the end of the window that is spent.
- *
- * @param requests that are still to be sent
+ * Simulates a bulk run on a key without other users: in each window all admitted requests are sent at its start, and
+ * the rest wait for the exhausted window to end.
+ * @param requests how many are still to be sent
  * @param limits of one key; at most one of each kind
  * @param now milliseconds since the Unix epoch
  */
@@ -118,19 +117,19 @@ function lastLeaves(requests: number, limits: readonly LimitSummary[], now: numb
     left -= sent;
     if (left <= 0) return at;
     const spent = windows.filter((window) => free(window) === sent);
-    // Every window that is spent has ended by then, so that each round sends something.
+    // All exhausted windows have ended by then, so that each iteration sends something.
     const end = Math.max(...spent.map(({ resetAt }) => resetAt));
     windows = windows.map((window) => rolled({ ...window, remaining: window.remaining - sent }, end));
     at = end;
   }
 }
 
-/** Returns how many requests of a bulk run may still leave in a window. */
+/** Returns how many requests of a bulk run may still be sent in a window. */
 function free({ limit, remaining }: LimitSummary): number {
   return Math.max(0, remaining - bulkReserve(limit));
 }
 
-/** Returns the window at a time: each begins where the one before ends, with all of its requests left. */
+/** Returns the window at a time: each starts at the end of the previous one, with all requests left. */
 function rolled(window: LimitSummary, at: number): LimitSummary {
   const { kind, limit, resetAt } = window;
   if (at < resetAt) return window;

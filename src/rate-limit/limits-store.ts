@@ -2,38 +2,38 @@ import type { KeyState } from './key-state.ts';
 import type { LimitRecord } from './records.ts';
 
 /**
- * The limits of each key as they are known, shared by every process that has the same store. The rules stay pure: a store
- * only makes reading, folding and writing one transaction.
+ * The known limits of each key, shared by all processes that use the same store. The rules are pure functions; a store
+ * makes reading, folding and writing one transaction.
  *
- * A state that was returned belongs to the store: it is read, never changed, and out of date after the next call.
+ * A returned state belongs to the store: read it, never change it. It is outdated after the next call.
  */
 export interface LimitsStore {
   /**
-   * One transaction: folds the records into the state of a key, in their order, and returns what it has become.
-   * Not durable against a power cut; visible to every other process at once.
-   * @throws UnavailableError if another process holds the store for too long, FailureError if it can't be written
+   * Folds the records into the state of a key, in order and in one transaction, and returns the result. Visible to
+   * every other process at once, but not durable against a power cut.
+   * @throws UnavailableError if another process locks the store for too long, FailureError if it can't be written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**
-   * The latest state, without a change to it. Absent if `peek` always has it.
-   * @throws as `fold`
+   * Returns the latest state. Absent if `peek` always returns it.
+   * @throws the same errors as `fold`
    */
   read?(scope: string): Promise<KeyState>;
   /**
-   * The state without a transaction, for the last look before a request leaves: it never waits. A store behind a network
-   * answers from what it was notified of.
+   * Returns the state without a transaction, for the check right before sending; never waits. A store behind a network
+   * returns what it was last notified of.
    */
   peek(scope: string): KeyState;
   /**
-   * Names one life of a database, which ends when it is lost, restored or taken over. Within one a gate is never lowered but by who clears or repairs it.
-   * Absent if the store is of this machine.
+   * Identifies the epoch of a database, which ends when data is lost or restored, or at a failover. Within an epoch a
+   * gate is never shortened, except by clearing or repairing it. Absent if the store is local.
    */
   life?(): string | undefined;
-  /** Reports whether a store with a life was asked about this key in it, and has told of all changes since. */
+  /** Reports whether a store with an epoch has read this key in it and has received all changes since. */
   isCurrent?(scope: string): boolean;
-  /** The keys that were used, with what is known of each. */
+  /** Returns the keys that were used, with what is known about each. */
   list(): Promise<readonly KnownKey[]>;
-  /** Forgets what the service said of a key: windows, gate, episodes. Requests in flight stay counted. */
+  /** Clears what the service has reported about a key: windows, gate, episodes. Requests in flight stay counted. */
   clear(scope: string): Promise<void>;
 }
 

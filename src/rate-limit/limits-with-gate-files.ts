@@ -8,23 +8,26 @@ import { closesGate } from './observation.ts';
 import type { LimitRecord, ResponseRecord } from './records.ts';
 
 export interface GateFilesOptions {
-  /** The state folder, which holds copies only if the state is elsewhere: with `url`. */
+  /** The state folder; it holds copies only if the state is elsewhere, that is, with `url`. */
   readonly folder?: string | undefined;
-  /** The folders that outlast the state folder, by `runtimeFolders`. */
+  /** Folders that outlast the state folder, by `runtimeFolders`. */
   readonly runtimeFolders?: readonly string[] | undefined;
   readonly url?: string | undefined;
   readonly clock: Clock;
-  /** The store ends with this process: a gate that no file takes is forgotten then, and that is said. */
+  /**
+   * Whether the store ends with this process. Then a gate that can't be saved to a file is lost, and a warning is
+   * printed.
+   */
   readonly isBrief?: boolean | undefined;
-  /** Ends a wait. */
+  /** Cancels waiting. */
   readonly interrupted?: AbortSignal | undefined;
-  /** Takes a sentence for stderr. */
+  /** Prints a line on stderr. */
   warn(line: string): void;
 }
 
 /**
- * Limits whose gates are kept in files as well. A gate has to outlast a state that turns read-only or full,
- * is set aside as damaged, is restored from an older copy, or is out of reach for a while. The later of all gates counts.
+ * A store that also saves gates to files. A gate must outlast a state that becomes read-only or full, is set aside as
+ * damaged, is restored from an older copy, or can't be reached for a while. The latest of all gates counts.
  */
 export class LimitsWithGateFiles implements LimitsStore {
   readonly #limits: LimitsStore;
@@ -42,12 +45,15 @@ export class LimitsWithGateFiles implements LimitsStore {
     if (read) this.read = async (scope) => this.#writeGateFiles(scope, await read.call(limits, scope));
   }
 
-  /** Writes the copies before the store, which may have to wait for others: nothing is lost if the process ends meanwhile. */
+  /**
+   * Writes the copies before the store, which may have to wait for others, so that nothing is lost if the process ends
+   * meanwhile.
+   */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? await this.#missingGate(scope) : [];
     const gates = records.filter(closesGate);
     const early = gates.length > 0 ? this.#keepOwn(scope, this.#after(scope, gates)) : undefined;
-    // Other machines are told meanwhile.
+    // With a shared state, other machines are notified at the same time.
     if (this.#options.url === undefined) await early;
     try {
       const starts = records[0]?.type === 'start' ? 1 : 0;
@@ -80,19 +86,25 @@ export class LimitsWithGateFiles implements LimitsStore {
     await this.#limits.clear(scope);
   }
 
-  /** Returns the copies that hold, without what the shared state has told and, asked again, tells no more: it was cleared, or repaired. */
+  /**
+   * Returns the copies that hold. Leaves out gates of the shared state that it no longer reports when read again: they
+   * were cleared or repaired.
+   */
   #counting(scope: string): GateCopy[] {
     const isRepaired = this.#repairs(scope);
     return this.#files.holding(scope).filter((copy) => !isRepaired(copy));
   }
 
-  /** Returns whether the state that has told of a gate has answered again since, in the same life: what it says now counts. */
+  /**
+   * Returns a function that reports whether the state that a gate came from has been read again since, in the same
+   * epoch, so that its current content counts.
+   */
   #repairs(scope: string): (copy: GateCopy) => boolean {
     const life = this.#limits.isCurrent?.(scope) ? this.#limits.life?.() : undefined;
     return (copy) => copy.kind === 'told' && life !== undefined && copy.life === life;
   }
 
-  /** Returns the gate that only the copies know, as the answer that closes it again. */
+  /** Returns the gate that only the copies have, as a response that closes it again. */
   async #missingGate(scope: string): Promise<ResponseRecord[]> {
     await this.#askOfTold(scope);
     const { gate } = later(emptyState(), this.#counting(scope));
@@ -105,18 +117,21 @@ export class LimitsWithGateFiles implements LimitsStore {
     return [{ type: 'answer', id: 'copy', at, wall: clock.now(), status, retryAfter: gate.at - at }];
   }
 
-  /** Asks a shared state that has told of a gate, and may have been repaired since. If it is away, what it has told holds. */
+  /**
+   * Reads the shared state again if a gate came from it, because it may have been repaired since. If it can't be
+   * reached, the gate holds.
+   */
   async #askOfTold(scope: string): Promise<void> {
     const hasTold = this.#counting(scope).some(({ kind }) => kind === 'told');
     if (hasTold) await this.#limits.read?.(scope).catch(() => {});
   }
 
-  /** Returns what is known with these gates, for copies. A state that can't be read is none. */
+  /** Returns the known state with these gates, for the copies. A state that can't be read counts as empty. */
   #after(scope: string, gates: readonly LimitRecord[]): KeyState {
     const state = copyOf(orUndefined(() => this.#limits.peek(scope)) ?? emptyState());
     this.#files.begin(state);
     if (this.#options.url !== undefined) {
-      // What others have written there was not asked of this machine.
+      // Gates of other machines were not asked of this one.
       const own = this.#files.holding(scope).filter(({ kind }) => kind === 'gate');
       state.gate = later(emptyState(), own).gate;
     }
@@ -124,7 +139,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     return state;
   }
 
-  /** Keeps a gate that this process was asked for. */
+  /** Saves a gate that this process was asked for. */
   async #keepOwn(scope: string, state: KeyState): Promise<KeyState> {
     if (this.#isKept(scope, state, 'gate', 0)) return state;
     const cause = await this.#files.write(scope, 'gate', state);
@@ -133,7 +148,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     return state;
   }
 
-  /** Keeps a gate that the store has, unless a copy has it. One of another machine outlasts the state that they share. */
+  /** Saves a gate of the store, unless a copy has it, so that a gate of another machine outlasts the shared state. */
   async #writeGateFiles(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
     const isRepaired = this.#repairs(scope);
     this.#files.remove(scope, 'told', (copy) => isRepaired(copy) && copy.state.gate.at > state.gate.at + tolerance);
@@ -145,14 +160,20 @@ export class LimitsWithGateFiles implements LimitsStore {
     return state;
   }
 
-  /** Reports whether a gate is over, or a copy has it: of a gate of this machine only one of its own. */
+  /**
+   * Reports whether a gate has lifted or is already saved; a gate of this machine only counts as saved in a copy of its
+   * own.
+   */
   #isKept(scope: string, state: KeyState, kind: CopyKind, within: number): boolean {
     if (this.#waitFor(state) <= 0) return true;
     const copies = this.#files.holding(scope).filter((copy) => kind === 'told' || copy.kind === kind);
     return copies.some((copy) => state.gate.at - within <= copy.state.gate.at);
   }
 
-  /** The state could not be written. If no copy could be either, nobody else knows of the gate: it is waited for here. */
+  /**
+   * Waits for the gate in this process if neither the state nor a copy could be written, because no other process knows
+   * of it.
+   */
   async #waitAlone(scope: string, state: KeyState, cause: unknown): Promise<void> {
     const { clock, interrupted, warn } = this.#options;
     if (this.#isKept(scope, state, 'gate', 0)) return;
@@ -174,5 +195,5 @@ function later(state: KeyState, copies: readonly GateCopy[]): KeyState {
 }
 
 function unwritten(wait: number, cause: unknown): string {
-  return `The service asked to wait for ${Math.ceil(wait / 1000)} s, which can't be written down: ${fileErrorReason(cause)}`;
+  return `The service asked to wait for ${Math.ceil(wait / 1000)} s, but that can't be saved: ${fileErrorReason(cause)}`;
 }

@@ -3,7 +3,7 @@ import { emptyState, forget, type KeyState } from './key-state.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
 import type { LimitRecord } from './records.ts';
 
-/** Limits that are known for as long as the process runs: for programs without a state folder, and for tests. */
+/** Limits kept in memory, for programs without a state folder and for tests. */
 export class MemoryLimits implements LimitsStore {
   readonly #states = new Map<string, KeyState>();
 

@@ -1,52 +1,53 @@
-/** The known limits of a key: requests a minute and a day. */
+/** The known limits of a key: requests per minute and per day. */
 export interface PaceLimits {
   readonly minute: number | undefined;
   readonly day: number | undefined;
 }
 
-/** The largest share of a limit that looking again and again may take. */
+/** The largest share of a limit that repeated checks may use. */
 const share = 0.1;
 const minute = 60_000;
 const day = 86_400_000;
-/** The plans that the service has published: an answer shows the limit of the day when hardly any of it is left. */
+/** The published plans of the service: its responses only show the daily limit when hardly any of it is left. */
 const dayOfPlan: ReadonlyMap<number, number> = new Map([
   [60, 1000],
   [300, 10_000],
   [1000, 100_000],
 ]);
 const maxDoublings = 6;
-/** After so many looks that were answered, the time between two is halved again. */
+/** After this many successful checks, the interval is halved again. */
 const looksToRecover = 10;
 
 /**
- * How long to wait between two looks at a service: what was asked for, but never so short that the looks take more than a tenth
- * of a limit. Of a day's tenth one half may be taken as fast as the minute allows, the other comes back over the day.
+ * Computes how long to wait between two checks of a service: the requested interval, or longer if the checks would use
+ * more than a tenth of a limit. Half of a day's tenth may be used as fast as the minute allows; the other half is
+ * spread over the day.
  */
 export class Pace {
   readonly #wanted: number;
-  /** Requests that may be taken of the day; undefined until its limit is known. */
+  /** Requests that may be used of the day; undefined until the daily limit is known. */
   #credit: { left: number; at: number } | undefined;
   #looks = 0;
   #doublings = 0;
   #good = 0;
 
-  /** @param wanted in milliseconds */
+  /** @param wanted the requested interval in milliseconds */
   constructor(wanted: number) {
     this.#wanted = wanted;
   }
 
-  /** The time from one look to the next after 429s, without regard to limits; in milliseconds. */
+  /** The interval between checks after 429s, regardless of limits, in milliseconds. */
   get interval(): number {
     return this.#wanted * 2 ** this.#doublings;
   }
 
-  /** To be called for each look. */
+  /** Call this for each check. */
   looked(): void {
     this.#looks += 1;
     if (this.#credit !== undefined) this.#credit.left -= 1;
   }
 
-  /** A look was answered. */
+  /** Call this after a successful check. */
   answered(): void {
     this.#good += 1;
     if (this.#doublings === 0 || this.#good < looksToRecover) return;
@@ -54,13 +55,16 @@ export class Pace {
     this.#good = 0;
   }
 
-  /** A look was refused with a 429. */
+  /** Call this after a check that was refused with a 429. */
   refused(): void {
     this.#doublings = Math.min(maxDoublings, this.#doublings + 1);
     this.#good = 0;
   }
 
-  /** The least time from the last look to the next, in milliseconds. @param now by the monotonic clock */
+  /**
+   * Returns the minimum time from the last check to the next, in milliseconds.
+   * @param now by the monotonic clock
+   */
   least(limits: PaceLimits, now: number): number {
     const byMinute = limits.minute === undefined ? 0 : minute / (limits.minute * share);
     const dayLimit = limits.day ?? dayOfPlan.get(limits.minute ?? 0);

@@ -1,16 +1,21 @@
 import type { AdmissionRequest } from './rules.ts';
 
-/** A process began to use a key. Counts if the machine has restarted since, or if the key was never used. */
+/**
+ * A process begins to use a key. It only has an effect if the machine has restarted since, or if the key was never
+ * used.
+ */
 export interface StartRecord {
   readonly type: 'start';
   readonly boot: string;
   readonly env: string;
   readonly at: number;
-  /** The wall clock at the same moment: milliseconds since the Unix epoch. */
+  /** The wall clock at the same moment, in milliseconds since the Unix epoch. */
   readonly wall: number;
 }
 
-/** A process wants to send requests. As many of them are in flight afterwards as may leave: the first ones, or none. */
+/**
+ * A process wants to send requests. Folding it puts the first of them in flight, as many as may be sent, perhaps none.
+ */
 export interface IntentRecord extends AdmissionRequest {
   readonly type: 'intent';
   /** One for each request, unique among all processes. */
@@ -21,16 +26,16 @@ export interface IntentRecord extends AdmissionRequest {
   readonly expires: number;
 }
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface ResponseRecord {
   readonly type: 'answer';
   readonly id: string;
   readonly at: number;
-  /** When its request left. */
+  /** When its request was sent. */
   readonly leftAt?: number | undefined;
   readonly wall: number;
   readonly status: number;
-  /** The `Date` of the answer: milliseconds since the Unix epoch. */
+  /** The `Date` of the response, in milliseconds since the Unix epoch. */
   readonly date?: number | undefined;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
@@ -38,11 +43,11 @@ export interface ResponseRecord {
   readonly reset?: number | undefined;
   /** The wait that a 429, 502, 503 or 504 asked for, in milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** A number in [0, 1) for the jitter of a gate, drawn once so that folding stays pure. */
+  /** A number in [0, 1) for the jitter of a gate; drawn once, so that folding stays pure. */
   readonly random?: number | undefined;
 }
 
-/** No answer will come. The service may have counted a request that was `lost`; one that was `unsent` it can't have. */
+/** A request ended without a response. The service may have counted a `lost` request, but not an `unsent` one. */
 export interface EndRecord {
   readonly type: 'lost' | 'unsent';
   readonly id: string;

@@ -2,45 +2,48 @@ import { whenReached } from './clock-offset.ts';
 import { hasEnded, type KeyState } from './key-state.ts';
 import type { Window } from './window.ts';
 
-/** Whether requests may leave at a moment. */
+/** The decision whether requests may be sent at a moment. */
 export type Decision =
-  /** `permits`: how many; one if it is a probe. */
+  /** `permits`: how many requests; 1 for a probe. */
   | { readonly admitted: true; readonly probe: boolean; readonly permits: number }
-  /** `retryAt`: by the monotonic clock; undefined: until something in flight is answered. */
+  /** `retryAt`: when to try again, by the monotonic clock; undefined: when a request in flight has ended. */
   | { readonly admitted: false; readonly retryAt: number | undefined };
 
 export interface AdmissionRequest {
-  /** Leaves a small part of the limit to people. */
+  /** Holds back a small part of the limit for interactive commands. */
   readonly bulk: boolean;
-  /** Others use the key whose requests are not seen here: one at a time. */
+  /** Others use the key without being visible here: sends one request at a time. */
   readonly exclusive?: boolean;
-  /** How many have to go together; fewer only if a probe may go, or if a limit never leaves room for so many. */
+  /**
+   * How many requests must be admitted together. Fewer only if a probe may be sent, or if a limit never allows that
+   * many.
+   */
   readonly minPermits: 1 | 2;
 }
 
 /**
- * Returns how many requests may be in flight if others use the key too. Others may take all that is left at any moment,
- * and then as many are refused at once; a key is banned for too many refusals. With few places that is so few that
- * two windows in a row don't add up to ten. With many, others would have to take 15 of 16 places within one round trip.
+ * Returns how many requests may be in flight if others use the key, too. Others may use up the rest at any moment; then
+ * all requests in flight are refused, and too many refusals get a key banned. With few permits the number is so small
+ * that two windows in a row cause fewer than ten refusals. With many, others would have to use 15 of 16 permits within
+ * one round trip.
  */
 function maxInFlightOnSharedKey(permits: number): number {
   return Math.max(4, Math.floor(permits / 16));
 }
 
 /**
- * The rules, all of them:
+ * Decides whether requests may be sent. All rules are here:
  *
  * - No request is sent before the gate lifts, or while any window is exhausted: wait for the later of the two.
- * - While nothing is known, or a window has ended, or after a gate, one request goes as a probe; the others wait for
- *   its answer.
- * - Else a request goes while, for every window, the smallest remaining that came, less what is in flight, less the
- *   headroom, is at least one. For a fixed window without other users of the key that never passes the limit: each
- *   answered request was counted when the smallest came, and the others are in flight.
- * - Two that have to go together are not parted: a window with room for one is taken for spent, unless it never has
- *   more.
- * - Beside others on the key a sixteenth of what is left may be in flight, or four; and one if they can't be seen at
- *   all.
- *
+ * - While nothing is known, after a window has ended, and after a gate, one request is sent as a probe; the others wait
+ * for its response.
+ * - Otherwise a request is sent if, for every window, the smallest `remaining` seen, minus the requests in flight,
+ * minus the headroom, is at least one. For a fixed window without other users of the key this never exceeds the limit:
+ * each answered request was counted when the smallest value came, and the others are in flight.
+ * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
+ * never has more.
+ * - With other users of the key, a sixteenth of the rest may be in flight, or four requests; only one if the others are
+ * not visible.
  * @param at by the monotonic clock
  */
 export function decide(
@@ -48,21 +51,22 @@ export function decide(
   at: number,
   { bulk, minPermits, exclusive = false }: AdmissionRequest,
 ): Decision {
-  // Behind a gate it is asked what will stand in the way once it has lifted.
+  // While the gate is closed: what will still block requests once it has lifted.
   const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
   const windows = known.filter((window) => !hasEnded(state, window, first));
   const onlyProbe = state.halfOpen || known.length === 0 || windows.length < known.length;
   const needed = onlyProbe ? 1 : Math.min(minPermits, ...windows.map((window) => windowCapacity(state, window, bulk)));
   const pending = countPending(state, at);
-  // The requests of processes that have died are taken for counted, like those that were answered.
+  // Requests of dead processes count as used, like answered ones.
   const dead = state.inFlight.size - pending;
   const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
   if (spent.length > 0 || at < first) {
     return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
   }
-  // That a window has ended is known by one response alone: others of it, from a backend that is behind, are on their way.
+  // Only one response shows that the window has ended: others of the same window, from a backend that is behind, may be
+  // in flight.
   if (windows.length < known.length && state.offset?.single && pending > 0)
     return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);
@@ -79,12 +83,18 @@ function decideProbe(state: KeyState, at: number): Decision {
   return { admitted: true, probe: true, permits: 1 };
 }
 
-/** How many requests may be in flight at once. Where others use the key, each of ours stands for one of theirs too. */
+/**
+ * Returns how many requests may be in flight at once. With other users of the key, each of our requests is matched by
+ * one of theirs.
+ */
 function permitsIn({ foreignRate }: KeyState, free: number): number {
   return foreignRate > 0 ? Math.floor((free + 1) / 2) : free;
 }
 
-/** How many may be in flight in a window that has just begun; at least one, so that somebody may try. */
+/**
+ * Returns how many requests may be in flight in a window that has just begun; at least one, so that an attempt is
+ * possible.
+ */
 function windowCapacity(state: KeyState, window: Window, bulk: boolean): number {
   const free = window.limit - headroom(state, window, window.toldAt, bulk);
   return Math.max(1, permitsIn(state, free));
@@ -98,12 +108,15 @@ function countPending(state: KeyState, at: number): number {
   return count;
 }
 
-/** Returns the part of a limit that a bulk run leaves to people: of a small one a quarter at most. */
+/**
+ * Returns the part of a limit that a bulk run reserves for interactive commands: 2 %, at least 2, but at most a
+ * quarter.
+ */
 export function bulkReserve(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 4));
 }
 
-/** Returns the window of the day, with what is left for others, if it has nothing left for this command. */
+/** Returns the daily window and what is left in it for others, if nothing is left for this command. */
 export function exhaustedDailyQuota(
   state: KeyState,
   at: number,
@@ -126,7 +139,7 @@ function headroom(state: KeyState, window: Window, at: number, bulk: boolean): n
   return reserve + 1 + Math.ceil(state.foreignRate * Math.max(0, seconds));
 }
 
-/** The first moment of the monotonic clock at which a window has ended for sure. */
+/** Returns the first moment of the monotonic clock at which a window has certainly ended. */
 function windowEnd({ offset }: KeyState, window: Window): number {
   return offset ? whenReached(offset, window.reset) : 0;
 }

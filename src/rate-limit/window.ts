@@ -1,22 +1,24 @@
-/** One fixed window of a limit, as its answers described it. */
+/** One fixed window of a limit, as reported by responses. */
 export interface Window {
-  /** When it ends, by the service's clock: milliseconds since the Unix epoch. */
+  /** When it ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
-  /** The smallest remaining that came, less what was sent since and is in none. */
+  /** The smallest `remaining` seen, minus requests sent since that no response includes. */
   readonly left: number;
-  /** The smallest remaining that came. */
+  /** The smallest `remaining` seen. */
   readonly least: number;
-  /** When the last of them came: by the monotonic clock, and by the wall clock for people. */
+  /** When the last report came: by the monotonic clock, and by the wall clock for display. */
   readonly toldAt: number;
   readonly asOf: number;
-  /** Its first reading by us: the first remaining that came, and when. Its difference to `least` is ours or foreign. */
+  /**
+   * The first `remaining` that this state has seen, and when. The difference to `least` was used by us or by others.
+   */
   readonly first: { readonly left: number; readonly at: number };
-  /** How many of our requests may have been counted since `first`, those in flight apart. */
+  /** How many of our requests may have been counted since `first`, without those in flight. */
   readonly own: number;
 }
 
-/** A window as an answer reports it. */
+/** A window as reported by one response. */
 export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;
@@ -24,27 +26,26 @@ export interface SeenWindow {
   /** By the monotonic clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** By the wall clock: milliseconds since the Unix epoch. */
+  /** By the wall clock, in milliseconds since the Unix epoch. */
   readonly asOf: number;
-  /** How many others of ours came to their ends while it was on its way: they may have been counted after it. */
+  /** How many of our other requests ended while it was in flight: they may have been counted after it. */
   readonly meanwhile: number;
-  /** How many of these may be missing in `remaining` and were answered with another window, so that no answer tells. */
+  /** How many of these may be missing in `remaining` because their responses reported another window. */
   readonly missed: number;
-  /** Whether it was refused, and so has taken nothing. */
+  /** Whether it was refused, and so has used nothing. */
   readonly refused: boolean;
-  /** Two resets that differ by at most so many milliseconds are of one window. */
+  /** Two resets that differ by at most this many milliseconds belong to the same window. */
   readonly tolerance: number;
 }
 
-/** A service that works a reset out from what is left of the window may tell it a second earlier or later each time. */
+/** A service that computes the reset from the rest of the window may report it a second earlier or later each time. */
 export const resetJitter = 1000;
 
 /**
- * The window after one more answer. Answers may come in any order, so within one window the smallest remaining counts.
- * Ignore a response that belongs to the previous window, unless its request was sent after this window was known: then
- * the service has moved the reset.
- *
- * @param hadEnded whether the window had surely ended when the request was sent
+ * Returns the window after one more response. Responses may arrive in any order, so within one window the smallest
+ * `remaining` counts. Ignores a response that belongs to the previous window, unless its request was sent after this
+ * window was known: then the service has moved the reset.
+ * @param hadEnded whether the window had certainly ended when the request was sent
  */
 export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {
   const { reset, limit, remaining, sentAt, receivedAt: toldAt, asOf, meanwhile, missed, refused, tolerance } = seen;
@@ -54,22 +55,21 @@ export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: 
   if (reset < window.reset - tolerance) return sentAt < window.toldAt ? window : begun;
   const latest = Math.max(reset, window.reset);
   const left = Math.min(window.left, remaining);
-  // A limit that is changed takes some away that were not used.
+  // A changed limit also changes `remaining`, without any use.
   if (limit !== window.limit) return { ...begun, reset: latest, left };
-  // Spelled out: of a thousand answers, copies of objects were most of the cost.
+  // Copied field by field: with a thousand responses, spreading was most of the cost.
   const [least, own] = [Math.min(window.least, remaining), window.own + (refused ? 0 : 1)];
   return { reset: latest, limit, left, least, toldAt, asOf, first: window.first, own };
 }
 
-/** One request that was sent, and whose answer did not show this window. It is taken for counted. */
+/** Returns the window after a request whose response did not report it; the request counts as used. */
 export function countDown(window: Window): Window {
   return { ...window, left: window.left - 1, own: window.own + 1 };
 }
 
 /**
- * Requests per second that are not ours: what has left the window beyond what we sent.
- *
- * @param inFlight ours that may be counted already, though their answers are not here
+ * Returns the requests per second of other users: what was used beyond our own requests.
+ * @param inFlight how many of ours may already be counted although their response has not arrived
  */
 export function foreignRate(window: Window, inFlight: number): number {
   const foreign = window.first.left - window.least - window.own - inFlight;

@@ -304,7 +304,7 @@ describe('the copies of a state that fails', () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
     expect(lines).toEqual([
-      expect.stringMatching(/wait for 60 s, which can't be written down: .+No other program knows/),
+      expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/),
     ]);
   });
 
@@ -312,7 +312,7 @@ describe('the copies of a state that fails', () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([
-      "The service asked to wait for 60 s, which can't be written down: the disk is full. petstock waits now. " +
+      "The service asked to wait for 60 s, but that can't be saved: the disk is full. petstock waits now. " +
         'Start no other command with this key meanwhile',
     ]);
     expect(clock.sleeps).toEqual([60_000]);

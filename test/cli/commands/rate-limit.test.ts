@@ -274,7 +274,7 @@ describe('limits', () => {
 describe('limits clear', () => {
   test('forgets a gate, and says what it has forgotten', async () => {
     const shop = await openShop(gated('9999999999'));
-    await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days; `petstock limits clear` forgets it.');
+    await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days. To clear the wait: petstock limits clear');
     const { stdout, requests } = await shop.exits('limits clear --yes', 0, [
       /^staging: after a 429 nothing is sent before 2026-02-16 07:00:2\d; 999 of 1000 left/m,
       'Cleared the known limits of staging.',
