@@ -13,32 +13,32 @@ import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchang
 import { errorOf, NetworkFailure } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** The end of one request. */
+/** The result of one request. */
 export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
-  /** A 429. */
+  /** The response was a 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
-  /** It did not leave. */
+  /** The request was not sent. */
   | { readonly kind: 'superseded'; readonly error: PermitExpiredError }
-  /** `url`: below the base URL. */
+  /** The response was a redirect to `url`, which is below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
-  /** The network, or a gateway. `retryAfter`: what that asked for, in milliseconds. */
+  /** The network or a gateway failed. `retryAfter`: the wait that the gateway asked for, in milliseconds. */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
 
 export interface AttemptOptions extends ExchangeOptions {
-  /** A redirect is followed only below it. Ends in `/v1`, without a slash behind it. */
+  /** Redirects are followed only below this URL. Ends in `/v1`, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** A head that can't be read is taken for the longest wait that it is likely to have asked for. */
+/** A response whose head can't be read is treated like one that asks for the longest likely wait. */
 const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
 
 /**
- * Sends one request with a permit, which is used up by it.
- *
- * @param use reads any answer that is not handled here
- * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of `interrupted`. Failures say
- *   whether the request is certain not to have been carried out (`notCarriedOut`) and whether it may be later (`mayBeInFlight`)
+ * Sends one request and uses up its permit.
+ * @param use reads any response that is not handled here
+ * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of
+ * `interrupted`. Errors tell whether the request was certainly not carried out (`notCarriedOut`) and whether it still
+ * may be (`mayBeInFlight`)
  */
 export async function attempt<T>(
   request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
@@ -56,7 +56,7 @@ export async function attempt<T>(
   try {
     const { method, url, headers, body } = request;
     options.interrupted?.throwIfAborted();
-    // From here on it is certain only of what failed that it has not.
+    // From here on only certain errors prove that the request was not sent.
     hasLeft = true;
     const arriving = () => {
       hasArrived = true;
@@ -78,7 +78,10 @@ export async function attempt<T>(
   }
 }
 
-/** A proxy that is asked too often, or can't reach the service, is not asked again before its time. The rest of its answer is not about the key. */
+/**
+ * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not
+ * asked again too early. Other headers of it are not about the key.
+ */
 function askedByProxy(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
   if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
@@ -86,14 +89,14 @@ function askedByProxy(error: unknown): ResponseHead | undefined {
 }
 
 interface FailedAttempt {
-  /** The head of an answer has begun to come. */
+  /** Whether the head of a response had begun to arrive. */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
-  /** Adds what is certain of the request. */
+  /** Adds what is certain about the request. */
   withFacts(failure: PetstockError): PetstockError;
 }
 
-/** @throws what another try would not help against */
+/** @throws errors that another attempt would not help against */
 function afterFault(
   error: unknown,
   url: string,
@@ -113,7 +116,7 @@ function afterFault(
   return { kind: 'failed', error: failure, retryAfter };
 }
 
-/** The request did not get to where it would have been carried out. */
+/** Reports whether the request certainly did not reach the service. */
 function certainlyUnsent(error: unknown): boolean {
   if (error instanceof NetworkFailure) return error.unconnected;
   return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
@@ -137,14 +140,14 @@ function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean):
   const Failure = fault.hopeless ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
   const what = fault.answered
-    ? `The answer of the service at ${origin} can't be read to its end`
+    ? `The response of the service at ${origin} can't be read completely`
     : isGarbled
-      ? `The head of the answer of the service at ${origin} can't be read`
+      ? `The head of the response of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
   return new Failure(`${what}: ${fault.message}`, { cause: fault });
 }
 
-/** An authority that is not known can be made known; a certificate that is too old, or another host's, can't. */
+/** An unknown authority can be configured; an expired certificate, or one of another host, can't be fixed that way. */
 const noAuthorityHelps: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -157,7 +160,7 @@ function certificateFailure(url: string, fault: NetworkFailure): CertificateErro
   const hint = noAuthorityHelps.has(fault.code)
     ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`
     : "petstock config set ca-file '<file with the certificate of its authority>'";
-  const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent to it`;
+  const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent`;
   return new CertificateError(message, { hint, cause: fault });
 }
 
@@ -168,8 +171,8 @@ function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
 }
 
 /**
- * Where a redirect leads.
- * @throws FailureError for one that would show the key to anything but the base URL, or turn a write into something else
+ * Returns the target of a redirect.
+ * @throws FailureError if following it would reveal the key outside the base URL, or turn a write into something else
  */
 function redirectTarget(
   request: Pick<HttpRequest, 'method' | 'url'>,
@@ -179,14 +182,14 @@ function redirectTarget(
   const { status, headers } = answer;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
-    throw new FailureError(`The service answered ${status} without a usable Location`, { status });
+    throw new FailureError(`The service returned ${status} without a usable Location`, { status });
   }
   const to = new URL(location, request.url);
   if (!isBelow(baseUrl, to)) {
     const { origin } = new URL(baseUrl);
     const other = to.origin === 'null' ? to.protocol : to.origin;
-    const where = other === origin ? `what is not below ${baseUrl}` : `another address, ${shownUrl(other)}`;
-    const message = `The service redirects to ${where}. It was not followed, since that would show it the key`;
+    const where = other === origin ? `a URL outside ${baseUrl}` : `another address, ${shownUrl(other)}`;
+    const message = `The service redirects to ${where}. The redirect was not followed, because that would reveal the key`;
     throw new FailureError(message, { status });
   }
   const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);

@@ -1,22 +1,22 @@
 /**
- * Reports whether a URL is below a base URL: a key may go there, and nowhere else.
- * @param baseUrl ends in `/v1`, without a slash behind it
+ * Reports whether a URL is below a base URL, the only place that the key may be sent to.
+ * @param baseUrl ends in `/v1`, without a trailing slash
  */
 export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
   const base = new URL(baseUrl);
   if (origin !== base.origin || !pathname.startsWith(`${base.pathname}/`)) return false;
   try {
-    // A server may decode `%2f` before it looks for `..`.
+    // A server may decode `%2f` before it resolves `..`.
     return !/[/\\]\.\.(?:[/\\]|$)/.test(decodeURIComponent(pathname));
   } catch {
     return false;
   }
 }
 
-/** In characters. */
+/** Maximum length in characters. */
 const maxUrl = 100;
 
-/** Returns a URL that a service has chosen for a sentence of ours. */
+/** Shortens a URL chosen by the service, for use in a message. */
 export function shownUrl(url: string): string {
   return url.length > maxUrl ? `${url.slice(0, maxUrl)}…` : url;
 }

@@ -1,22 +1,25 @@
 import { HeldBytes } from './body.ts';
 
-/** Bytes that are kept for a reader who is slower than the connection, before that is asked to wait. */
+/** How many bytes to buffer for a slow reader before the connection is paused. */
 const highWaterMark = 1024 * 1024;
 
-/** The source of the bytes: it can be asked to wait. */
+/** The source of the bytes; it can be paused. */
 interface Source {
   pause(): void;
   resume(): void;
 }
 
-/** A body on its way from a connection to its reader. Read once only; what is read is valid until more is asked for. */
+/**
+ * A response body between its connection and its reader. It can be read once, and each chunk is valid until the next
+ * one is requested.
+ */
 export class BodyQueue implements AsyncIterable<Uint8Array> {
   readonly #source: Source;
-  /** The bytes that wait. */
+  /** Bytes not yet read. */
   #waiting = new HeldBytes();
-  /** Those that the reader has. */
+  /** Bytes of the chunk that the reader has. */
   #taken = new HeldBytes();
-  /** The source has been asked to wait. */
+  /** Whether the source was paused. */
   #isPaused = false;
   #ending: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
@@ -39,13 +42,13 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
     this.#wakeUp();
   }
 
-  /** The reader gets what has come, and then the error. */
+  /** Fails the body: the reader gets the remaining bytes, then the error. */
   fail(error: unknown): void {
     this.#ending ??= { error };
     this.#wakeUp();
   }
 
-  /** All of it, if it has come to its end; else undefined, and nothing is taken. */
+  /** Takes the whole body if it is complete; otherwise returns undefined and takes nothing. */
   takeWhole(): Uint8Array | undefined {
     return this.#ending === whole ? this.#take() : undefined;
   }

@@ -3,26 +3,26 @@ import type { HttpResponse } from './transport.ts';
 
 const KiB = 1024;
 
-/** The largest answer, in bytes after decoding: more would fill the memory. A list has no bound except for each item. */
+/** The largest response in bytes after decoding, so that it can't fill the memory. Lists are only limited per item. */
 export const maxBodyBytes = {
-  /** One item, of a list too; the body of an error. */
+  /** One item (also of a list), or the body of an error. */
   item: 1024 * KiB,
-  /** Whatever else is held as a whole. */
+  /** Any other body that is held as a whole. */
   payload: 16 * 1024 * KiB,
-  /** The head of an answer. */
+  /** The head of a response. */
   headers: 64 * KiB,
 } as const;
 
-/** How much of a body is held, and whose it is, for a message. */
+/** The limit of a body, and its source for messages. */
 export interface BodyBound {
   readonly most: number;
-  /** `GET /store/orders` */
+  /** Like `GET /store/orders`. */
   readonly of: string;
 }
 
 /**
- * The whole of a body. Its bytes are counted as they come, decoded, and nothing more is read once they are too many.
- * @throws FailureError if it is longer; else what reading it throws
+ * Reads a whole body. Its decoded bytes are counted as they arrive, and nothing more is read once there are too many.
+ * @throws FailureError if it is longer than the bound; otherwise whatever reading it throws
  */
 export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBound): Promise<Uint8Array> {
   const held = new HeldBytes();
@@ -36,8 +36,8 @@ export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBo
 const none = new Uint8Array(0);
 
 /**
- * Bytes that are held in one piece, as they come. Chunks that are kept would cost more than what is in them: one of a single byte holds on to all
- * that was read from the connection with it.
+ * A growing buffer in one piece. Keeping the chunks would cost more than their content: a chunk of one byte holds on to
+ * everything that was read from the connection with it.
  */
 export class HeldBytes {
   #room = none;
@@ -51,7 +51,7 @@ export class HeldBytes {
     return this.#room.subarray(0, this.#length);
   }
 
-  /** Its bytes are overwritten by those that come next. */
+  /** Empties the buffer; later bytes overwrite its content. */
   clear(): void {
     this.#length = 0;
   }
@@ -70,31 +70,31 @@ export class HeldBytes {
 
 /** @throws FailureError if a body is longer than the bound */
 export function requireWithin(length: number, { most, of }: BodyBound): void {
-  if (length > most) throw tooLong(`The answer to ${of}`, most);
+  if (length > most) throw tooLong(`The response to ${of}`, most);
 }
 
-/** @param what begins the sentence */
+/** @param what the subject of the sentence */
 export function tooLong(what: string, most: number): FailureError {
   const size = most < 1024 * KiB ? `${most / KiB} KiB` : `${most / KiB / KiB} MiB`;
-  return new FailureError(`${what} is longer than ${size}, which makes no sense. It was not read to its end`);
+  return new FailureError(`${what} exceeds the maximum of ${size}. It was not read completely`);
 }
 
 /**
- * @param keepMark whether a byte order mark at the beginning is a character like any other
- * @throws FailureError if it is no UTF-8
+ * @param keepMark whether to keep a byte order mark at the start
+ * @throws FailureError if it is not UTF-8
  */
 export function decodeUtf8(bytes: Uint8Array, keepMark = false): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepMark }).decode(bytes);
   } catch (cause) {
-    throw new FailureError('The answer of the service is not UTF-8 text', { cause });
+    throw new FailureError('The response of the service is not UTF-8 text', { cause });
   }
 }
 
 type Zlib = typeof import('node:zlib');
 type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;
 
-/** Bytes that a decoder gives at a time: as many as a socket. */
+/** Bytes that a decoder returns at a time: as many as a socket. */
 const options = { chunkSize: 64 * 1024 };
 
 const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
@@ -105,8 +105,8 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
 };
 
 /**
- * The body of an answer as it comes, decoded as `content-encoding` says.
- * @throws FailureError for an encoding that was not asked for; later, whatever the network and zlib fail with
+ * Returns the body as it arrives, decoded by its `content-encoding`.
+ * @throws FailureError for an encoding that was not requested; later, errors of the network and of zlib
  */
 export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array> {
   const { body } = response;
@@ -114,11 +114,11 @@ export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array>
   if (encoding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (decoder !== undefined) return decoded(body, decoder);
-  // Its name would be words of the service in a sentence of ours.
-  throw new FailureError('The service answered in a content encoding that was not asked for');
+  // The name of the encoding is not shown, because it would be the service's text in petstock's sentence.
+  throw new FailureError('The service used a content encoding that was not requested');
 }
 
-/** Whether the bytes of the body are those that came. */
+/** Reports whether the body is not encoded. */
 export function isPlain(response: HttpResponse): boolean {
   return encodingOf(response) === 'identity';
 }
@@ -127,7 +127,7 @@ function encodingOf({ headers }: HttpResponse): string {
   return String(headers['content-encoding'] ?? 'identity').toLowerCase();
 }
 
-/** Nothing at all is not decoded: the answer to a HEAD, or a 204, names an encoding without a body. */
+/** Decodes a body, unless it is empty: the response to a HEAD, or a 204, may name an encoding without a body. */
 async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) => Decoder): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -135,13 +135,13 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
   const feeding = pipeline(copies(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
-  // It fails too when the reader stops early. Where the body or the decoder failed, reading it fails.
+  // Also rejects if the reader stops early. An error of the body or the decoder is thrown to the reader.
   feeding.catch(() => {});
   yield* decoder;
   await feeding;
 }
 
-/** A decoder asks for more before it is done with a chunk. */
+/** Copies each chunk, because a decoder requests more before it is done with the last one. */
 async function* copies(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield first.slice();
   for await (const chunk of others) yield chunk.slice();

@@ -19,75 +19,81 @@ export interface ClientOptions extends Omit<SendOptions, 'controllers' | 'redact
   readonly userAgent: string;
 }
 
-/** An answer whose shape the specification does not show. */
+/** A response body that the specification leaves undefined. */
 export interface Payload {
   readonly value: Json;
   readonly headers: HttpResponse['headers'];
 }
 
-/** An answer whatever its status, without its body. */
+/** The status and headers of a response of any status. */
 export interface CheckedHead {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
-  /** The error for a status that is no success. */
+  /** The error for a status that means failure; undefined for success. */
   readonly failure: PetstockError | undefined;
 }
 
-/** An answer as it came, whatever its status. */
+/** A raw response of any status. */
 export interface RawResponse extends CheckedHead {
   readonly body: Uint8Array;
 }
 
 export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
-  /** One try, whatever it ends with. */
+  /** Makes only one attempt. */
   readonly once?: boolean | undefined;
-  /** Ends it, before it leaves or on its way. Without it the client's own signal does. */
+  /** Aborts the request, before or after it was sent. By default the client's own signal does. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScanOptions extends ReadOptions {
-  /** Is called for pets whose quantity can't be held exactly, which the list then lacks. Without it the list fails. */
+  /**
+   * Called for pets whose quantity can't be represented exactly; the list then leaves them out. Without it the list
+   * fails.
+   */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
 export interface UpdateOptions {
   /**
-   * Exactly one request is sent, with this, and only its time-out ends it. Without it the request is admitted, and sent again only
-   * if it was definitely not carried out: after a 429, or if it never left. Then the client's own signal ends it.
+   * If set, exactly one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
+   * admitted, and repeated only if it was certainly not carried out (after a 429, or if it was not sent); the client's
+   * own signal aborts it.
    */
   readonly permit?: Permit | undefined;
 }
 
-/** The operations of the pet store inventory service, governed and decoded. */
+/** The operations of the pet store inventory service, rate-limited and decoded. */
 export interface Client {
   /**
-   * `GET /inventory`. In batches, in the order of the service, as the answer comes in. Who stops early drops the connection.
-   * A failure after the first batch is not tried again; the message says that the list is not whole.
+   * `GET /inventory`. Yields the items in batches, in the service's order, while the response streams in. Stopping
+   * early closes the connection. An error after the first batch is not retried; its message says that the list is
+   * incomplete.
    */
   scanInventory(options?: ScanOptions): ColumnBatches;
   /**
-   * `PATCH /inventory/{petId}` sets the stock of one pet. It is never sent again after an unknown outcome.
-   *
-   * @returns the item as the service answered it
-   * @throws PermitExpiredError if the permit held no longer: nothing was sent. Else errors that say what is certain: `notCarriedOut`,
-   *   `status` (an answer came), `mayBeInFlight`
+   * `PATCH /inventory/{petId}`: sets the stock of one pet. It is never repeated after an unknown outcome.
+   * @returns the item that the service returned
+   * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise errors that tell what is
+   * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
   /** `GET /pets/{petId}`, deprecated. */
   getPet(petId: bigint): Promise<Payload>;
   /** `GET /store/orders` */
   listOrders(): Promise<Payload>;
-  /** `GET /inventory` for its headers alone. The body is not read. */
+  /** `GET /inventory` for its headers only; the body is not read. */
   probe(): Promise<void>;
   /**
-   * Any request. A status of 400 and above is no error here, except for a 429, and for a 502, 503 or 504 that stays.
-   * @param path below the base URL, with its leading slash
+   * Sends any request. A status of 400 or above is returned, not thrown, except 429 and a 502, 503 or 504 that
+   * persists.
+   * @param path below the base URL, with a leading slash
    * @throws FailureError for a body of more than 16 MiB
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**
-   * The same for a body of any length, which is given away as it comes. What fails after its first chunk is not tried again.
-   * @param give is waited for; meanwhile the time-out stands still
+   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not
+   * retried.
+   * @param give is awaited; the timeout is paused meanwhile
    */
   stream(
     request: Pick<Call, 'method' | 'path' | 'body' | 'headers'>,
@@ -100,19 +106,19 @@ const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 /** The request of one operation. */
 export interface Call extends ReadOptions {
   readonly method: string;
-  /** Below the base URL, with its leading slash. */
+  /** Below the base URL, with a leading slash. */
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
-  /** Further headers, by their names in lower case. */
+  /** Further headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export function createClient(options: ClientOptions): Client {
-  // Any number of requests may wait for one signal; Node would take more than ten for a leak, and say so on stderr.
+  // Any number of requests may listen to one signal; Node would warn about a leak after ten.
   setMaxListeners(0, options.interrupted);
   const redact = redactorOf([options.key]);
   const sending: SendOptions = { ...options, controllers: new Controllers(), redact };
-  /** For requests that no signal ends. */
+  /** For requests that no signal aborts. */
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
@@ -186,7 +192,7 @@ async function streamedAnswer(
   answer: ReceivedResponse,
   give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
 ): Promise<CheckedHead> {
-  // The words of an error are read once more when it is over.
+  // The body of an error is parsed once it is complete.
   const words = new HeldBytes();
   let length = 0;
   try {
@@ -197,8 +203,8 @@ async function streamedAnswer(
     }
   } catch (error) {
     if (length === 0 || !(error instanceof NetworkFailure)) throw error;
-    const where = `The answer broke off after ${length} bytes`;
-    throw new UnavailableError(`${where}, so it is not whole: ${error.message}`, { cause: error });
+    const where = `The response broke off after ${length} bytes`;
+    throw new UnavailableError(`${where}, so it is incomplete: ${error.message}`, { cause: error });
   }
   return headOf(answer, length <= maxBodyBytes.item ? words.bytes : Buffer.alloc(0));
 }
@@ -209,7 +215,7 @@ function headOf(answer: ReceivedResponse, body: Uint8Array): CheckedHead {
   return { status, headers, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text(), { redact }) };
 }
 
-/** The statuses of an operation that was carried out. A 202 has not yet, a 206 is a part. */
+/** Reports whether an operation was carried out: a 202 means "not yet", and a 206 is only a part. */
 function isOk({ status }: ReceivedResponse): boolean {
   return status === 200;
 }

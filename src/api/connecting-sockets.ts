@@ -2,15 +2,19 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
 /**
- * The sockets that are not connected yet. undici goes on connecting for a request that was given up, and connects anew after one, which keeps
- * the process alive; and it does not tell which socket a request waits for. So all of them go once no request waits.
+ * The sockets that are still connecting. undici keeps connecting for a request that was given up, and reconnects after
+ * a failure, which keeps the process alive; it does not tell which socket a request waits for. So all of them are
+ * closed once no request waits.
  */
 export class ConnectingSockets {
   readonly #sockets = new Set<Socket>();
-  /** How many requests wait for a connection. */
+  /** Number of requests that wait for a connection. */
   #waiting = 0;
 
-  /** A request waits from now on. @returns what to call when it does not wait any more: once */
+  /**
+   * Counts a waiting request.
+   * @returns a function to call once when it no longer waits
+   */
   wait(): () => void {
     this.#waiting += 1;
     return () => {
@@ -21,11 +25,11 @@ export class ConnectingSockets {
   }
 
   /**
-   * Wraps what connects.
-   * @param isTunnel the socket is of use only once the proxy has answered, and then has to be `connected`
+   * Wraps a connector.
+   * @param isTunnel the socket is only usable once the proxy has responded; call `connected` then
    */
   over(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
-    // undici's own connector returns the socket, whatever its type says.
+    // undici's own connector returns the socket, although its type does not say so.
     const open = connect as (...args: Parameters<buildConnector.connector>) => Socket;
     return (options, callback) => {
       const socket = open(options, (...result) => {
@@ -43,7 +47,7 @@ export class ConnectingSockets {
   }
 }
 
-/** undici learns of it by an error alone. */
+/** Destroys the socket with an error, because undici notices nothing else. */
 function giveUp(socket: Socket): void {
   socket.destroy(new Error('No request waits for this connection'));
 }

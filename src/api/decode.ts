@@ -6,22 +6,22 @@ import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
 
-/** Where an answer came from, for the message when it makes no sense. */
+/** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {
-  /** `GET /inventory` */
+  /** Like `GET /inventory`. */
   readonly name: string;
-  /** Its shape may change, says the service. */
+  /** Whether the service marks it as experimental, so that its shape may change. */
   readonly experimental?: boolean;
 }
 
-/** @throws FailureError that names the operation, if the text is no JSON */
+/** @throws FailureError that names the operation, if the text is not JSON */
 export function decodeJson(text: string, operation: Operation): Json {
   try {
     return parseJson(text);
   } catch (cause) {
-    if (cause instanceof TooManyValues) throw nonsense(operation, `${cause.message}, which makes no sense`, cause);
+    if (cause instanceof TooManyValues) throw nonsense(operation, `is not valid: it ${cause.message}`, cause);
     const what = text.trim() === '' ? 'is empty' : text.trimStart().startsWith('<') ? 'is HTML' : 'is not valid JSON';
-    throw nonsense(operation, `${what}, where JSON was expected`, cause);
+    throw nonsense(operation, `${what} instead of JSON`, cause);
   }
 }
 
@@ -31,14 +31,15 @@ export function decodeItems(value: Json, operation: Operation): InventoryItem[] 
   return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
 }
 
-/** So many pets without a readable stock are another shape of the answer. */
+/** If more pets than this have an unreadable stock, the response has another shape. */
 const maxUnreadable = 1000;
-/** Of a number that makes no sense, in characters. */
+/** Maximum length of an invalid number in a message, in characters. */
 const maxNumber = 40;
 
 /**
- * The decoder of what the scanner of a list can't read by itself, the same that reads a whole answer; it words what is wrong.
- * @param onUnreadable is given items whose quantity is a number that can't be held exactly. Without it they are faults
+ * Returns the decoder for items that the list scanner can't read by itself. It also decodes whole responses and
+ * describes what is invalid.
+ * @param onUnreadable called for items whose quantity can't be represented exactly; without it they are errors
  */
 export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
   let unreadable = 0;
@@ -46,10 +47,10 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
     /**
-     * @param index how many items are before it
-     * @param offset where in the body it begins
+     * @param index how many items precede it
+     * @param offset where it begins in the body
      * @returns undefined if the item is to be left out
-     * @throws FailureError
+     * @throws FailureError if the item is invalid
      */
     item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined {
       const text = decodeUtf8(bytes, true);
@@ -67,32 +68,37 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
         throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
       }
     },
-    /** A body that begins with something else than a list. @throws FailureError always */
+    /**
+     * Handles a body that does not begin with a list.
+     * @throws FailureError always
+     */
     other(bytes: Uint8Array): never {
       decodeItems(decodeJson(decodeUtf8(bytes), operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
-    /** @param index how many items are before one that is longer than any item */
-    tooLong: (index: number) => tooLong(`Item ${index + 1} of the answer to ${operation.name}`, maxBodyBytes.item),
-    /** The error for a byte that has no place there. */
+    /** @param index how many items precede the one that is too long */
+    tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
+    /** Returns the error for an unexpected byte. */
     unexpected: invalidAt,
-    /** The error for a list that ends before it is closed. */
-    cutOff: (length: number) =>
-      nonsense(operation, `is not valid JSON: it ends in the middle, after ${grouped(length)} bytes`),
+    /** Returns the error for a list that is not closed. */
+    cutOff: (length: number) => nonsense(operation, `is not valid JSON: it is cut off after ${grouped(length)} bytes`),
   };
 }
 
 export type ExactDecoder = ReturnType<typeof exactDecoder>;
 
-/** Where in the text the parser stumbled, in characters; 0 if it does not tell. */
+/** Returns the position at which the parser failed, in characters; 0 if it is not known. */
 function faultPosition({ message }: SyntaxError): number {
   return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
 }
 
-/** An item that is spelled in the shortest way, as most are: nothing of it has to be decoded, and each number is exact. */
+/** An item in its shortest form, as most are: it needs no decoding, and each number is exact. */
 const plainItem = /^\{"petId":(0|[1-9]\d{0,17}),"quantity":(0|[1-9]\d{0,14}),"status":"([a-z]*)"\}$/;
 
-/** Reads an answer that is one item. @throws FailureError if it is none */
+/**
+ * Decodes a response that is a single item.
+ * @throws FailureError if it is not
+ */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   const [, petId, quantity, status] = plainItem.exec(text) ?? [];
@@ -100,14 +106,14 @@ export function decodeItemOf(bytes: Uint8Array, operation: Operation): Inventory
   return decodeItem(decodeJson(decodeUtf8(bytes), operation), operation);
 }
 
-/** @throws FailureError that names the field that is missing, of the wrong type, or out of range */
+/** @throws FailureError that names a field that is missing, of the wrong type, or out of range */
 function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
   const item = readItem(value, operation, where);
   if ('problem' in item) throw unreadableQuantity(item, operation, where);
   return item;
 }
 
-/** @throws FailureError that names the field that is missing or of the wrong type */
+/** @throws FailureError that names a field that is missing or of the wrong type */
 function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value)) throw nonsense(operation, `has no object for ${where}the inventory item`);
   const petId = toInteger(value.petId);
@@ -127,24 +133,24 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   return { petId, status, number: shown, nearest, problem: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }
 
-/** Whether a number that is no safe integer has a fraction; one that is too large for that to matter has none. */
+/** Reports whether a number that is no safe integer has a fraction; larger numbers count as integers. */
 function isFraction(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
 function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {
-  const what = `"quantity" in ${where}the answer is ${number} for pet ${petId}, which is ${problem}`;
-  return nonsense(operation, `makes no sense: ${what}`);
+  const what = `"quantity" in ${where}the response is ${number} for pet ${petId}, which is ${problem}`;
+  return nonsense(operation, `is not valid: ${what}`);
 }
 
 function wrongField(field: string, type: string, value: Json | undefined, operation: Operation, where: string) {
   const problem = value === undefined ? 'is missing' : `is not ${type}`;
-  return nonsense(operation, `makes no sense: "${field}" in ${where}the answer ${problem}`);
+  return nonsense(operation, `is not valid: "${field}" in ${where}the response ${problem}`);
 }
 
 function nonsense(operation: Operation, what: string, cause?: unknown): FailureError {
   const advice = operation.experimental
     ? '. This operation is marked experimental: the service may have changed its shape'
     : '';
-  return new FailureError(`The answer to ${operation.name} ${what}${advice}`, { cause });
+  return new FailureError(`The response to ${operation.name} ${what}${advice}`, { cause });
 }

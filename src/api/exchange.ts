@@ -14,46 +14,54 @@ import {
 import { describe, NetworkFailure } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
-/** An answer whose body has been decoded from its content encoding. */
+/** A response whose body is decoded from its content encoding. */
 export interface ReceivedResponse {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
-  /** The body as it comes. Once only. @throws NetworkFailure, and the reason of `interrupted` */
+  /**
+   * Yields the body as it arrives; call this once.
+   * @throws NetworkFailure, and the reason of `interrupted`
+   */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Waits for something that is not the service: meanwhile the time-out stands still. */
+  /** Pauses the timeout while something other than the service is awaited. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
-  /** The whole body. Once only. @throws FailureError if it is longer than the bound */
+  /**
+   * Returns the whole body; call this once.
+   * @throws FailureError if it is longer than the bound
+   */
   bytes(bound: BodyBound): Promise<Uint8Array>;
-  /** The whole body as UTF-8 text. Once only. @throws FailureError if it is longer than the bound, or no UTF-8 */
+  /**
+   * Returns the whole body as UTF-8 text; call this once.
+   * @throws FailureError if it is longer than the bound, or not UTF-8
+   */
   text(bound: BodyBound): Promise<string>;
   /**
-   * The body as text, or nothing if it can't be read: for what only words an error. Once only.
+   * Returns the body as text, or '' if it can't be read, for error messages. Call this once.
    * @throws the reason of `interrupted`
    */
   textOrNothing(): Promise<string>;
-  /** Takes the key out of text that was made of the answer: a service may repeat what it refuses. */
+  /** Removes the key from text of the response, because a service may repeat what it refuses. */
   readonly redact: (text: string) => string;
 }
 
 export interface ExchangeOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For one request, from its sending to the end of its body, in milliseconds. */
+  /** Time limit from sending a request to the end of the response body, in milliseconds. */
   readonly timeout: number;
-  /** Undefined: only the time-out ends it. */
+  /** Undefined: only the timeout aborts it. */
   readonly interrupted: AbortSignal | undefined;
   readonly controllers: Controllers;
-  /** Takes the key out of text. */
+  /** Removes the key from text. */
   readonly redact: (text: string) => string;
 }
 
-/** A request that may be kept back to the last moment. */
+/** A request whose `leaving` callback may still keep it from being sent. */
 type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, 'leaving'>>;
 
 /**
- * Sends one request and lets `use` read the answer, all of it within the time-out.
- *
- * @throws NetworkFailure if the network or the time-out ended it
+ * Sends one request and lets `use` read the response, all within the timeout.
+ * @throws NetworkFailure if the network or the timeout ended it
  * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
@@ -70,7 +78,7 @@ export async function exchange<T>(
   }
 }
 
-/** One request, and its answer once the head of that has come. */
+/** One request, and its response once the head has arrived. */
 class Exchange implements ReceivedResponse {
   readonly #options: ExchangeOptions;
   readonly #controller: AbortController;
@@ -79,7 +87,8 @@ class Exchange implements ReceivedResponse {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    // Not AbortSignal.any: on Node 20 that leaves a reference at `interrupted`, which outlives all requests, for each.
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference at `interrupted`, which outlives all
+    // requests.
     this.#controller = options.controllers.take();
     this.#timeLimit = new TimeLimit(options.clock, options.timeout, this.#end);
     options.interrupted?.addEventListener('abort', this.#end);
@@ -128,7 +137,7 @@ class Exchange implements ReceivedResponse {
   }
 
   async bytes(bound: BodyBound): Promise<Uint8Array> {
-    // Not through `chunks`: for a small answer each generator is a part of its cost.
+    // `chunks` is not used here, because a generator is a noticeable part of the cost of a small response.
     try {
       const whole = isPlain(this.#answer) ? this.#answer.takeWhole?.() : undefined;
       if (whole === undefined) return await wholeBody(decodedChunks(this.#answer), bound);
@@ -159,30 +168,30 @@ class Exchange implements ReceivedResponse {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** Returns the outcome that an error of the network means. */
+  /** Converts an error of the network. */
   #fault(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const answered = this.#response !== undefined;
     if (interrupted?.aborted) return interrupted.reason;
     if (this.#timeLimit.hasPassed) {
-      return new NetworkFailure(`no answer within ${timeout / 1000} s`, { cause: error, answered });
+      return new NetworkFailure(`no response within ${timeout / 1000} s`, { cause: error, answered });
     }
-    // Whatever the network, undici and zlib fail with bears a code, except for an answer that is no HTTP; anything else is
-    // a mistake in the program.
+    // Errors of the network, undici and zlib have a code, except for a response that is not HTTP; any other error is a
+    // bug in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
-    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the answer', maxBodyBytes.headers);
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the response', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFailure(describe(error), { cause: error, answered });
   }
 }
 
-/** Controllers that are kept: as many as requests are in flight at once, at most. */
+/** Maximum number of controllers to keep, which is at least the usual number of requests in flight. */
 const maxKept = 64;
 
 /**
- * Abort signals that are used again: a controller and its signal are a good part of what a small request costs. One is kept only
- * if it was not aborted and nothing listens to it any more, so that no request is ended by the end of another one.
+ * Reuses abort controllers, because creating one is a considerable part of the cost of a small request. A controller is
+ * reused only if it was not aborted and has no listeners, so that no request can be aborted by the end of another.
  */
 export class Controllers {
   readonly #free: AbortController[] = [];
@@ -198,7 +207,7 @@ export class Controllers {
   }
 }
 
-/** The time-out of one request. It does not run while something else than the service is waited for. */
+/** The timeout of one request. It can be paused. */
 class TimeLimit {
   readonly #clock: Clock;
   readonly #onPassed: () => void;
@@ -207,7 +216,10 @@ class TimeLimit {
   #deadline: Deadline | undefined;
   hasPassed = false;
 
-  /** Begins at once. @param timeout in milliseconds */
+  /**
+   * Starts at once.
+   * @param timeout in milliseconds
+   */
   constructor(clock: Clock, timeout: number, onPassed: () => void) {
     this.#clock = clock;
     this.#left = timeout;

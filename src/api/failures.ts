@@ -6,6 +6,7 @@ import {
   RateLimitedError,
   RejectedError,
   type ServiceError,
+  statusSentence,
   UnavailableError,
 } from '../shared/errors.ts';
 import { statusMeaning } from '../shared/http-status.ts';
@@ -13,13 +14,13 @@ import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
 import { isBlank } from '../shared/sanitize.ts';
 import type { HttpResponse } from './transport.ts';
 
-/** The answer of a proxy that did not make a tunnel to the service. */
+/** The response of a proxy that refused a tunnel to the service. */
 export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 
-/** No answer, or half of one: the connection failed, broke, or took too long. */
+/** Thrown if there was no response, or only a part: the connection failed, broke, or timed out. */
 export class NetworkFailure extends Error {
   override readonly name = 'NetworkFault';
-  /** The head of an answer had come. */
+  /** Whether the head of a response had arrived. */
   readonly answered: boolean;
 
   constructor(
@@ -30,48 +31,48 @@ export class NetworkFailure extends Error {
     this.answered = answered;
   }
 
-  /** There was not even a connection, or none that can be trusted, so nothing was sent. */
+  /** Whether there was no connection, or no trusted one, so that nothing was sent. */
   get unconnected(): boolean {
     const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
-    // An open connection may fail with the same codes, behind what was sent.
+    // An open connection may fail with the same codes after something was sent.
     const isOpen = syscall === 'read' || syscall === 'write';
     return (unconnectedCodes.has(this.code) && !isOpen) || this.untrusted;
   }
 
-  /** The certificate of the service was refused. */
+  /** Whether the certificate of the service was rejected. */
   get untrusted(): boolean {
     return untrusted.test(this.code);
   }
 
-  /** Another try would fail the same way: a proxy wants a password. */
+  /** Whether another attempt would fail the same way: a proxy requires a password. */
   get hopeless(): boolean {
     return this.code === 'EPROXYAUTH';
   }
 
-  /** What a proxy answered in place of making a tunnel. */
+  /** The response of a proxy that refused a tunnel. */
   get refusal(): ProxyRefusal | undefined {
     return ((this.cause ?? {}) as { readonly refusal?: ProxyRefusal }).refusal;
   }
 
-  /** What came does not even begin as HTTP does. */
+  /** Whether the response is not HTTP at all. */
   get isForeign(): boolean {
     const { name, message = '' } = (this.cause ?? {}) as Partial<Error>;
     return name === 'HTTPParserError' && message.includes('Expected HTTP/');
   }
 
-  /** The service changed to another protocol: that is its whole answer. */
+  /** Whether the service switched to another protocol; there is no further response then. */
   get isUpgrade(): boolean {
     return this.code === upgradeCode;
   }
 
-  /** As Node and OpenSSL name it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  /** The code by Node or OpenSSL, like `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   get code(): string {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     return code;
   }
 }
 
-/** The code of an answer that changes to another protocol. */
+/** The code of a response that switches to another protocol. */
 export const upgradeCode = 'EUPGRADE';
 
 const unconnectedCodes = new Set([
@@ -83,11 +84,11 @@ const unconnectedCodes = new Set([
   'EPROXY',
   'EPROXYAUTH',
 ]);
-/** Faults of a certificate, which are found before anything is sent. */
+/** Certificate errors, which occur before anything is sent. */
 const untrusted =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 
-/** Node's and undici's network errors in a few words: `connect ECONNREFUSED 127.0.0.1:4010`. */
+/** Describes network errors of Node and undici in a few words, like `connect ECONNREFUSED 127.0.0.1:4010`. */
 export function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
   const { message, code } = error as { message?: string; code?: string };
@@ -99,10 +100,13 @@ export function describe(error: unknown): string {
   return message || code || String(error);
 }
 
-/** In characters: a message is a line for a person. */
+/** Maximum length in characters. */
 const maxMessage = 1000;
 
-/** Reads an Error body. @returns undefined for anything else: HTML, nothing, half of something */
+/**
+ * Parses an Error body.
+ * @returns undefined for anything else, such as HTML, nothing, or a truncated body
+ */
 export function parseServiceError(text: string, status: number, redact: Redact = same): ServiceError | undefined {
   try {
     const body = parseJson(text);
@@ -111,7 +115,7 @@ export function parseServiceError(text: string, status: number, redact: Redact =
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
     const stated = Number(toInteger(body.status));
     return {
-      // Decoded text, and before it is cut: half of a key is no key that could be found.
+      // Redacts the decoded text before it is truncated: half of a key could not be recognized.
       code: redact(code).slice(0, maxMessage),
       message: redact(message).slice(0, maxMessage),
       status: stated >= 100 && stated <= 599 ? stated : status,
@@ -121,7 +125,7 @@ export function parseServiceError(text: string, status: number, redact: Redact =
   }
 }
 
-/** An answer that is not a success. */
+/** A response that means failure. */
 interface Refusal {
   readonly status: number;
   readonly redact: (text: string) => string;
@@ -131,16 +135,19 @@ interface Refusal {
 type Redact = Refusal['redact'];
 const same: Redact = (text) => text;
 
-/** The error for an answer that is not a success; it reads the body. @param retryAfter as `errorOfAnswer` */
+/**
+ * Returns the error for a failed response, after reading its body.
+ * @param retryAfter as in `errorOfAnswer`
+ */
 export async function errorOf(answer: Refusal, retryAfter?: number): Promise<PetstockError> {
   return errorOfAnswer(answer.status, await answer.textOrNothing(), { retryAfter, redact: answer.redact });
 }
 
 /**
- * The error for an answer that is not a success.
- * @param text the body, whatever it is
- * @param details.retryAfter what it asks to wait, in milliseconds
- * @param details.redact takes the key out of its words
+ * Returns the error for a failed response.
+ * @param text the body, of any kind
+ * @param details.retryAfter the wait that it asks for, in milliseconds
+ * @param details.redact removes the key from its text
  */
 export function errorOfAnswer(
   status: number,
@@ -156,7 +163,7 @@ export function errorOfAnswer(
     mayBeInFlight: statusMeaning(status) === 'undecided',
   };
   const words = service === undefined || isBlank(service.message) ? undefined : service.message;
-  const says = asSentence(words, 'The service refused it') ?? `The service answered ${status}`;
+  const says = asSentence(words, 'The service refused it') ?? statusSentence(status);
   if (status === 401) {
     const refused = 'The service did not accept the key';
     return new AuthError(asSentence(words, refused) ?? refused, details);
@@ -168,29 +175,29 @@ export function errorOfAnswer(
       words === undefined ? says : `${asSentence(words, 'The service failed')} (${status})`,
       details,
     );
-  if (status < 300) return new FailureError(`The service answered ${status}, where 200 was expected`, details);
-  // A redirect that leads nowhere, or a "not modified" that was not asked for.
+  if (status < 300) return new FailureError(`The service returned ${status} instead of 200`, details);
+  // A redirect without a target, or a "not modified" that was not requested.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }
 
-/** Words of the service as a message: half a sentence of its own is put after `who`. */
+/** Returns the service's text as a message. If it begins in lower case, it is put after `who`. */
 function asSentence(words: string | undefined, who: string): string | undefined {
   return words !== undefined && /^\p{Ll}/u.test(words) ? `${who}: ${words}` : words;
 }
 
 /**
- * Returns the error for what the governor refuses after a 429, as the service said it.
- * @param refusal the error of that answer
+ * Returns the governor's error after a 429, with the service's own message.
+ * @param refusal the error of that response
  */
 export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
   const { serviceError, status, message } = refusal;
-  // Without a status it is a proxy that has refused.
+  // Without a status, a proxy has refused.
   if (serviceError === undefined) return error.with(status === undefined ? { message } : { status });
   return error.with({ message: serviceError.message, serviceError, status });
 }
 
-/** The same error without the key: what is made of the service's words goes to screens, logs and the history. */
+/** Returns the error without the key, because the service's text gets to screens, logs and the history. */
 export function redactError(error: unknown, redact: (text: string) => string): unknown {
   if (!(error instanceof PetstockError)) return error;
   const { serviceError } = error;

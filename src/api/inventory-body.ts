@@ -9,23 +9,22 @@ import { InventoryScanner } from './scanner/scanner.ts';
 const operation = { name: 'GET /inventory' };
 
 export interface ReadInventoryOptions {
-  /** @returns whether to go on */
+  /** @returns whether to continue */
   give(batch: ItemColumns): Promise<boolean>;
-  /** Is called for items that are left out since their quantity can't be held, before the batch behind them is given. */
+  /** Called for items that are left out because their quantity can't be represented, before the batch after them. */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
 /**
- * Reads the body of `GET /inventory` and gives its items away batch by batch, until `give` resolves with false.
- * As long as nothing was given away, a NetworkFailure is one that may be tried again; later that would start the list again.
- *
- * @throws FailureError for a body that makes no sense, UnavailableError for one that broke off after the first batch
+ * Reads the body of `GET /inventory` and passes its items on in batches, until `give` resolves with false. Before the
+ * first batch, a NetworkFailure may be retried; later a retry would start the list again.
+ * @throws FailureError for an invalid body, UnavailableError if it broke off after the first batch
  */
 export async function readInventory(
   answer: ReceivedResponse,
   { give, onUnreadable }: ReadInventoryOptions,
 ): Promise<void> {
-  // Until something was given away the list may be read anew.
+  // Until the first batch the list may be read again.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);
@@ -51,18 +50,17 @@ export async function readInventory(
 
 function notWhole(cause: unknown, received: number): unknown {
   if (cause instanceof NetworkFailure) {
-    const where = `The answer to ${operation.name} broke off after ${grouped(received)} bytes`;
-    return new UnavailableError(`${where}, so the list is not whole: ${cause.message}`, { cause });
+    const where = `The response to ${operation.name} broke off after ${grouped(received)} bytes`;
+    return new UnavailableError(`${where}, so the list is incomplete: ${cause.message}`, { cause });
   }
-  if (cause instanceof FailureError) return new FailureError(`${cause.message}. The list is not whole`, { cause });
+  if (cause instanceof FailureError) return new FailureError(`${cause.message}. The list is incomplete`, { cause });
   return cause;
 }
 
 /**
- * Makes a generator of a function that gives values away one after the other. It goes on when the next value is asked for,
- * and when no more is asked for, it learns that, and is waited for.
- *
- * @param run `give` resolves with false once no more is wanted: then `run` has to come to its end
+ * Converts a function that pushes values into a generator. The function continues when the next value is requested. If
+ * no more are requested, it is told so and awaited.
+ * @param run if `give` resolves with false, no more values are wanted, and `run` must end
  */
 export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {
   type Step = { readonly value: T; goOn(wanted: boolean): void } | undefined;
@@ -75,7 +73,7 @@ export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>)
     });
   const give = (value: T) => new Promise<boolean>((goOn) => step({ value, goOn }));
   let next = nextStep();
-  // The functions change with every step, so they are looked up when it has ended.
+  // These functions change with each step, so they are read when `run` has ended.
   const ended = run(give).then(
     () => step(undefined),
     (reason) => fail(reason),
@@ -90,7 +88,7 @@ export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>)
       wanted = true;
     } finally {
       current.goOn(wanted);
-      // What fails when no more is wanted does not matter.
+      // Errors no longer matter when no more values are wanted.
       if (!wanted) await Promise.allSettled([ended, next]);
     }
   }

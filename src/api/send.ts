@@ -9,35 +9,44 @@ import { withServiceMessage } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
-  /** Sending it twice does the same as sending it once: it is sent again if it may have been carried out. */
+  /**
+   * Whether sending it twice has the same effect as sending it once, so that it may be repeated after an unknown
+   * outcome.
+   */
   readonly repeatable: boolean;
-  /** For the first try; each other one is admitted. */
+  /** The permit of the first attempt; further ones are admitted separately. */
   readonly permit?: Permit | undefined;
-  /** Called before each other try: what was admitted together with this one is given back, or its admission might wait for that for ever. */
+  /**
+   * Called before each further attempt: releases permits that were admitted together with this one, which its admission
+   * might otherwise wait for forever.
+   */
   readonly beforeRetry?: (() => Promise<void>) | undefined;
-  /** It is not sent again after a 429, a gateway's error or a network fault: who asks does that in its own time. */
+  /** Doesn't retry after a 429, a gateway error or a network error; the caller does that. */
   readonly once?: boolean | undefined;
 }
 
 export interface SendOptions extends AttemptOptions {
   readonly governor: Pick<Governor, 'admit'>;
   readonly interrupted: AbortSignal;
-  /** How many times a request is sent again after a network fault, 500, 502, 503 or 504. Default: 4. */
+  /** Maximum number of retries after a network error, 500, 502, 503 or 504; default 4. */
   readonly retries?: number | undefined;
   random(): number;
-  /** Called before a request is sent again. @param reason a clause without a period; `attempt` counts from 1 */
+  /**
+   * Called before a retry.
+   * @param retry `reason`: a clause without a period; `attempt` counts from 1
+   */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
 }
 
 const maxRedirects = 5;
 
 /**
- * Sends a request through the governor until it has an answer. A 429 is waited for, a redirect below the base URL is followed.
- * Tries again what certainly was not carried out; a network fault, 500, 502, 503 and 504 only if the request is repeatable.
- *
- * @param use reads any other answer; what it throws is thrown, unless the network failed while it read
- * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `notCarriedOut` and `mayBeInFlight`
- *   speak of all tries together
+ * Sends a request through the governor until there is a response. Waits after a 429, and follows redirects below the
+ * base URL. Retries requests that were certainly not carried out, and, if the request is repeatable, after a network
+ * error, 500, 502, 503 or 504.
+ * @param use reads any other response; its errors are rethrown, unless the network failed while it read
+ * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `notCarriedOut` and
+ * `mayBeInFlight` cover all attempts together
  */
 export async function send<T>(
   request: Outgoing,
@@ -60,8 +69,8 @@ export async function send<T>(
 }
 
 /**
- * Sends a request once, with a permit that was got before.
- * @throws PermitExpiredError if the permit holds no longer and nothing was sent; else as `send`
+ * Sends a request once, with a permit acquired before.
+ * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise like `send`
  */
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
@@ -75,12 +84,12 @@ export async function sendOnce<T>(
   throw new FailureError(message, { status: end.status });
 }
 
-/** The tries of one request. */
+/** The attempts of one request. */
 class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
   #permit: Permit | undefined;
-  /** Why the last one that was answered is sent again: words for when there is no next one. */
+  /** The error of the last response, used if there is no further attempt. */
   #last: PetstockError | undefined;
   #retries = 0;
   #redirects = 0;
@@ -95,7 +104,7 @@ class Tries {
     this.url = request.url;
   }
 
-  /** An error with what is certain of all of them. */
+  /** Adds to an error what is certain about all attempts. */
   withFacts(error: unknown): unknown {
     const [notCarriedOut, mayBeInFlight] = [!this.#isExposed, this.#mayBeInFlight];
     const isRight =
@@ -114,7 +123,7 @@ class Tries {
     }
   }
 
-  /** The service's own words about why it is not to be called, if it sent some. */
+  /** Uses the service's own message about why it must not be called, if it sent one. */
   #withLastWords(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
@@ -135,7 +144,10 @@ class Tries {
     }
   }
 
-  /** A 500 that `use` takes for a failure is one like those of gateways if the request can be repeated. @throws any other error */
+  /**
+   * Treats a 500 like a gateway error if the request is repeatable.
+   * @throws any other error
+   */
   failedBy(error: unknown): AttemptResult<never> {
     if (!(this.#request.repeatable && error instanceof UnavailableError && error.status === 500)) throw error;
     return { kind: 'failed', error, retryAfter: undefined };
@@ -147,7 +159,7 @@ class Tries {
     if (isKnown && error.mayBeInFlight) this.#mayBeInFlight = true;
   }
 
-  /** @throws the error of the last try, if there is no other */
+  /** @throws the error of the last attempt, if there is no further one */
   async prepareNext(end: Exclude<AttemptResult<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
     await this.#request.beforeRetry?.();
@@ -159,11 +171,11 @@ class Tries {
   #follow(url: string): void {
     this.#redirects += 1;
     if (this.#redirects > maxRedirects)
-      throw new FailureError(`The service redirects in a circle, last to ${shownUrl(url)}`);
+      throw new FailureError(`The service redirects in a loop, last to ${shownUrl(url)}`);
     this.url = url;
   }
 
-  /** A wait that a gateway asks for is left to the gate, and the next admission. */
+  /** A wait that a gateway asks for is enforced by the gate, at the next admission. */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
     const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
     const isAllowed = this.#request.repeatable || error.notCarriedOut;
@@ -174,8 +186,8 @@ class Tries {
     const { origin, pathname } = new URL(url);
     const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
     const isConnected = error.status !== undefined || error.mayBeInFlight || !error.notCarriedOut;
-    // Without the words of the service: they are quoted if the last try fails, too.
-    const why = error.status === undefined ? failureText(error) : `the service answered ${error.status}`;
+    // The service's own text is left out; it is quoted if the last attempt fails, too.
+    const why = error.status === undefined ? failureText(error) : `the service returned ${error.status}`;
     const reason = isConnected ? `${what}: ${why}` : `No connection to ${origin}`;
     onRetry?.({ reason, attempt: this.#retries, of: retries });
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);

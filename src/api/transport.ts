@@ -1,4 +1,4 @@
-/** One HTTP request, as it goes on the wire. */
+/** One HTTP request as it is sent. */
 export interface HttpRequest {
   readonly method: string;
   /** Absolute URL. */
@@ -7,38 +7,41 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** Has to be called right before it leaves, on an open connection if the transport can tell. What it throws keeps it back. */
+  /**
+   * Called right before the request is written, on an open connection if the transport can tell. If it throws, nothing
+   * is sent.
+   */
   leaving?(): void;
-  /** Called as soon as the first byte of an answer has come, if the transport can tell. */
+  /** Called when the first byte of a response has arrived, if the transport can tell. */
   arriving?(): void;
 }
 
-/** One HTTP answer. The body must be read to its end or discarded. */
+/** One HTTP response. The body must be read completely or discarded. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; a header that came more than once is an array. */
+  /** Names in lower case; the value of a repeated header is an array. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The bytes as they came, still encoded as `content-encoding` says. Each chunk is valid until the next is asked for. */
+  /** The received bytes, still in their content encoding. Each chunk is valid until the next is requested. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The whole body, in place of `body`, if all of it has come; undefined if it has not, and nothing is taken then. */
+  /** Takes the whole body (instead of `body`) if it has arrived; otherwise returns undefined and takes nothing. */
   takeWhole?(): Uint8Array | undefined;
   discard(): void;
 }
 
-/** How a transport gets to a service. */
+/** How a transport connects to a service. */
 export interface TransportOptions {
-  /** PEM: the authorities that are trusted, instead of those of Node. */
+  /** The trusted authorities in PEM format, instead of those of Node. */
   readonly ca?: readonly string[] | undefined;
-  /** The proxy that every request goes through: its URL, and what may be shown of it. */
+  /** The proxy for all requests: its URL, and the part that may be shown. */
   readonly proxy?: { readonly value: string; readonly shown: string } | undefined;
 }
 
 /**
- * Sends one request and resolves with the head of its answer. No retry, no redirect, no decoding.
- * @throws whatever the network fails with; the signal's reason when aborted
+ * Sends one request and resolves with the head of the response. Doesn't retry, redirect or decode.
+ * @throws errors of the network; the signal's reason if it is aborted
  */
 export interface Transport {
   (request: HttpRequest): Promise<HttpResponse>;
-  /** Closes the connections that are kept for the next request. None may be under way. */
+  /** Closes the kept-alive connections. No request may be in flight. */
   close?(): void;
 }

@@ -1,4 +1,4 @@
-/** The exports of undici's files, in the words of its own types, which cover the whole package only. */
+/** The exports of undici's files, typed like those of the package. */
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';
   export default Agent;

@@ -14,10 +14,11 @@ export interface ProxyAgentOptions {
 }
 
 /**
- * Sends everything through one proxy, by a tunnel (CONNECT): the proxy sees the host and nothing of the request. Whether a proxy
- * is used at all is decided before, by `resolveProxy`, so that `status` says what is true; here the variables are not read.
+ * Creates an agent that sends everything through a tunnel (CONNECT) of one proxy, so the proxy sees the host, but not
+ * the request. `resolveProxy` decides before whether a proxy is used, so that `status` reports the truth; the
+ * environment variables are not read here.
  *
- * It takes undici by its public interface, which loads all of it: only who has a proxy pays for that.
+ * It uses undici's public interface, which loads all of it; only users of a proxy pay for that.
  */
 export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
   return new EnvHttpProxyAgent({
@@ -34,11 +35,11 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
   });
 }
 
-/** No tunnel was made, so nothing was sent. */
+/** Thrown if there was no tunnel, so nothing was sent. */
 class TunnelError extends Error {
-  /** `EPROXYAUTH`: it will be refused again until somebody changes the address of the proxy. */
+  /** `EPROXYAUTH`: refused until the address of the proxy is changed. */
   readonly code: string = 'EPROXY';
-  /** The answer of the proxy, if it gave one. */
+  /** The response of the proxy, if any. */
   readonly refusal: ProxyRefusal | undefined;
 
   constructor(message: string, { cause, refusal }: { readonly cause?: unknown; readonly refusal?: ProxyRefusal } = {}) {
@@ -52,8 +53,8 @@ class TunnelRefusal extends TunnelError {
 }
 
 /**
- * The connections to the proxy. What goes wrong with them gets a code of its own: undici takes a proxy that hangs up for a
- * service that does, and connects again at once, for as long as the request lasts.
+ * The connections to the proxy. Their errors get codes of their own: undici can't distinguish a proxy that hangs up
+ * from a service that does, and would reconnect for as long as the request lasts.
  */
 class Proxies extends Pool {
   readonly #shown: string;
@@ -80,6 +81,6 @@ class Proxies extends Pool {
     socket.on('error', () => {}).destroy();
     const words = `the proxy ${this.#shown} refused with status ${statusCode}`;
     if (statusCode !== 407) throw new TunnelError(words, { refusal: { status: statusCode, headers } });
-    throw new TunnelRefusal(`${words}, since it requires a name and a password`);
+    throw new TunnelRefusal(`${words}, because it requires a name and a password`);
   }
 }

@@ -7,12 +7,12 @@ import { ConnectingSockets } from './connecting-sockets.ts';
 import { upgradeCode } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
-/** What connects and sends: `undici` itself, or its files. */
+/** The part of `undici` that connects and sends; from the package or its files. */
 export type Undici = Pick<typeof undici, 'Agent' | 'buildConnector'>;
 
 /**
- * The transport over undici, which begins to load at once: a request that was admitted should not have to wait for it.
- * Its own time-outs are off: the signal of each request carries the one that the user chose.
+ * Creates a transport with undici, which starts to load at once, so that an admitted request need not wait for it.
+ * undici's own timeouts are off: each request's signal carries the configured one.
  */
 export function createUndiciTransport(
   { ca, proxy }: TransportOptions = {},
@@ -20,7 +20,7 @@ export function createUndiciTransport(
 ): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const connecting = new ConnectingSockets();
-  // Node's own size of a head would be asked for otherwise.
+  // Otherwise Node's own limit would be used.
   const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxBodyBytes.headers };
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {
@@ -31,18 +31,19 @@ export function createUndiciTransport(
     return createProxyAgent({ ...options, proxy, tls, connecting });
   };
   const opening = open();
-  // The first request fails then.
+  // The first request rejects with the same error.
   opening.catch(() => {});
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const dispatcher = await opening;
-    // undici takes a connection for free one turn after its answer has ended: a request that follows at once would open a second one.
+    // undici considers a connection free one turn after its response has ended: a request sent at once would open a
+    // second one.
     await nextTurn();
     const { method, headers, body = null, signal } = request;
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
     const handler = new AnswerHandler(request, connecting.wait());
     dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body }, handler);
-    // Without `await` it would take two turns of the microtask queue more.
+    // Without `await` it would take two more turns of the microtask queue.
     return await handler.answer;
   };
   const close = () => {
@@ -57,21 +58,21 @@ export function createUndiciTransport(
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Makes an answer of what undici gives a handler. `undici.request` would do the same with a stream of Node for each body, which
- * takes as long as the rest of a small request.
+ * Builds a response from undici's handler callbacks. `undici.request` would do the same with a Node stream for each
+ * body, which takes as long as the rest of a small request.
  */
 class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>;
-  /** The head of the answer, as soon as it has come. */
+  /** Resolves with the head of the response. */
   readonly answer: Promise<HttpResponse>;
   #resolve: (answer: HttpResponse) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #onStarted: (() => void) | undefined;
   #controller: Controller | undefined;
-  /** From the head to the end of the answer. */
+  /** The body, from the head to the end of the response. */
   #body: BodyQueue | undefined;
 
-  /** @param onStarted is called once the request waits for no connection any more */
+  /** @param onStarted called once when the request no longer waits for a connection */
   constructor(request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>, onStarted: () => void) {
     this.#request = request;
     this.#onStarted = onStarted;
@@ -82,7 +83,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     request.signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Right before it is written on an open connection; a request that waits for that leaves later than it was handed over. */
+  /** Called right before the request is written to an open connection, which may be later than its dispatch. */
   onRequestStart(controller: Controller): void {
     const { signal } = this.#request;
     this.#controller = controller;
@@ -91,13 +92,13 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#request.leaving?.();
   }
 
-  /** The first byte of a head. */
+  /** Called at the first byte of a head. */
   onResponseStarted(): void {
     this.#request.arriving?.();
   }
 
   onResponseStart(controller: Controller, status: number, headers: HttpResponse['headers']): void {
-    // 100 to 199 only announce the answer.
+    // A status from 100 to 199 only announces the response.
     if (status < 200) return;
     const body = new BodyQueue(controller);
     this.#body = body;
@@ -148,11 +149,14 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 }
 
 const unasked: Readonly<Record<string, string>> = {
-  'bad response': 'it began with a "100 Continue" that was not asked for',
-  'bad upgrade': 'it was a "101 Switching Protocols" that was not asked for',
+  'bad response': 'it began with a "100 Continue" that was not requested',
+  'bad upgrade': 'it was a "101 Switching Protocols" that was not requested',
 };
 
-/** undici closes a connection on a `101`, and on a `100 Continue`, which nobody asks for here, though RFC 9110 (15.2) has clients pass over it. */
+/**
+ * Explains errors by undici, which closes a connection on a `101` and on an unrequested `100 Continue`, although RFC
+ * 9110 (15.2) requires clients to ignore the latter.
+ */
 function inOurWords(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const words = code === 'UND_ERR_SOCKET' ? unasked[message] : undefined;

@@ -198,5 +198,5 @@ function looksLikeName(name: string): boolean {
 function twice(first: string, second: string): string {
   return first === second
     ? `the column ${quoted(first)} is there twice`
-    : `the columns ${quoted(first)} and ${quoted(second)} mean the same: leave one out`;
+    : `the columns ${quoted(first)} and ${quoted(second)} mean the same. Leave one out`;
 }

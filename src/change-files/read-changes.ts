@@ -74,7 +74,7 @@ class ChangeCollector implements RowSink {
     const delta = this.#integer(row, 'delta', parseDelta);
     const expected = this.#integer(row, 'expected', readQuantity);
     if (quantity !== undefined && delta !== undefined) {
-      this.problems.add({ line, message: 'there is both a quantity and a delta: leave one out' });
+      this.problems.add({ line, message: 'there is both a quantity and a delta. Leave one out' });
     }
     if (reason !== (this.#lastReason ?? '')) this.#lastReason = this.#text(row, 'reason', reason);
     if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);

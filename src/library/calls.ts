@@ -3,13 +3,13 @@ import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts
 import { orInterrupted } from '../shared/or-interrupted.ts';
 import { withoutCommand } from './runs.ts';
 
-/** One call under way. */
+/** A call in progress. */
 interface RunningCall {
   readonly signal: AbortSignal;
   end(): void;
 }
 
-/** The calls of one client: each ends by its own signal or by that of the client, and closing waits for all. */
+/** The calls of one client. Each is aborted by its own signal or by the client's, and closing waits for all of them. */
 export class Calls {
   readonly #signal: AbortSignal | undefined;
   #running = 0;
@@ -21,10 +21,11 @@ export class Calls {
     if (signal !== undefined) setMaxListeners(0, signal);
   }
 
-  /** @throws UsageError once the client is closed, and the reason of a signal that is aborted */
+  /** @throws UsageError once the client is closed, and the reason of an aborted signal */
   begin(own: AbortSignal | undefined): RunningCall {
-    if (this.#closing !== undefined) throw new UsageError('The client is closed; nothing was sent');
-    // Not AbortSignal.any: on Node 20 that leaves a reference at the client's signal, which outlives all calls, for each.
+    if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference at the client's signal, which outlives all
+    // calls.
     own?.throwIfAborted();
     this.#signal?.throwIfAborted();
     const ended = new AbortController();
@@ -48,7 +49,7 @@ export class Calls {
     try {
       return await work(signal);
     } catch (error) {
-      // Once a run has begun, its error says what was written.
+      // Once a run has begun, its error reports what was written.
       if (error instanceof InterruptedError && error.run === undefined) signal.throwIfAborted();
       throw error instanceof PetstockError ? withoutCommand(error) : error;
     } finally {
@@ -66,14 +67,11 @@ export class Calls {
   }
 }
 
-/**
- * The writes of one pet by one client, one after the other in the order of the calls. The state keeps them apart too, but whoever
- * waits there has to look again and again.
- */
+/** Serializes a client's writes of one pet, in the order of the calls. The state would do so, too, but by polling. */
 export class PetQueue {
   readonly #last = new Map<bigint, Promise<unknown>>();
 
-  /** @throws the reason of the signal if it is aborted before the turn has come: nothing was sent then */
+  /** @throws the signal's reason if it is aborted while waiting. Nothing was sent then */
   async take<T>(petId: bigint, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(petId);
     const turn = orInterrupted(Promise.resolve(before), signal).then(work);

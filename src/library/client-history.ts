@@ -4,7 +4,7 @@ import { UsageError } from '../shared/errors.ts';
 import type { State } from '../state/state.ts';
 import { countOf, type PetIdInput, petIdOf, timeOf } from './arguments.ts';
 
-/** Which runs of the history are asked for. */
+/** Selects runs of the history. */
 export interface HistoryFilter {
   /** Runs that have written this pet. */
   readonly petId?: PetIdInput | undefined;
@@ -29,29 +29,29 @@ const rowFields = [
 export interface HistoryRun {
   /** `20260115T120020Z-k3x9` */
   readonly run: string;
-  /** When it began. */
+  /** When the run began. */
   readonly at: Date;
   /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
   readonly command: string;
   readonly user: string | undefined;
   readonly host: string;
-  /** The name of the file that was applied, as it was given. */
+  /** The name of the applied file, as it was given. */
   readonly file?: string | undefined;
-  /** The reason that all rows give, if they agree. */
+  /** The reason that all rows share, if they do. */
   readonly reason?: string | undefined;
-  /** The run that this one takes back. */
+  /** The run that this one undoes. */
   readonly undoes?: string | undefined;
-  /** The runs that have taken back any row of it, the oldest first. */
+  /** The runs that have undone rows of this one, oldest first. */
   readonly undoneBy: readonly string[];
-  /** Rows in its plan. */
+  /** Number of rows in its plan. */
   readonly changes: number;
-  /** Units that its rows add and take away, together. */
+  /** Total number of units that its rows add and remove. */
   readonly units: bigint;
-  /** Its rows by result. */
+  /** Number of rows by result. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
-  /** `incomplete`: no process is at it, and rows are pending or unknown. */
+  /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
   readonly state: 'running' | 'done' | 'incomplete';
-  /** Its rows, in the order of its plan. */
+  /** Yields its rows in the order of its plan. */
   rows(): AsyncIterable<HistoryRow>;
 }
 
@@ -59,25 +59,25 @@ export interface HistoryRow {
   /** Counts from 1 within the run. */
   readonly row: number;
   readonly petId: bigint;
-  /** The stock that was read before, if it was. */
+  /** The stock before, if it was read. */
   readonly before: number | undefined;
   readonly after: number;
-  /** The increment, if it is one. */
+  /** The delta, if the row has one. */
   readonly delta?: number | undefined;
-  /** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known. */
+  /** `pending`: not carried out. `unknown`: sent, and it is not known whether it was carried out. */
   readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
-  /** The stock that the service answered, or that was found when somebody looked. */
+  /** The stock that the service returned, or that was found by reading it back. */
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
-  /** The run that has taken it back. */
+  /** The run that has undone the row. */
   readonly undoneBy: string | undefined;
   /** When it was last sent or settled. */
   readonly at: Date | undefined;
 }
 
-/** Where a run is looked for. */
+/** The service whose runs are searched, and the state. */
 export interface HistoryContext {
   readonly state: Pick<State, 'history'>;
   readonly serviceName: string;
@@ -112,14 +112,14 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
   }
 }
 
-/** @throws NotFoundError, UsageError if the run was made at another service */
+/** @throws NotFoundError if there is no such run, UsageError if the run was made at another service */
 export async function requireRun(
   { state: { history }, serviceName }: HistoryContext,
   text: string,
 ): Promise<RunRecord> {
   const run = await history.run(await history.find(text));
   if (run.serviceName === serviceName) return run;
-  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service; nothing was sent`);
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service. Nothing was sent`);
 }
 
 function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {

@@ -12,19 +12,20 @@ export interface PetstoreClientOptions {
    */
   readonly stateFolder?: string | undefined;
   /**
-   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, instead of the folder. With a
-   * folder, too, requests that only read go by that one if the database can't be reached, and `onWarning` is called.
+   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, instead of the folder.
+   * If a folder is set, too, it is the fallback for requests that only read while the database can't be reached, and
+   * `onWarning` is called.
    */
   readonly stateUrl?: string | undefined;
-  /** The name under which the limits are remembered; default: the origin. */
+  /** The name under which limits are stored; default: the origin. */
   readonly name?: string | undefined;
   /** Timeout of one request in milliseconds; default 30,000. */
   readonly timeout?: number | undefined;
-  /** The longest wait of one request for the rate limit, in milliseconds; default 90,000. */
+  /** Maximum wait of one request for the rate limit, in milliseconds; default 90,000. */
   readonly maxWait?: number | undefined;
-  /** How often a read or an absolute write is sent again after a fault of the network; default 4. */
+  /** Maximum number of retries of a read or an absolute write after a network error; default 4. */
   readonly retries?: number | undefined;
-  /** Ends waits and requests of all calls; each call takes one of its own, too. */
+  /** Aborts the waits and requests of all calls; each call also accepts its own signal. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Reserves a small part of the limit for interactive commands: 2 % and at least 2 requests, but never more than a
@@ -36,26 +37,32 @@ export interface PetstoreClientOptions {
    * instead, with a FailureError or an UnavailableError.
    */
   readonly onFallback?: ((reason: Error) => void) | undefined;
-  /** Called with a sentence if the state was damaged or can't be reached, or the service asks for a wait that makes no sense. */
+  /**
+   * Called with a sentence if the state was damaged or can't be reached, or if the service asks for an implausibly long
+   * wait.
+   */
   readonly onWarning?: ((line: string) => void) | undefined;
   /** Called before each wait, with its length in milliseconds. */
   readonly onWait?: ((ms: number) => void) | undefined;
-  /** Called after each answer that says what is left of a limit. What this and the two above throw becomes a warning of the process. */
+  /**
+   * Called after each response that reports a limit. Errors thrown by this listener and the two above become process
+   * warnings.
+   */
   readonly onLimit?: ((state: LimitState) => void) | undefined;
 }
 
 /** A limit as the service last reported it. */
 export interface LimitState {
   readonly limit: number;
-  /** Requests left, less those sent since. */
+  /** Requests left, minus those sent since. */
   readonly remaining: number;
   /** When its window ends, by the service's clock. */
   readonly resetAt: Date;
-  /** When that was said, by the local clock. */
+  /** When it was reported, by the local clock. */
   readonly asOf: Date;
 }
 
-/** The edges of a client, for tests of this library. */
+/** Replaceable dependencies of a client, for tests of this library. */
 export interface ClientDependencies {
   /** Default: undici. */
   readonly transport?: Transport | undefined;

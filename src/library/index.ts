@@ -1,5 +1,5 @@
 /**
- * The client of the pet store inventory service as a library: governed, retried and exact.
+ * A client of the pet store inventory service: rate-limited, retried and exact.
  *
  * ```ts
  * const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key, stateFolder });

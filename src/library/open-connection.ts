@@ -20,12 +20,13 @@ import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
 import type { ClientDependencies, LimitState, PetstoreClientOptions } from './client-options.ts';
 
-/** Of this version alone: another one may keep something else. */
+/** The name contains the version, because another version may store something else. */
 const limitsName = Symbol.for(`petstock ${version}: limits`);
 
 /**
- * What the clients of this thread know of the limits of their keys if they have no state: also those of a copy of this module, as a test runner
- * that resets its modules, or a bundler, makes one. A client with a clock of its own has its own: the times of others would mean something else to it.
+ * Returns the limits shared by the clients of this thread that have no state, including those of other copies of this
+ * module (test runners and bundlers create such copies). A client with its own clock has its own limits, because times
+ * of another clock would be wrong.
  */
 function limitsOfThread(): MemoryLimits {
   const thread = globalThis as { [name: symbol]: MemoryLimits | undefined };
@@ -34,24 +35,24 @@ function limitsOfThread(): MemoryLimits {
   return limits;
 }
 
-/** A state that could not be used is tried again so many milliseconds later. */
+/** How long until a state that could not be used is tried again, in milliseconds. */
 const stateRetryInterval = 60_000;
 
-/** The connection of a client, which is opened with the first request, or with the next one if that failed. */
+/** The connection of a client, opened by the first request, or by the next one if that failed. */
 export class LazyConnection {
   readonly #options: Omit<Opening, 'need'>;
   #opening: Promise<LibraryConnection> | undefined;
   #triedAt = 0;
-  /** One that stood in for the state: calls under way go on with it. */
+  /** The earlier fallback connection; calls in progress still use it. */
   #before: LibraryConnection | undefined;
 
-  /** @param options have been checked */
+  /** @param options already checked */
   constructor(options: PetstoreClientOptions & ClientDependencies) {
     const memory = options.clock === undefined ? limitsOfThread() : new MemoryLimits();
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
 
-  /** @throws FailureError, UnavailableError if the state can't be used */
+  /** @throws FailureError or UnavailableError if the state can't be used */
   async open(): Promise<LibraryConnection> {
     this.#opening ??= this.#connect({ ...this.#options, need: 'limits' }).catch((error) => {
       this.#opening = undefined;
@@ -66,7 +67,7 @@ export class LazyConnection {
       this.#opening = Promise.resolve(configured);
       return configured;
     } catch {
-      // It is not back yet.
+      // The configured state is still unavailable.
       return connection;
     }
   }
@@ -82,23 +83,23 @@ export class LazyConnection {
   }
 }
 
-/** The options of a client with all that opens its connection. */
+/** The options of a client, and what is needed to open its connection. */
 interface Opening extends PetstoreClientOptions, Pick<ClientDependencies, 'transport'>, Pick<OpenStateOptions, 'need'> {
   readonly clock: Clock;
   readonly memory: MemoryLimits;
 }
 
-/** The parts that all calls of one client share. */
+/** Shared by all calls of one client. */
 export interface LibraryConnection {
   /** Undefined without a state: nothing is recorded then. */
   readonly state: State | undefined;
-  /** The state that was asked for could not be used. */
+  /** Whether the configured state could not be used. */
   readonly isFallback: boolean;
-  /** @param signal ends the requests of one call */
+  /** @param signal aborts the requests of one call */
   clientFor(signal: AbortSignal): Client;
-  /** Where the runs of one call write. */
+  /** Returns the context for the runs of one call. */
   runContextFor(signal: AbortSignal, state: State): RunContext;
-  /** The last known limits of the key, without a request. */
+  /** Returns the last known limits of the key without sending a request. */
   limits(): readonly LimitState[];
   close(): Promise<void>;
 }
@@ -141,7 +142,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       onDelay: () => {},
     }),
     limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
-    // What stays open would keep the process from ending, or the service from using its connections for others.
+    // Open connections would keep the process from ending, or occupy the service.
     close: async () => {
       transport.close?.();
       await governor.flush().finally(() => state?.close());
@@ -149,7 +150,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   };
 }
 
-/** Calls a listener. What it throws is no error of the call: a request may have been carried out, or be about to leave. */
+/** Calls a listener. Its errors are no errors of the call, because a request may have been or may be carried out. */
 function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
   try {
     listener?.(value);
@@ -164,15 +165,16 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 }
 
 /**
- * Opens the state, if one is meant to be. Without it limits are those of this thread alone. Gates are kept in the runtime folder all the same: other
- * threads and processes go by them, and a program that a 429 has ended and that is started again.
+ * Opens the state, if one is configured. Without one, limits are shared within this thread only. Gates are still saved
+ * in the runtime folder, for other threads and processes, and for a program that a 429 has ended and that is started
+ * again.
  */
 async function openLibraryState(
   { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   const hasState = folder !== undefined || url !== undefined;
-  // The times of another clock mean nothing to others.
+  // Times of another clock would be wrong for others.
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
   const { LimitsWithGateFiles } = await import('../rate-limit/limits-with-gate-files.ts');
   const warn = (line: string) => tell(onWarning, line);
@@ -197,7 +199,10 @@ function limitState({ limit, remaining, resetAt, asOf }: SeenRateLimit): LimitSt
   return { limit, remaining, resetAt: new Date(resetAt), asOf: new Date(asOf) };
 }
 
-/** The same moment, as the engine words it. The signal is that of one call, so the listener goes with it. */
+/**
+ * Returns a signal that is aborted together with `signal`, with an InterruptedError. `signal` belongs to one call, so
+ * the listener need not be removed.
+ */
 function interruption(signal: AbortSignal): AbortSignal {
   const ending = new AbortController();
   const end = () => ending.abort(new InterruptedError('The call was aborted', { cause: signal.reason }));

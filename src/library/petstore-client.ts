@@ -77,37 +77,37 @@ export interface PetstoreClient {
   /**
    * Sets the stock of one pet. With a state, the write is recorded as a run, like `petstock inventory set`: it is
    * serialized with other commands and can be undone. Without a state, it is never retried after an unknown outcome.
-   * @returns the item as the service answered it
+   * @returns the item that the service returned
    */
   updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
    * Adds to the stock of one pet, like `petstock inventory adjust`. Concurrent adjustments all count, from any number
    * of calls, processes and machines that share a state.
-   * @returns the item as the service answered it
+   * @returns the item that the service returned
    */
   adjust(petId: PetIdInput, delta: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
-   * Writes several changes as one run, as `petstock inventory apply` does: read, plan, write each row, and record all
-   * of it in the state folder, so that the run can be undone.
+   * Writes several changes as one run, like `petstock inventory apply`: reads the stock, plans, writes each row, and
+   * records everything in the state, so that the run can be undone.
    * @returns a report with the outcome of each row, and `error` unless every row succeeded
-   * @throws UsageError for a fault in the changes or a guard: nothing was written
+   * @throws UsageError for an error in the changes, or if a guard rejects them: nothing was written
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
    * Undoes a run: restores each stock that has not changed since.
-   * @param run its id, or the last four characters of it
+   * @param run its id, or its last four characters
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;
   /**
    * Resumes a run that was interrupted or whose process has exited. Rows that already have an outcome are never sent
    * again.
-   * @param run its id, or the last four characters of it
+   * @param run its id, or its last four characters
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
   /** Deprecated by the service. */
   getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainResponse>;
   listOrders(options?: PlainCallOptions): Promise<PlainResponse>;
-  /** The runs of this service in the history, the newest first. */
+  /** Yields the runs of this service in the history, the newest first. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
   /**
    * Returns the last known limits of the key (minute and day, if the service has reported them) without sending a
@@ -121,7 +121,7 @@ export interface PetstoreClient {
   /**
    * Sends any request. A status of 400 or above is returned, not thrown, except 429 and a 502, 503 or 504 that
    * persists.
-   * @param path below the base URL, with its leading slash
+   * @param path below the base URL, with a leading slash
    */
   request(
     method: string,
@@ -134,11 +134,11 @@ export interface PetstoreClient {
    * UsageError.
    */
   close(): Promise<void>;
-  /** `await using client = createPetstoreClient(…)` closes it. */
+  /** Closes the client in `await using client = createPetstoreClient(…)`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** @throws UsageError for options that can't be used */
+/** @throws UsageError for invalid options */
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
   return openPetstoreClient(options);
 }
@@ -214,7 +214,10 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
   };
 }
 
-/** Checks all options. @throws UsageError */
+/**
+ * Checks all options.
+ * @throws UsageError for invalid ones
+ */
 function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
   requireObject(options, 'options');
   const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
@@ -247,7 +250,7 @@ function plainBody(body: Uint8Array, options: PlainOptions = {}): PlainJson | un
   try {
     return plainJson(parseJson(Buffer.from(body).toString('utf8')), options);
   } catch {
-    // It is no JSON, and the bytes are there.
+    // The body is not JSON; the bytes are still returned.
     return undefined;
   }
 }
@@ -256,11 +259,11 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   if (typeof method !== 'string' || !/^[A-Z]+$/.test(method)) {
     throw new UsageError('method must be a word in capital letters, such as GET');
   }
-  // What URL would resolve or cut off would go somewhere else than where it says.
+  // A URL would resolve or drop these characters, so the request would go elsewhere than the path says.
   const segments =
     typeof path === 'string' ? (path.split('?')[0] ?? '').replace(/%2e/gi, '.').split(/[/\\]|%2f|%5c/i) : [];
   if (typeof path !== 'string' || !/^\/[!-"$-[\]-~]*$/.test(path) || segments.some((one) => /^\.\.?$/.test(one))) {
-    throw new UsageError('path must begin with a slash, below the base URL, without white space, # or ..');
+    throw new UsageError('path must begin with a slash, and must not contain white space, # or ..');
   }
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new UsageError('body must be a string or bytes');

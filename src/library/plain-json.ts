@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, numberText, toInteger } from '../shared/json.ts';
 
-/** A JSON value as plain data: an integer that a number can't hold is a bigint. */
+/** A JSON value as plain data. An integer that a number can't represent exactly is a bigint. */
 export type PlainJson = null | boolean | string | number | bigint | readonly PlainJson[] | PlainJsonObject;
 export interface PlainJsonObject {
   readonly [name: string]: PlainJson;
@@ -13,7 +13,7 @@ export interface PlainOptions {
 
 const isIdName = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
-/** Returns a value without any class of a parser. */
+/** Converts a parsed value to plain data. */
 export function plainJson(value: Json, { ids }: PlainOptions, name = ''): PlainJson {
   const digits = numberText(value);
   if (digits !== undefined) {
@@ -26,7 +26,7 @@ export function plainJson(value: Json, { ids }: PlainOptions, name = ''): PlainJ
   if (!isJsonObject(value)) return value as null | boolean | string;
   const plain: Record<string, PlainJson> = {};
   for (const [member, item] of Object.entries(value)) {
-    // A name such as __proto__ is a member as any other.
+    // A name such as `__proto__` is a member like any other.
     Object.defineProperty(plain, member, {
       value: plainJson(item, { ids }, member),
       ...{ enumerable: true, configurable: true, writable: true },

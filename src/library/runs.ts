@@ -20,32 +20,32 @@ import {
 import { requireRun } from './client-history.ts';
 
 export interface ApplyOptions {
-  /** Plans and writes nothing. */
+  /** Plans the changes, but writes nothing. */
   readonly dryRun?: boolean | undefined;
-  /** Refuse the whole plan if it writes more rows, or sets more to 0 or below. */
+  /** Reject the whole plan if it writes more rows, or sets more stocks to 0 or below. */
   readonly maxChanges?: number | undefined;
   readonly maxZero?: number | undefined;
-  /** Begin no row after one that was not applied. */
+  /** Send no further row after one that was not applied. */
   readonly failFast?: boolean | undefined;
-  /** Requests in flight at once: 4. */
+  /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number | undefined;
-  /** Finishes what is in flight; rows that were not begun are `notAttempted`. */
+  /** Stops the run after the requests in flight; the remaining rows are `notAttempted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of a run. */
 export interface RunReport {
-  /** Its id in the history; undefined if nothing was to be written. */
+  /** Its id in the history; undefined if there was nothing to write. */
   readonly run: string | undefined;
   readonly dryRun: boolean;
-  /** `line` counts the changes from 1; of an undo it is the row of the run. */
+  /** `line` counts the changes from 1; in an undo it is the row of the run. */
   readonly rows: readonly BulkRow[];
   readonly counts: BulkCounts;
   /** The reason not every row succeeded; undefined if all did. To continue, call `client.resume(error.run)`. */
   readonly error: PetstockError | undefined;
 }
 
-/** One pet that was written. */
+/** A pet that was written. */
 export interface WrittenItem extends InventoryItem {
   /** The run in the history; undefined without a state. */
   readonly run?: string | undefined;
@@ -53,7 +53,7 @@ export interface WrittenItem extends InventoryItem {
   readonly before?: number | undefined;
 }
 
-/** Carries out a call of the client at a service. */
+/** An operation of the client that writes at a service. */
 export type RunOperation = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
 export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
@@ -70,16 +70,16 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
   };
 }
 
-/** Throws UsageError if there is nothing to take back, NotFoundError, ConflictError while the run is still going on. */
+/** Throws UsageError if there is nothing to undo, NotFoundError, or ConflictError if the run is still running. */
 export function undoRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
-    if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on; nothing was sent`);
+    if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on. Nothing was sent`);
     return execute(context, await planUndo(context, run, await requireUndoable(context.state, run)), options);
   };
 }
 
-/** Throws NotFoundError, ConflictError while another process has the run. */
+/** Throws NotFoundError, or ConflictError if another process is writing the run. */
 export function resumeRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
@@ -87,7 +87,7 @@ export function resumeRun(text: string): RunOperation {
     try {
       return await execute(context, await planResume(context, run, log), options);
     } finally {
-      // What went wrong with it is in the error of the run.
+      // The error of the run already describes what failed.
       await log?.end().catch(() => {});
     }
   };
@@ -121,7 +121,7 @@ export function withoutCommand(error: PetstockError): PetstockError {
   return error.with({ hint: isResumable ? `client.resume('${error.run}')` : undefined });
 }
 
-/** @throws UsageError */
+/** @throws UsageError for invalid options */
 export function runOptions({ dryRun = false, failFast = false, ...options }: ApplyOptions): RunOptions {
   const maxChanges = countOf(options.maxChanges, 'maxChanges');
   const maxZero = countOf(options.maxZero, 'maxZero');
@@ -145,13 +145,16 @@ export interface ChangeInput {
   readonly ref?: string | undefined;
 }
 
-/** Reads changes that a program gives. @throws UsageError with every fault, by the number of its change from 1 */
+/**
+ * Converts the changes that a program gives.
+ * @throws UsageError with every error, by the number of its change (from 1)
+ */
 export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
   if (
     typeof inputs === 'string' ||
     typeof (inputs as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== 'function'
   ) {
-    throw new UsageError('changes must be an array, or can be iterated over');
+    throw new UsageError('changes must be an array or another iterable');
   }
   const changes: Change[] = [];
   const faults: string[] = [];

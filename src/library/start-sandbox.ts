@@ -8,47 +8,53 @@ import type { PetstoreClientOptions } from './client-options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
 
 export interface SandboxOptions {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, uses any free port. */
   readonly port?: number | undefined;
-  /** Pets in the stock: 24. The same `seed` gives the same stock. */
+  /** Number of pets; default 24. The same `seed` gives the same stock. */
   readonly pets?: number | undefined;
   readonly seed?: number | undefined;
-  /** `small`: no id is beyond 2^53; default: the last three are. */
+  /** `small`: no id exceeds 2^53; by default the last three do. */
   readonly ids?: 'large' | 'small' | undefined;
-  /** Requests a minute and a day; default: 1,000 and 100,000, with bans for going on after a 429. */
+  /** Requests per minute and day; default 1,000 and 100,000. A key that ignores 429s is banned. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;
-  /** Length of a minute, for tests. */
+  /** Length of a minute in seconds, for tests. */
   readonly windowSeconds?: number | undefined;
-  /** Faults to answer with: `PATCH /inventory/*:every=3:status=503`. */
+  /** Faults to inject, like `PATCH /inventory/*:every=3:status=503`. */
   readonly faults?: readonly string[] | undefined;
 }
 
 /** The embedded service, in memory, on a loopback port. */
 export interface Sandbox {
-  /** For `baseUrl` of a client. */
+  /** The `baseUrl` for clients. */
   readonly url: string;
   readonly key: string;
-  /** The last requests seen, oldest first. */
+  /** Returns the last requests, the oldest first. */
   requests(): readonly SandboxRequest[];
-  /** Replaces all faults. @throws UsageError */
+  /**
+   * Replaces all faults.
+   * @throws UsageError for an invalid fault
+   */
   setFaults(faults: readonly string[]): void;
-  /** Moves the clock of the service ahead, and that of all clients that it has made: their waits end. */
+  /** Advances the clock of the service and of all clients that it has created, which ends their waits. */
   advanceClock(seconds: number): void;
-  /** Returns a client of this service, on its clock. */
+  /** Returns a client of this service that uses its clock. */
   client(options?: Partial<PetstoreClientOptions>): PetstoreClient;
-  /** Returns a pet as the service has it; undefined if there is none. */
+  /** Returns a pet of the service; undefined if it does not exist. */
   pet(petId: PetIdInput): Promise<SandboxItem | undefined>;
-  /** Puts a pet in, or changes it. What is left out stays as it is; a new pet needs a quantity. */
+  /** Adds or changes a pet. Omitted values stay as they are; a new pet needs a quantity. */
   setPet(petId: PetIdInput, change: SandboxChange): Promise<SandboxItem>;
-  /** @returns false if there is no such pet */
+  /** @returns false if the pet does not exist */
   removePet(petId: PetIdInput): Promise<boolean>;
-  /** Replaces the stock. Keys and what they have used stay. */
+  /** Replaces the stock. Keys and their usage stay. */
   importStock(items: Iterable<SandboxItem>): Promise<void>;
-  /** Brings back the stock that it was started with, and forgets what the key has used. */
+  /** Restores the initial stock, and clears the usage of the key. */
   reset(): Promise<void>;
-  /** Bans the key. @param seconds null: ends its ban */
+  /**
+   * Bans the key.
+   * @param seconds null lifts the ban
+   */
   ban(seconds: number | null): Promise<void>;
-  /** Returns the stock and what the key has used, for `restore`. */
+  /** Returns the stock and the usage of the key, for `restore`. */
   snapshot(): Promise<SandboxSnapshot>;
   restore(snapshot: SandboxSnapshot): Promise<void>;
   close(): Promise<void>;
@@ -63,25 +69,25 @@ export interface SandboxItem extends InventoryItem {
   readonly status: PetStatus;
 }
 
-/** A moment of a sandbox. */
+/** The stock of a sandbox at a moment. */
 export interface SandboxSnapshot {
   readonly items: readonly SandboxItem[];
 }
 
 export interface SandboxRequest {
-  /** Milliseconds since the Unix epoch, by the clock of the service. */
+  /** Milliseconds since the Unix epoch, by the service's clock. */
   readonly time: number;
   readonly method: string;
-  /** Without its query: `/v1/inventory`. */
+  /** Without the query, like `/v1/inventory`. */
   readonly path: string;
   readonly body: string | null;
-  /** null while it is not answered. */
+  /** null until the response was sent. */
   readonly status: number | null;
 }
 
 /**
  * Starts the embedded service, for tests of programs that use this library.
- * @throws UsageError for options that can't be used
+ * @throws UsageError for invalid options
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   requireObject(options, 'options');
@@ -154,7 +160,7 @@ function itemOf({ petId, quantity, status }: StockItem): SandboxItem {
   return { petId, quantity: Number(quantity), status };
 }
 
-/** @throws UsageError for an option that can't be used */
+/** @throws UsageError for invalid options */
 function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions): Partial<ServiceOptions> {
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
   const limit = (name: 'minute' | 'day') => countOf(limits?.[name], `limits.${name}`) ?? 0;
@@ -168,13 +174,13 @@ function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: Sandb
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** A clock that a test can move ahead: sleeps that are over by then end. */
+/** A clock that a test can advance, which ends sleeps. */
 export interface MovableClock extends Clock {
   /** @param ms milliseconds */
   advance(ms: number): void;
 }
 
-/** Deadlines of requests stay in real time: what a test skips is a wait, not an answer. */
+/** Deadlines of requests stay in real time: tests skip waits, not responses. */
 export function movableClock(base: Clock): MovableClock {
   let ahead = 0;
   let moved = new AbortController();
@@ -189,7 +195,7 @@ export function movableClock(base: Clock): MovableClock {
       for (let left = ms; left > 0; left = until - now()) {
         signal?.throwIfAborted();
         const ends = signal === undefined ? moved.signal : AbortSignal.any([signal, moved.signal]);
-        // It rejects if the clock was moved, or the sleep was interrupted: both are looked at.
+        // It rejects if the clock was advanced or the sleep was aborted; the loop checks both.
         await base.sleep(left, ends).catch(() => {});
       }
       signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-import type { PetstockError } from '../shared/errors.ts';
+import { type PetstockError, statusSentence } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import { isBlank, singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
@@ -82,7 +82,7 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
   const before = text.slice(0, at).replace(/[\s:("]+$/, '');
   const after = text.slice(at + quote.length).replace(/^[\s.\u2026)"!?;,]+/, '');
   if (before === '')
-    return [`The service answered ${status}.`, after.replace(`(${status})`, '').replace(/^\.\s*/, '')].join(' ').trim();
+    return [`${statusSentence(status)}.`, after.replace(`(${status})`, '').replace(/^\.\s*/, '')].join(' ').trim();
   return sentence(after.startsWith('(') ? `${before} ${after}` : [sentence(before), after].join(' ').trimEnd());
 }
 

@@ -8,10 +8,11 @@ import {
   PartialError,
   PetstockError,
   RateLimitedError,
+  statusSentence,
   UnavailableError,
 } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
-import { sentence } from '../shared/parsed.ts';
+import { capitalized, sentence } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
@@ -155,10 +156,6 @@ function soFar(end: RunErrorContext): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** `the stock of pet 4 was not set` */
 function singleText(end: RunErrorContext): string {
   const [only] = end.report.rows;
@@ -197,8 +194,7 @@ function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
-  const isOurs =
-    message === `The service answered ${status}` || (cause !== undefined && rowErrorOf(cause).message === message);
+  const isOurs = message === statusSentence(status) || (cause !== undefined && rowErrorOf(cause).message === message);
   return isOurs ? [] : [message];
 }
 

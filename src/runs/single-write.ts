@@ -2,6 +2,7 @@ import type { BulkRow } from '../inventory/change.ts';
 import { addDelta, outdatedText, unreadableText } from '../inventory/items.ts';
 import { ConflictError, FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
+import { capitalized } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import type { StockSnapshot } from '../writes/row-write.ts';
 import { execute, type RunHooks, type RunOptions, type RunResult } from './execute.ts';
@@ -93,7 +94,7 @@ function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot
   }
   const sum = delta === undefined ? undefined : addDelta(found, delta);
   if (sum?.ok === false) {
-    throw new UsageError(`${sum.problem.charAt(0).toUpperCase()}${sum.problem.slice(1)}. Nothing was written`);
+    throw new UsageError(`${capitalized(sum.problem)}. Nothing was written`);
   }
   return rowOf(write, found, sum?.value ?? quantity ?? found);
 }

@@ -216,6 +216,11 @@ export class ChangesFound extends PetstockError {
   readonly code = 'changes';
 }
 
+/** Describes a response by its status alone. */
+export function statusSentence(status: number | undefined): string {
+  return `The service returned ${status}`;
+}
+
 /** In characters: what the service says stands within a sentence. */
 const maxQuote = 200;
 
@@ -225,9 +230,9 @@ export function failureText(error: unknown): string {
   const { status, serviceError, message } = error;
   if (status === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
   const words = serviceError?.message ?? '';
-  if (words === '') return `the service answered ${status}`;
+  if (words === '') return `the service returned ${status}`;
   const quote = words.length > maxQuote ? `${words.slice(0, maxQuote)}…` : words;
-  return `the service answered ${status} (${JSON.stringify(quote)})`;
+  return `the service returned ${status} (${JSON.stringify(quote)})`;
 }
 
 /**

@@ -21,6 +21,12 @@ export function quoted(text: string): string {
   return `"${shown}"`;
 }
 
+/** Returns the text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns the text with a period, unless it already ends a sentence. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -96,12 +96,12 @@ describe('what an answer may be', () => {
 
   test.each([
     ['bytes that are no UTF-8', answer(200, Buffer.from([0x5b, 0xff, 0x5d])), 'is not UTF-8 text'],
-    ['nothing, with 204', answer(204), 'The service answered 204, where 200 was expected'],
-    ['a list, with 202', answer(202, stock), 'The service answered 202, where 200 was expected'],
-    ['a part of a list, with 206', answer(206, stock), 'The service answered 206, where 200 was expected'],
-    ['an unknown content encoding', encodedBy('zstd'), 'in a content encoding that was not asked for'],
-    ['two content encodings', encodedBy('gzip, br'), 'that was not asked for'],
-    ['a 304', answer(304), 'The service answered 304'],
+    ['nothing, with 204', answer(204), 'The service returned 204 instead of 200'],
+    ['a list, with 202', answer(202, stock), 'The service returned 202 instead of 200'],
+    ['a part of a list, with 206', answer(206, stock), 'The service returned 206 instead of 200'],
+    ['an unknown content encoding', encodedBy('zstd'), 'a content encoding that was not requested'],
+    ['two content encodings', encodedBy('gzip, br'), 'that was not requested'],
+    ['a 304', answer(304), 'The service returned 304'],
   ])('%s is no sense', async (_what, answerer, words) => {
     const { list, sentAt } = await openClient([answerer]);
     await expect(list()).rejects.toMatchObject({ name: 'FailureError', message: expect.stringContaining(words) });

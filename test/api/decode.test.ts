@@ -11,7 +11,7 @@ const item = (text: string) => decodeItemOf(Buffer.from(text), patch);
 
 /** @param told with `<answer>` for what was asked */
 function expectNonsense(work: () => unknown, told: string, operation: 'list' | 'item'): void {
-  const answer = `The answer to ${operation === 'list' ? 'GET /inventory' : 'PATCH /inventory/7'}`;
+  const answer = `The response to ${operation === 'list' ? 'GET /inventory' : 'PATCH /inventory/7'}`;
   const message = `${answer} ${told}${operation === 'list' ? '' : advice}`;
   expect(work).toThrow(expect.objectContaining({ name: 'FailureError', kind: 'failure', message }));
 }
@@ -67,13 +67,13 @@ describe('a field that is missing or mistyped is named, with the operation', () 
     }),
     ['{"petID":7,"quantity":3,"status":"sold"}', '"petId"', ' is missing'],
   ])('%s', (text, field, fault) => {
-    expectNonsense(() => item(text), `makes no sense: ${field} in the answer${fault}`, 'item');
-    const told = `makes no sense: ${field} in item 2 of the answer${fault}`;
+    expectNonsense(() => item(text), `is not valid: ${field} in the response${fault}`, 'item');
+    const told = `is not valid: ${field} in item 2 of the response${fault}`;
     expectNonsense(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`), told, 'list');
   });
 
   test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('%s is not JSON', (fields) => {
-    expectNonsense(() => item(`{${fields},"status":"sold"}`), 'is not valid JSON, where JSON was expected', 'item');
+    expectNonsense(() => item(`{${fields},"status":"sold"}`), 'is not valid JSON instead of JSON', 'item');
   });
 
   test.each(['[]', '5', 'null', '"sold"', 'true'])('%s is no item', (text) => {
@@ -100,7 +100,7 @@ test.each([
   ['['.repeat(100_000), 'is not valid JSON'],
   ['OK', 'is not valid JSON'],
 ])('text that is no JSON: %j', (text, fault) => {
-  expectNonsense(() => decodeJson(text, list), `${fault}, where JSON was expected`, 'list');
-  expectNonsense(() => decodeJson(text, patch), `${fault}, where JSON was expected`, 'item');
+  expectNonsense(() => decodeJson(text, list), `${fault} instead of JSON`, 'list');
+  expectNonsense(() => decodeJson(text, patch), `${fault} instead of JSON`, 'item');
   expect(() => decodeJson(text, list)).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));
 });

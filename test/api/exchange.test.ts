@@ -64,7 +64,7 @@ describe('the time-out', () => {
       await until(() => silent.opened === tries);
       clock.expireDeadlines();
     }
-    expect((await items).message).toMatch(/no answer within 30 s$/);
+    expect((await items).message).toMatch(/no response within 30 s$/);
     await until(() => silent.open === 0);
   });
 });

@@ -37,7 +37,7 @@ test.each<readonly [number, string, string]>([
     message: words,
     serviceError: service,
   });
-  const message = status === 401 ? 'The service did not accept the key' : `The service answered ${status}`;
+  const message = status === 401 ? 'The service did not accept the key' : `The service returned ${status}`;
   for (const [what, text] of others) {
     expect(errorOfAnswer(status, text), what).toMatchObject({ name, kind, status, message, serviceError: undefined });
   }
@@ -64,7 +64,7 @@ test.each<readonly [string, number]>([
 test('an Error body without a status has that of the answer; one without a word leaves the words to us', () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
-  expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service answered 400', serviceError: { code: 'c' } });
+  expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service returned 400', serviceError: { code: 'c' } });
 });
 
 property(

@@ -106,11 +106,11 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
   }
 
   test.each([
-    ['a list without its end', '', `is not valid JSON: it ends in the middle, after ${bytes} bytes`],
+    ['a list without its end', '', `is not valid JSON: it is cut off after ${bytes} bytes`],
     ['no JSON', '<b>,', `is not valid JSON at byte ${begun.length}`],
-    ['no item', '{"petId":1}]', `makes no sense: "quantity" in item ${2.5 * batchSize + 1} of the answer is missing`],
+    ['no item', '{"petId":1}]', `is not valid: "quantity" in item ${2.5 * batchSize + 1} of the response is missing`],
   ])('%s', async (_what, end, fault) => {
-    const message = `The answer to GET /inventory ${fault}. The list is not whole`;
+    const message = `The response to GET /inventory ${fault}. The list is incomplete`;
     await expectBroken(
       begin((response) => response.end(end)),
       { name: 'FailureError', message },
@@ -118,14 +118,14 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
   });
 
   test('a body that is cut short', async () => {
-    const message = `The answer to GET /inventory broke off after ${bytes} bytes, so the list is not whole: other side closed`;
+    const message = `The response to GET /inventory broke off after ${bytes} bytes, so the list is incomplete: other side closed`;
     const cut = begin((response) => response.destroy(), { 'content-length': '9000000' });
     await expectBroken(cut, { name: 'UnavailableError', message });
   });
 
   test('a gzip that is cut short', async () => {
     const cut = answer(200, gzipSync(`${begun}${rest}`).subarray(0, -9), { 'content-encoding': 'gzip' });
-    const message = expect.stringContaining('so the list is not whole: unexpected end of file');
+    const message = expect.stringContaining('so the list is incomplete: unexpected end of file');
     await expectBroken(cut, { name: 'UnavailableError', message });
   });
 
@@ -138,13 +138,17 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
     const { server, error } = await openReader(first, (seen) => {
       if (seen === 2 * batchSize) cut();
     });
-    const message = expect.stringMatching(/broke off after [0-9,]+ bytes, so the list is not whole: /);
+    const message = expect.stringMatching(/broke off after [0-9,]+ bytes, so the list is incomplete: /);
     expect(await error).toMatchObject({ name: 'UnavailableError', message });
     expect(server.requests).toHaveLength(1);
   });
 
   test.each([
-    ['the time-out', (clock: TestClock) => clock.expireDeadlines(), /so the list is not whole: no answer within 30 s/],
+    [
+      'the time-out',
+      (clock: TestClock) => clock.expireDeadlines(),
+      /so the list is incomplete: no response within 30 s/,
+    ],
     ['an interruption', (_clock: TestClock, ctrlC: AbortController) => ctrlC.abort(new Error('Ctrl-C')), /^Ctrl-C$/],
   ])('%s', async (_what, end, message) => {
     const controller = new AbortController();

@@ -59,7 +59,7 @@ describe('to somewhere below the base URL', () => {
 
   test('up to 5, and no more', async () => {
     const { server, list } = await openClient([redirect(302, '/v1/inventory')]);
-    await expect(list()).rejects.toThrow(`The service redirects in a circle, last to ${server.url}/inventory`);
+    await expect(list()).rejects.toThrow(`The service redirects in a loop, last to ${server.url}/inventory`);
     expect(server.requests).toHaveLength(6);
   });
 });
@@ -74,7 +74,9 @@ describe('to anything else: never followed, and the key is never sent there', ()
       (response) => redirect(307, change(`${server.url}/inventory`))(response),
       ok,
     ]);
-    await expect(list()).rejects.toThrow(`another address, ${new URL(change(`${server.url}/`)).origin}. It was not`);
+    await expect(list()).rejects.toThrow(
+      `another address, ${new URL(change(`${server.url}/`)).origin}. The redirect was not`,
+    );
     expect(server.requests).toHaveLength(1);
   });
 
@@ -95,7 +97,7 @@ describe('to anything else: never followed, and the key is never sent there', ()
     for (const answers of [[redirect(307, location)], [redirect(302, '/v1/stock'), redirect(307, location)]]) {
       const { server, list } = await openClient(answers);
       await expect(list()).rejects.toThrow(
-        `The service redirects to what is not below ${server.url}. It was not followed`,
+        `The service redirects to a URL outside ${server.url}. The redirect was not followed`,
       );
       expect(server.requests).toHaveLength(answers.length);
     }
@@ -144,14 +146,16 @@ test.each<[string, Record<string, string | string[]>]>([
   ['came twice', { location: ['/a', '/b'] }],
 ])('a redirect whose Location %s', async (_what, headers) => {
   const { server, list } = await openClient([answer(302, '', headers)]);
-  await expect(list()).rejects.toThrow('The service answered 302 without a usable Location');
+  await expect(list()).rejects.toThrow('The service returned 302 without a usable Location');
   expect(server.requests).toHaveLength(1);
 });
 
 test('shortens an address that a redirect fills with words', async () => {
   const words = 'x'.repeat(30_000);
   const { list } = await openClient([redirect(302, `https://${words}.example/v1`)]);
-  await expect(list()).rejects.toThrow(/^The service redirects to another address, https:\/\/x{92}…\. It was not/);
+  await expect(list()).rejects.toThrow(
+    /^The service redirects to another address, https:\/\/x{92}…\. The redirect was not/,
+  );
   const { client, permit } = await openClient([redirect(307, `/v1/${words}`)]);
   const update = client.updateInventory(7n, 3, { permit: await permit() });
   await expect(update).rejects.toThrow(

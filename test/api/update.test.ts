@@ -42,13 +42,13 @@ test.each<[string, Answerer, Facts]>([
   }
 });
 
-test('an answer that begins with a 100 Continue that was not asked for can not be read, and says so', async () => {
+test('an answer that begins with a 100 Continue that was not requested can not be read, and says so', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   const { server, client } = await openClient([raw(`${early}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`), ok]);
   const { origin } = new URL(server.url);
   await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({
     ...onItsWay,
-    message: `The head of the answer of the service at ${origin} can't be read: it began with a "100 Continue" that was not asked for`,
+    message: `The head of the response of the service at ${origin} can't be read: it began with a "100 Continue" that was not requested`,
   });
 });
 

@@ -55,7 +55,7 @@ describe('readChanges of a header', () => {
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
     ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
     ['petId,quantity,petId', `1 petId: the column "petId" is there twice`],
-    ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same: leave one out`],
+    ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same. Leave one out`],
     ['petId,status,status,delta', `1 status: the column "status" is there twice`],
     [
       'quantity,delta',
@@ -69,7 +69,7 @@ describe('readChanges of a header', () => {
       'has all of its faults reported, and those of the rows too',
       'petId,quantity,expectd,qty\n42,x,,\n',
       `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
-      `1 qty: the columns "quantity" and "qty" mean the same: leave one out`,
+      `1 qty: the columns "quantity" and "qty" mean the same. Leave one out`,
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
     ],
     [
@@ -110,7 +110,7 @@ describe('readChanges of a row', () => {
       `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
     ],
     ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
-    ['42,5,5', '2: there is both a quantity and a delta: leave one out'],
+    ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
       '2: there are 6 cells, and the header has 5: a comma inside a text needs quotes around the text, and a number has none',

@@ -303,9 +303,7 @@ describe('the copies of a state that fails', () => {
   test('if no folder takes one, a program without a state says so', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
-    expect(lines).toEqual([
-      expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);
   });
 
   test('if they fail too, the command says so and waits itself', async () => {

@@ -69,7 +69,7 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
   'a certificate that is not trusted: %s fails at once, and says what helps',
   async (command) => {
     const { shop, connections } = await openTlsShop();
-    const said = ['is not trusted', 'Nothing was sent to it', /^Hint: petstock config set ca-file '<file with/m];
+    const said = ['is not trusted', 'Nothing was sent', /^Hint: petstock config set ca-file '<file with/m];
     const { requests } = await shop.exits(command, 5, said, { stdin: 'petId,quantity\n1,5\n2,6\n' });
     expect([requests.length, connections()]).toEqual([1, 1]);
   },
@@ -132,7 +132,7 @@ test('NODE_TLS_REJECT_UNAUTHORIZED=0 refuses writes and warns of reads; 1 is wha
   shop,
 }) => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
-  const said = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
+  const said = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
   for (const command of ['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])
     expect(await shop.refused(command, { env }), command).toContain(said);
   for (const command of ['inventory list', 'inventory get 1 -q', 'api GET /inventory -q'])

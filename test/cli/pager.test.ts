@@ -72,7 +72,8 @@ test('a line that is wider than the terminal counts as the lines that it takes',
   expect(text().trimEnd().split('\n')).toHaveLength(9);
 });
 
-const misnamed = /^▸ staging\nWarning: the pager "mroe -x" can't be run; PETSTOCK_PAGER names another\nRate limit: /;
+const misnamed =
+  /^▸ staging\nWarning: the pager "mroe -x" can't be run. To use another, set PETSTOCK_PAGER\nRate limit: /;
 
 test.each([
   ['at once', undefined, /^▸ staging\nRate limit: /],
@@ -142,7 +143,7 @@ test('nothing is written to the terminal while the pager has it', async () => {
 test('a fault in the middle is said behind the pager', async () => {
   const { openPager, text } = createTestPager();
   const shop = await openShopAnswering(200, `[${itemsOf(30_000)}`);
-  await shop.exits('inventory list', 1, 'The list is not whole.', { ...screen, openPager });
+  await shop.exits('inventory list', 1, 'The list is incomplete.', { ...screen, openPager });
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 

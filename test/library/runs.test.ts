@@ -49,7 +49,7 @@ test.each<[ChangeInput, string]>([
   [{ petId: 1, quantity: Number.NaN }, 'change 2: quantity'],
   [{ petId: 1, quantity: 2, expected: 1.5 }, 'change 2: expected'],
   [{ petId: '2', quantity: 3 }, 'change 2: pet 2 is in change 1 already'],
-  [{ petId: 1, delta: 1, reason: 'a\0b' }, 'change 2: reason has a NUL character in it'],
+  [{ petId: 1, delta: 1, reason: 'a\0b' }, 'change 2: reason contains a NUL character'],
 ])('refuses the change %o, and sends nothing', async (change, words) => {
   const { shop, client } = await open();
   const message = expect.stringContaining(words);

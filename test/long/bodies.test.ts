@@ -63,11 +63,11 @@ async function measured(...args: Parameters<typeof run>) {
 }
 
 describe('an answer without end is an error at its bound', () => {
-  const item = (number: number) => `Item ${number} of the answer to GET /inventory is longer than 1 MiB`;
+  const item = (number: number) => `Item ${number} of the response to GET /inventory exceeds the maximum of 1 MiB`;
 
   test.each([
-    ['orders list', '["', 'The answer to GET /store/orders is longer than 16 MiB'],
-    ['pets get 1', '{"name":"', 'The answer to GET /pets/1 is longer than 16 MiB'],
+    ['orders list', '["', 'The response to GET /store/orders exceeds the maximum of 16 MiB'],
+    ['pets get 1', '{"name":"', 'The response to GET /pets/1 exceeds the maximum of 16 MiB'],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
     ['inventory get 1', '[{"note":"', item(1)],
@@ -104,7 +104,7 @@ describe('a bomb is an error before it is unpacked', () => {
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
     const { stderr } = await run('inventory list', url);
-    expect(stderr).toContain('Error: The service answered 400.');
+    expect(stderr).toContain('Error: The service returned 400.');
   });
 });
 

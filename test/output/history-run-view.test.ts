@@ -11,7 +11,7 @@ import { largeRun, rowOf, runOf, streamed } from './history-runs.ts';
 import { render } from './render.ts';
 
 const error = { code: 'NOT_FOUND', message: 'no such pet', status: 404 };
-const timeout = { code: 'timeout', message: 'no answer within 30 s' };
+const timeout = { code: 'timeout', message: 'no response within 30 s' };
 const rows = [
   rowOf(1, { line: 2, reason: 'count' }),
   rowOf(2, { line: 3, petId: 9007199254740993n, before: undefined, result: 'failed', quantity: undefined, error }),
@@ -34,7 +34,7 @@ describe('historyRunView', () => {
     expect(lines.slice(1)).toEqual([
       '{"row":2,"line":3,"petId":9007199254740993,"before":null,"after":12,"result":"failed","quantity":null,"error":{"code":"NOT_FOUND","message":"no such pet","status":404},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"},',
       '{"row":3,"line":5,"petId":42,"before":7,"after":12,"result":"conflict","quantity":0,"error":null,"reason":null,"ref":"D-17","at":"2026-01-15T12:00:21.000Z"},',
-      '{"row":4,"line":6,"petId":42,"before":7,"after":12,"result":"unknown","quantity":null,"error":{"code":"timeout","message":"no answer within 30 s"},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"}',
+      '{"row":4,"line":6,"petId":42,"before":7,"after":12,"result":"unknown","quantity":null,"error":{"code":"timeout","message":"no response within 30 s"},"reason":null,"ref":null,"at":"2026-01-15T12:00:21.000Z"}',
       ']}',
       '',
     ]);
@@ -53,13 +53,13 @@ describe('historyRunView', () => {
 
   it('prints a table of the columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
-      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                      Taken back by  Reason   Ref
-        1     2                42       7     12          applied                                                                                    │ count
+      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Taken back by  Reason   Ref
+        1     2                42       7     12          applied                                                                                      │ count
         2     3  9007199254740993                     12  failed           │ no such pet
-        3     5                42       7             12  conflict      0                                                                                     │ D-17
-        4     6                42       7             12  unknown          │ not known whether it was written: no answer within 30 s
+        3     5                42       7             12  conflict      0                                                                                       │ D-17
+        4     6                42       7             12  unknown          │ not known whether it was written: no response within 30 s
         5     7                42       7             12  pending
-        6     8                42       7    100      12  differs                                                                     aaaa
+        6     8                42       7    100      12  differs                                                                       aaaa
       "
     `);
     expect(await show('table', runOf(), [rowOf(1)], 80)).toMatchInlineSnapshot(`

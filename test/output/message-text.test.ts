@@ -61,7 +61,7 @@ property(
     const error = { message: `${before}${message}. Nothing was written.`, serviceError: service, hint: 'do' };
     const text = errorText(error, plainPaint, width);
     const [first, ...rest] = text.trimEnd().split('\n');
-    const own = before === '' ? 'The service answered 400.' : 'Pet 4.';
+    const own = before === '' ? 'The service returned 400.' : 'Pet 4.';
     expect(first).toMatch(/^Error:/);
     expect(rest.at(-1)).toBe('Hint: do');
     for (const line of rest.slice(0, -1)) expect(line).toMatch(/^(│ | {2})/);
@@ -98,6 +98,6 @@ test.each([
 test.each([
   ['a sentence of ours as it is', 'There is no pet 1 in staging.', 'pet 1', 404, 'There is no pet 1 in staging.'],
   ['a beginning of ours as it is', 'There is no pet 3 in staging.', 'The', 404, 'There is no pet 3 in staging.'],
-  ['the status of what is no sentence of ours', 'All is lost.', 'All is lost', 400, 'The service answered 400.'],
-  ['the status of what ends with it', 'The (500).', 'The', 500, 'The service answered 500.'],
+  ['the status of what is no sentence of ours', 'All is lost.', 'All is lost', 400, 'The service returned 400.'],
+  ['the status of what ends with it', 'The (500).', 'The', 500, 'The service returned 500.'],
 ])('leaves %s', (_what, message, said, status, own) => expect(split(message, said, status).own).toBe(own));

@@ -14,7 +14,7 @@ const rows = [
   bulkRow(3n, 0, -1, { line: 4, result: 'failed', error: refused }),
   bulkRow(4n, 9, undefined, { line: 5, result: 'conflict', error: conflict }),
   bulkRow(5n, 2, 3, { line: 6, result: 'notAttempted' }),
-  bulkRow(6n, 1, 2, { line: 7, result: 'unknown', error: { code: 'timeout', message: 'no answer within 30 s' } }),
+  bulkRow(6n, 1, 2, { line: 7, result: 'unknown', error: { code: 'timeout', message: 'no response within 30 s' } }),
   bulkRow(7n, 1, 500, { line: 8, result: 'differs', quantity: 100 }),
 ];
 const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows };
@@ -31,7 +31,7 @@ describe('bulkReportView', () => {
         '{"line":4,"petId":3,"before":0,"after":-1,"result":"failed","error":{"code":"INVALID_QUANTITY","message":"too many, by \\"far\\"","status":400}},',
         '{"line":5,"petId":4,"before":9,"after":null,"result":"conflict","error":{"code":"conflict","message":"the stock is 9, not 7"}},',
         '{"line":6,"petId":5,"before":2,"after":3,"result":"notAttempted"},',
-        '{"line":7,"petId":6,"before":1,"after":2,"result":"unknown","error":{"code":"timeout","message":"no answer within 30 s"}},',
+        '{"line":7,"petId":6,"before":1,"after":2,"result":"unknown","error":{"code":"timeout","message":"no response within 30 s"}},',
         '{"line":8,"petId":7,"before":1,"after":500,"result":"differs","quantity":100}',
         ']}\n',
       ].join('\n'),
@@ -67,7 +67,7 @@ describe('bulkReportView', () => {
       4  3  0        -1  ␛[31mfailed␛[39m         │ too many, by "far"
       5  4  9            ␛[33mconflict␛[39m       │ the stock is 9, not 7
       6  5  2         3  ␛[2mnot attempted␛[22m
-      7  6  1         2  ␛[33munknown␛[39m        │ not known whether it was written: no answer within 30 s
+      7  6  1         2  ␛[33munknown␛[39m        │ not known whether it was written: no response within 30 s
       8  7  1  100  500  ␛[33mdiffers␛[39m        │ the service wrote 100
       "
     `);

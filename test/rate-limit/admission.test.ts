@@ -90,7 +90,7 @@ test.each(['9999999999', '9'.repeat(400)])('Retry-After: %s closes the gate for 
   const { clock, governor, ask, warnings } = createRig({ maxWait: 0 });
   await ask(refused({ 'retry-after': asked }));
   const said =
-    /^The service asked to wait until the year \d{4,}\. petstock waits at most 32 days; `petstock limits clear`/;
+    /^The service asked to wait until the year \d{4,}\. petstock waits at most 32 days. To clear the wait: petstock limits clear/;
   expect(warnings).toEqual([expect.stringMatching(said)]);
   clock.advance(32 * day - second);
   await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 1 });

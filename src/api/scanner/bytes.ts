@@ -15,13 +15,13 @@ export const byte = {
   u: 0x75,
   openBrace: 0x7b,
   closeBrace: 0x7d,
-  /** The last that is a character by itself. */
+  /** The last ASCII byte. */
   delete: 0x7f,
 } as const;
 
 /**
- * Returned by readers instead of a place: it is not what they read, or it is not there to its end. They never read
- * past the zero byte behind the last, since that is legal nowhere in JSON.
+ * Returned by readers instead of a position if the value is of another kind or incomplete. Readers never go past the
+ * zero byte after the last byte, because that is nowhere valid in JSON.
  */
 export const unread = -1;
 
@@ -30,7 +30,7 @@ export function isSpace(value: number | undefined): boolean {
   return value === byte.space || value === 0x0a || value === 0x0d || value === 0x09;
 }
 
-/** Where the white space that begins at `at` ends. Another byte must follow it. */
+/** Returns the end of the white space that begins at `at`. Another byte must follow it. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let end = at;
   while (isSpace(bytes[end])) end += 1;
@@ -41,37 +41,37 @@ export function isDigit(value = 0): boolean {
   return value >= byte.zero && value <= byte.nine;
 }
 
-/** Whether it begins an exponent: `e` or `E`. */
+/** Reports whether a byte is `e` or `E`. */
 export function isExponent(value = 0): boolean {
   return (value | 0x20) === 0x65;
 }
 
-/** A byte that is part of neither a number nor plain text, so that readers stop there without looking for the end. */
+/** A byte that is part of neither a number nor plain text, so readers stop there without checking for the end. */
 const stop = 0;
-/** Room for it, and for readers that look at several bytes at once. */
+/** Space for it, and for readers that read several bytes at once. */
 const slack = 16;
 
-/** The bytes of a body that have come and are not read yet, in one piece. */
+/** The bytes of a body that have arrived and are not read yet, in one buffer. */
 export class UnreadBytes {
   bytes = new Uint8Array(128 * 1024);
   view = new DataView(this.bytes.buffer);
-  /** Where the next byte to read is, and where the bytes end. Behind the last there is a zero byte. */
+  /** The position of the next byte to read, and the end. A zero byte follows the last byte. */
   at = 0;
   end = 0;
-  /** How many bytes of the body lie before `bytes`. */
+  /** Number of bytes of the body before `bytes`. */
   #before = 0;
 
-  /** Where in the body a place in `bytes` is, from 0. */
+  /** Returns the position in the body of a position in `bytes`, from 0. */
   offset(at: number): number {
     return this.#before + at;
   }
 
-  /** How many bytes have come in all. */
+  /** Number of bytes received so far. */
   get received(): number {
     return this.#before + this.end;
   }
 
-  /** Adds bytes behind the others. Places in `bytes` change: what was at `at` is at the beginning. */
+  /** Appends bytes. Positions in `bytes` change: what was at `at` is now at 0. */
   add(chunk: Uint8Array): void {
     const left = this.end - this.at;
     const needed = left + chunk.length + slack;
@@ -88,11 +88,11 @@ export class UnreadBytes {
   }
 }
 
-/** A piece of text of at least four bytes, which is compared four bytes at a time. */
+/** A text of at least four bytes, compared four bytes at a time. */
 export class Fragment {
   readonly length: number;
   readonly #first: number;
-  /** Where the middle begins: it may overlap with the others. */
+  /** The position of the middle part, which may overlap the others. */
   readonly #middleAt: number;
   readonly #middle: number;
   readonly #last: number;
@@ -107,7 +107,7 @@ export class Fragment {
     this.#last = bytes.readUInt32LE(bytes.length - 4);
   }
 
-  /** Whether it stands at a place. There must be as many bytes, whatever they are. */
+  /** Reports whether the text is at a position. At least as many bytes must follow, of any value. */
   isAt(view: DataView, at: number): boolean {
     return (
       view.getUint32(at, true) === this.#first &&
@@ -117,24 +117,24 @@ export class Fragment {
   }
 }
 
-/** 1 for each byte that is. */
+/** 1 for each plain byte. */
 const plain = Uint8Array.from({ length: 256 }, (_, value) =>
   value >= byte.space && value <= byte.delete && value !== byte.quote && value !== byte.backslash ? 1 : 0,
 );
 
-/** Whether the byte is a character of a text by itself, and no escape. */
+/** Reports whether a byte is a character of a text by itself, without an escape. */
 export function isPlain(value: number): boolean {
   return plain[value] === 1;
 }
 
-/** The characters that may follow a backslash, except for `u`. */
+/** The characters that may follow a backslash, except `u`. */
 const escapes = new Map(
   [...'"\\/bfnrt'].map((name, index) => [name.charCodeAt(0), '"\\/\b\f\n\r\t'.charCodeAt(index)]),
 );
 
 /**
  * Checks the text whose opening quote is at `start`: its escapes, its UTF-8, and that it has no control characters.
- * @returns the place behind the closing quote, or `unread`
+ * @returns the position after the closing quote, or `unread`
  */
 export function textEnd(bytes: Uint8Array, start: number): number {
   for (let at = start + 1; ; ) {
@@ -149,7 +149,7 @@ export function textEnd(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** The bytes of the character at `at`: one of UTF-8, or one escape. 0 if it is not legal. */
+/** Returns the number of bytes of the character at `at` (in UTF-8, or an escape); 0 if it is invalid. */
 export function characterLength(bytes: Uint8Array, at: number): number {
   const value = bytes[at] ?? 0;
   if (value > byte.delete) return sequenceLength(bytes, at);
@@ -160,7 +160,10 @@ export function characterLength(bytes: Uint8Array, at: number): number {
   return 6;
 }
 
-/** The bytes of a character that is not ASCII, after RFC 3629: none too long, no surrogates, none above U+10FFFF. */
+/**
+ * Returns the number of bytes of a non-ASCII character by RFC 3629: no overlong forms, no surrogates, none above
+ * U+10FFFF.
+ */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   const second = bytes[at + 1] ?? 0;
@@ -173,7 +176,10 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** The code point of the legal character at `at`, which is that many bytes long. An escape may be half of a pair. */
+/**
+ * Returns the code point of the valid character at `at`, which has `length` bytes. An escape may be half of a surrogate
+ * pair.
+ */
 export function codePointAt(bytes: Uint8Array, at: number, length: number): number {
   const value = bytes[at] ?? 0;
   if (value === byte.backslash) return length === 6 ? hexAt(bytes, at + 2) : (escapes.get(bytes[at + 1] ?? 0) ?? 0);
@@ -189,7 +195,7 @@ function hexAt(bytes: Uint8Array, at: number): number {
   return value;
 }
 
-/** -1 if it is not one. */
+/** Returns -1 for any other byte. */
 function hexDigit(value = 0): number {
   if (value >= byte.zero && value <= byte.nine) return value - byte.zero;
   const letter = (value | 0x20) - 0x61;

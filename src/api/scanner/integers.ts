@@ -1,15 +1,15 @@
 import type { ItemColumns } from '../../inventory/item-columns.ts';
 import { byte, isDigit, isExponent, unread } from './bytes.ts';
 
-/** So many digits always fit a 32-bit integer, in which the machine counts fastest; it is what a tail has, too. */
+/** This many digits always fit a 32-bit integer, which is fastest; a tail has as many. */
 const fewDigits = 9;
-/** A quantity of more digits is no safe integer. */
+/** A quantity with more digits is no safe integer. */
 const maxQuantityDigits = 16;
 const powers = Int32Array.from({ length: fewDigits + 1 }, (_, exponent) => 10 ** exponent);
 
 /**
- * Reads the id or the quantity of an item into the columns, behind the last item.
- * @returns where it ends, or `unread`: it is no legal number, not whole, or out of range
+ * Reads the id or the quantity of an item into the columns, after the last item.
+ * @returns its end, or `unread` if it is invalid, incomplete, or out of range
  */
 export function readInteger(bytes: Uint8Array, start: number, columns: ItemColumns, isId: boolean): number {
   const negative = bytes[start] === byte.minus;
@@ -38,12 +38,14 @@ export function readInteger(bytes: Uint8Array, start: number, columns: ItemColum
   return at;
 }
 
-/** No digit, or a leading zero. */
+/** Reports whether there is no digit, or a leading zero. */
 function hasWrongZero(bytes: Uint8Array, first: number, end: number): boolean {
   return end === first || (bytes[first] === byte.zero && end > first + 1);
 }
 
-/** The id is `high` with `count` digits behind it, which are `low`: 18 at most, so that it is in range. */
+/**
+ * Stores an id that is `high` followed by `count` digits, which are `low`. It has at most 18 digits, so it is in range.
+ */
 function storeParts(
   { heads, tails, length }: ItemColumns,
   high: number,
@@ -51,7 +53,7 @@ function storeParts(
   count: number,
   negative: boolean,
 ) {
-  // Of nine digits in front, as many belong to the head as there are others.
+  // If `count` is less than nine, some digits of `high` belong to the tail.
   const divisor = powers[fewDigits - count] ?? 1;
   const head = count === 0 ? 0 : (high / divisor) | 0;
   const tail = (high - head * divisor) * (powers[count] ?? 1) + low;
@@ -59,7 +61,10 @@ function storeParts(
   tails[length] = negative ? 0 - tail : tail;
 }
 
-/** An id of 19 digits: the nine of `high`, the nine of `low`, and one at `last`. Whatever else is long is a decimal. */
+/**
+ * Reads an id of 19 digits: nine in `high`, nine in `low`, and one at `last`. Anything else of that length is read as a
+ * decimal.
+ */
 function readLong(
   bytes: Uint8Array,
   start: number,
@@ -78,11 +83,14 @@ function readLong(
   return storeId(columns, high * 10 + first, tail, negative) ? last + 1 : unread;
 }
 
-/** 2⁶³ in head and tail. */
+/** The head and tail of 2⁶³. */
 const largestHead = 9_223_372_036;
 const largestTail = 854_775_808;
 
-/** Stores head × 10⁹ + tail as the id behind the last item. @returns false if it is no int64 */
+/**
+ * Stores head × 10⁹ + tail as the id after the last item.
+ * @returns false if it is no int64
+ */
 function storeId({ heads, tails, length }: ItemColumns, head: number, tail: number, negative: boolean): boolean {
   if (head > largestHead) return false;
   if (head === largestHead && tail > (negative ? largestTail : largestTail - 1)) return false;
@@ -91,20 +99,23 @@ function storeId({ heads, tails, length }: ItemColumns, head: number, tail: numb
   return true;
 }
 
-/** Stores the quantity of the item behind the last. @returns false if it is no safe integer */
+/**
+ * Stores the quantity after the last item.
+ * @returns false if it is no safe integer
+ */
 function storeQuantity({ quantities, length }: ItemColumns, quantity: number, negative: boolean): boolean {
   if (quantity > Number.MAX_SAFE_INTEGER) return false;
   quantities[length] = negative ? 0 - quantity : quantity;
   return true;
 }
 
-/** Longer numbers are left to the exact decoder, which has these limits, too. */
+/** Longer numbers are left to the exact decoder, which has the same limits. */
 const maxDigits = 40;
 const maxExponentDigits = 3;
 
 /**
- * Reads an integer that may have a fraction and an exponent, `5.0`, `5e0` or `50e-1`, into the columns.
- * @returns where it ends, or `unread`: it is no legal number, not whole, out of range, or very long
+ * Reads an integer that may have a fraction and an exponent (`5.0`, `5e0`, `50e-1`) into the columns.
+ * @returns its end, or `unread` if it is invalid, incomplete, out of range, or very long
  */
 function readDecimal(bytes: Uint8Array, start: number, columns: ItemColumns, isId: boolean): number {
   const negative = bytes[start] === byte.minus;
@@ -126,7 +137,7 @@ function readDecimal(bytes: Uint8Array, start: number, columns: ItemColumns, isI
   return storeDigits(bytes, { first, point, end: digitsStop, exponent, negative }, columns, isId) ? end : unread;
 }
 
-/** Where one digit and more end; `unread` if no digit stands there, or too many. */
+/** Returns the end of one or more digits; `unread` if there is no digit, or too many. */
 function digitsEnd(bytes: Uint8Array, start: number, most: number): number {
   let at = start;
   while (isDigit(bytes[at])) at += 1;
@@ -137,21 +148,21 @@ function digitAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) - byte.zero;
 }
 
-/** Where the digits of a decimal are. */
+/** The positions of the digits of a decimal. */
 interface Decimal {
   readonly first: number;
-  /** Where the point is, or `end` if the number has no point. */
+  /** The position of the point, or `end` if there is none. */
   readonly point: number;
   readonly end: number;
   readonly exponent: number;
   readonly negative: boolean;
 }
 
-/** @returns false if the decimal is not whole, or out of range */
+/** @returns false if the decimal is no integer, or out of range */
 function storeDigits(bytes: Uint8Array, decimal: Decimal, columns: ItemColumns, isId: boolean): boolean {
   const { first, point, end, exponent, negative } = decimal;
   const digits = end - first - (end > point ? 1 : 0);
-  // So many digits, zeros with them, are before the point once the exponent has moved it.
+  // The number of digits before the point (including zeros) after applying the exponent.
   const whole = point - first + exponent;
   let head = 0;
   let tail = 0;

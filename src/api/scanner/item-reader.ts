@@ -4,12 +4,12 @@ import { readInteger } from './integers.ts';
 import { hashOf, NameReader, NameSet, spells } from './names.ts';
 import { ValueSkipper } from './value-ends.ts';
 
-/** The bytes before each value if the service has added nothing. */
+/** The bytes before each value, if the service has added no fields. */
 const beforePetId = new Fragment('{"petId":');
 const beforeQuantity = new Fragment(',"quantity":');
 const beforeStatus = new Fragment(',"status":');
 
-/** The fields that an item must have, as bits. */
+/** The required fields of an item, as bits. */
 const petId = 1;
 const quantity = 2;
 const status = 4;
@@ -26,9 +26,9 @@ function knownName(name: string) {
 }
 
 /**
- * Reads any legal item straight from bytes into columns, without a string or an object: the three fields in any order and
- * spelling, and others, whose values are only checked. What it gives up at is no item, or an item that may have the same
- * field twice, or is nested very deeply, or is not there to its end; it is for the exact decoder to say which.
+ * Reads any valid item straight from bytes into columns, without creating a string or an object. The three fields may
+ * be in any order and spelling; the values of other fields are only checked. It gives up at anything else: no item, an
+ * item that may repeat a field, very deep nesting, or an incomplete item. The exact decoder then decides which.
  */
 export class ItemReader {
   readonly #statuses = new StatusReader();
@@ -36,23 +36,22 @@ export class ItemReader {
   /** The names of unknown fields. */
   readonly #names = new NameSet();
   readonly #values = new ValueSkipper(this.#names);
-  /** Where the name that `#field` has read ends. */
+  /** The end of the name that `#field` has read. */
   #nameEnd = 0;
 
   constructor(readonly columns: ItemColumns) {}
 
   /**
-   * Appends the item whose brace is at `start`. The last byte must be followed by a zero byte, and that by as many bytes
-   * of any kind as the longest name has.
-   *
-   * @param view of the same bytes
-   * @returns where the item ends, or `unread`; then nothing was appended
+   * Appends the item whose brace is at `start`. The last byte must be followed by a zero byte, and that by as many
+   * bytes of any value as the longest name has.
+   * @param view a view of the same bytes
+   * @returns the end of the item, or `unread` if nothing was appended
    */
   read(bytes: Uint8Array, view: DataView, start: number): number {
     const { columns } = this;
     if (!beforePetId.isAt(view, start)) return this.#members(bytes, view, start, 0);
     const idEnd = readInteger(bytes, start + beforePetId.length, columns, true);
-    // White space may stand before the number.
+    // White space may precede the number.
     if (idEnd === unread) return this.#members(bytes, view, start, 0);
     if (!beforeQuantity.isAt(view, idEnd)) return this.#members(bytes, view, idEnd, petId);
     const quantityEnd = readInteger(bytes, idEnd + beforeQuantity.length, columns, false);
@@ -66,14 +65,14 @@ export class ItemReader {
   }
 
   /**
-   * Reads on where an item begins or a value has ended.
-   * @param fields those that were read
+   * Continues where an item begins or a value has ended.
+   * @param fields the fields read so far
    */
   #members(bytes: Uint8Array, view: DataView, start: number, fields: number): number {
     this.#names.startItem();
     let seen = fields;
     let at = skipSpace(bytes, start);
-    // A field follows the brace as it does a comma.
+    // A field follows the brace like it follows a comma.
     for (let before: number | undefined = fields === 0 ? byte.comma : bytes[at]; before === byte.comma; ) {
       at = skipSpace(bytes, at + 1);
       const field = this.#field(bytes, view, at);
@@ -91,7 +90,10 @@ export class ItemReader {
     return at + 1;
   }
 
-  /** Reads a name. @returns its field, or `unread` if it is no name, or the item may have had it */
+  /**
+   * Reads a name.
+   * @returns its field, or `unread` if it is invalid, or may be a repetition
+   */
   #field(bytes: Uint8Array, view: DataView, start: number): number {
     if (petIdName.quoted.isAt(view, start)) return this.#plainName(start, petIdName, petId);
     if (quantityName.quoted.isAt(view, start)) return this.#plainName(start, quantityName, quantity);
@@ -126,22 +128,22 @@ export class ItemReader {
 /** Both are powers of two. */
 const beginnings = 256;
 const spellings = 4096;
-/** Longer texts, in bytes, are made a string each time. */
+/** Longer texts, in bytes, are converted to strings each time. */
 const longest = 256;
 
-/** A status as it was spelled: with its quotes. */
+/** A status as it was written, including its quotes. */
 interface Spelling {
   readonly bytes: Uint8Array;
   readonly code: number;
 }
 
 /**
- * Finds the code of a status by its bytes. There are few statuses and many items: each spelling is made a string only
- * once, and known again by its bytes. They are compared with those of the last one with the same beginning, and then looked up
- * by a hash over all of them.
+ * Finds the code of a status by its bytes. There are few statuses and many items, so each spelling is converted to a
+ * string only once and recognized by its bytes later. They are compared with the last spelling with the same beginning,
+ * then looked up by a hash of all bytes.
  */
 export class StatusReader {
-  /** The status that `read` has found. */
+  /** The code of the status that `read` has found. */
   code = 0;
   #names: StatusNames | undefined;
   readonly #byBeginning = new Array<Spelling | undefined>(beginnings).fill(undefined);
@@ -149,7 +151,7 @@ export class StatusReader {
 
   /**
    * Reads the text whose opening quote is at `start`.
-   * @returns the place behind the closing quote, or `unread` if it is no legal text, or has no end
+   * @returns the position after the closing quote, or `unread` if it is invalid or incomplete
    */
   read(bytes: Uint8Array, start: number, names: StatusNames): number {
     if (names !== this.#names) this.#forget(names);
@@ -185,7 +187,7 @@ export class StatusReader {
   }
 }
 
-/** A text that was checked, from its opening quote to behind the closing one. */
+/** Decodes a checked text, from its opening quote to after its closing quote. */
 function decode(bytes: Uint8Array, start: number, end: number): string {
   const inner = Buffer.from(bytes.buffer, bytes.byteOffset + start + 1, end - start - 2).toString();
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;

@@ -3,14 +3,14 @@ import { byte, characterLength, codePointAt, isPlain, unread } from './bytes.ts'
 const seed = 0x811c9dc5 | 0;
 const prime = 0x01000193;
 
-/** Reads the names of fields. However a name is spelled, its hash is the same. */
+/** Reads the names of fields. All spellings of a name have the same hash. */
 export class NameReader {
-  /** Of the name that was read last: FNV-1a over its code points, a 32-bit integer. */
+  /** The hash of the last name: FNV-1a over its code points, as a 32-bit integer. */
   hash = 0;
 
   /**
    * Reads the name whose opening quote is at `start`.
-   * @returns the place behind the closing quote, or `unread`
+   * @returns the position after the closing quote, or `unread`
    */
   read(bytes: Uint8Array, start: number): number {
     if (bytes[start] !== byte.quote) return unread;
@@ -34,12 +34,12 @@ export class NameReader {
   }
 }
 
-/** @param name of ASCII alone */
+/** @param name an ASCII name */
 export function hashOf(name: string): number {
   return [...Buffer.from(name)].reduce(mix, seed);
 }
 
-/** Whether the legal name whose opening quote is at `start` is `name`, which is of ASCII alone. */
+/** Reports whether the valid name whose opening quote is at `start` is `name`, which is ASCII. */
 export function spells(bytes: Uint8Array, start: number, name: string): boolean {
   let at = start + 1;
   for (let index = 0; index < name.length; index += 1) {
@@ -58,26 +58,26 @@ function isHighSurrogate(point: number): boolean {
   return point >= 0xd800 && point < 0xdc00;
 }
 
-/** The second half of a pair of escapes, or 0. */
+/** Returns the second half of a surrogate pair in escapes, or 0. */
 function lowSurrogateAt(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== byte.backslash || characterLength(bytes, at) !== 6) return 0;
   const point = codePointAt(bytes, at, 6);
   return point >= 0xdc00 && point < 0xe000 ? point : 0;
 }
 
-/** 2³² divided by the golden ratio: spreads what is close. */
+/** 2³² divided by the golden ratio; spreads similar keys. */
 const golden = 0x9e3779b1;
 const fewBits = 8;
 
 /**
- * The names of the fields of one item and of the objects in it, as hashes: tells whether an object may have a name twice.
- * It never misses one. Two names with one hash are rare; the exact decoder compares them.
+ * The hashes of the field names of one item and of the objects in it. Detects whether an object may repeat a name, and
+ * never misses a repetition. Two names with the same hash are rare; the exact decoder compares them.
  */
 export class NameSet {
-  /** There are 2 to the power of so many slots. */
+  /** There are 2 to the power of `#bits` slots. */
   #bits = fewBits;
   #keys = new Int32Array(2 ** fewBits);
-  /** By slot: the item that its key is of. What is of another item is not there any more, so nothing is ever removed. */
+  /** For each slot, the item that its key belongs to. Keys of other items count as removed. */
   #items = new Int32Array(2 ** fewBits);
   #item = 0;
   #count = 0;
@@ -89,13 +89,13 @@ export class NameSet {
     this.#objects = 0;
   }
 
-  /** A number for an object in the item. The item itself is 0. */
+  /** Returns a number for an object in the item. The item itself is 0. */
   startObject(): number {
     this.#objects += 1;
     return this.#objects;
   }
 
-  /** @returns false if the object may have had the name before */
+  /** @returns false if the object may already have the name */
   add(object: number, hash: number): boolean {
     if (2 * this.#count >= this.#keys.length) this.#grow();
     this.#count += 1;

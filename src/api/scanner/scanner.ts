@@ -6,65 +6,69 @@ import { byte, skipSpace, UnreadBytes, unread } from './bytes.ts';
 import { ItemReader } from './item-reader.ts';
 import { ExtentFinder } from './value-ends.ts';
 
-/** The part of a list that may come next. */
+/** The part of a list that is expected next. */
 type State =
   /** Before the opening bracket. */
   | 'list'
-  /** Behind it: an item or the closing bracket. */
+  /** After the bracket: an item or the closing bracket. */
   | 'first'
-  /** Behind a comma: an item. */
+  /** After a comma: an item. */
   | 'item'
-  /** Within an item that the reader has given up at: not here to its end, or not an item. */
+  /** Within an item that the reader has given up at: it is incomplete or invalid. */
   | 'inItem'
-  /** Behind an item: a comma or the closing bracket. */
+  /** After an item: a comma or the closing bracket. */
   | 'behind'
-  /** Behind the closing bracket: nothing but white space. */
+  /** After the closing bracket: only white space. */
   | 'end'
-  /** It is no list: the rest is only gathered. */
+  /** Not a list: the rest is only collected. */
   | 'other';
 
-/** In bytes: longer than an item to which the service has added nothing. */
+/** In bytes: longer than an item without additional fields. */
 const shortItem = 128;
-/** A body that is no list is gathered up to this many bytes, for a message. */
+/** Maximum number of bytes of a body that is not a list to collect for a message. */
 const maxOther = 1024 * 1024;
-/** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
+/** If there are more statuses than this, they are cleared, so that memory stays bounded. */
 const maxStatuses = 1000;
-/** Nor are texts of so many characters together: then a batch is full, however few items it has. */
+/** Once the statuses of a batch have this many characters together, the batch counts as full. */
 const maxCharacters = 4 * 1024 * 1024;
 
 /**
- * Reads the list of items out of the bytes of a body as they come, into batches of columns. It is a state machine over
- * the structure of the list: bracket, item, comma, item, …, bracket. Each item is read in one of two ways:
+ * Reads the items of a list from the bytes of a body as they arrive, into batches of columns. It is a state machine
+ * over the structure of the list: bracket, item, comma, item, …, bracket. Each item is read in one of two ways:
  *
- * - `ItemReader` takes any legal item from bytes to columns without making a string or an object.
- * - What it gives up at is not an item, or cut off by the end of a chunk. `ExtentFinder` looks for the end of the item, in
- *   as many chunks as it takes. Once it is there, an item that had been cut off is tried once more; what is still not read
- *   goes to the exact decoder, which says what is wrong.
+ * - `ItemReader` converts any valid item from bytes to columns without creating a string or an object.
+ * - If it gives up, the item is invalid or cut off by the end of a chunk. `ExtentFinder` then searches the end of the
+ * item, in as many chunks as needed. An item that was cut off is read once more; if that fails, too, it goes to the
+ * exact decoder, which describes the error.
  *
- * Bytes of an item stay in the window until the item has ended, so that chunks may end anywhere. Since every item is legal
- * JSON by itself and what is between them is checked here, a list is accepted exactly if the parser would have accepted
+ * The bytes of an item stay in the window until the item has ended, so chunks may end anywhere. Each item is checked as
+ * JSON of its own, and everything between items is checked here, so a list is accepted exactly if a parser would accept
  * all of it.
  *
  * ```ts
- * for (const chunk of chunks) { scanner.add(chunk); while (scanner.fill()) use(scanner.batch); }
- * scanner.finish(); use(scanner.batch);
+ * for (const chunk of chunks) {
+ * scanner.add(chunk);
+ * while (scanner.fill()) use(scanner.batch);
+ * }
+ * scanner.finish();
+ * use(scanner.batch);
  * ```
  */
 export class InventoryScanner {
-  /** The items that `fill` has read. Emptied when it goes on. */
+  /** The items read by `fill`. Emptied when reading continues. */
   readonly batch: ItemColumns;
   readonly #window = new UnreadBytes();
   readonly #items: ItemReader;
   readonly #extent = new ExtentFinder();
   readonly #exact: ExactDecoder;
   #state: State = 'list';
-  /** Items in the batches before this one. */
+  /** Number of items in earlier batches. */
   #before = 0;
-  /** Items that were left out. */
+  /** Number of items that were left out. */
   #leftOut = 0;
-  /** Items in this batch once it is full: whoever uses it may narrow it. */
+  /** Number of items in this batch when it was full; its user may have removed some. */
   #filled = 0;
-  /** Within an item: up to where its end has been looked for, counted from its beginning. */
+  /** Within an item: how many of its bytes have been searched for its end. */
   #searched = 0;
   #full = false;
 
@@ -74,7 +78,7 @@ export class InventoryScanner {
     this.#items = new ItemReader(this.batch);
   }
 
-  /** How many bytes of the body have come. */
+  /** Number of bytes received so far. */
   get received(): number {
     return this.#window.received;
   }
@@ -84,7 +88,7 @@ export class InventoryScanner {
   }
 
   /**
-   * Reads on until the batch is full or the bytes are used up.
+   * Reads until the batch is full or the bytes are used up.
    * @returns false if the bytes are used up
    * @throws FailureError if the body is no list of items
    */
@@ -100,7 +104,7 @@ export class InventoryScanner {
   }
 
   /**
-   * To be called when the body has ended and `fill` has used up its bytes. The batch holds what is left.
+   * Call this when the body has ended and `fill` has used up its bytes. The batch then holds the rest.
    * @throws FailureError if the list has not ended
    */
   finish(): void {
@@ -118,7 +122,10 @@ export class InventoryScanner {
     if (size > maxStatuses || characters >= maxCharacters) batch.statuses = new StatusNames();
   }
 
-  /** Takes one step. @returns whether there were bytes for it */
+  /**
+   * Takes one step.
+   * @returns whether there were enough bytes
+   */
   #step(): boolean {
     const window = this.#window;
     if (this.#state === 'inItem') return this.#exactItem();
@@ -156,8 +163,8 @@ export class InventoryScanner {
   }
 
   /**
-   * Reads items with nothing but commas and white space between them, up to one that the reader gives up at.
-   * @returns false if the item is cut off, and short: it is read once more of it has come
+   * Reads items separated only by commas and white space, up to one that the reader gives up at.
+   * @returns false if the item is short and cut off: it is read again when more bytes have arrived
    */
   #item(): boolean {
     const { batch } = this;
@@ -212,7 +219,10 @@ export class InventoryScanner {
     return true;
   }
 
-  /** Only the beginning may have a byte order mark. @returns false if it is not here to its end */
+  /**
+   * Skips a byte order mark, which is only allowed at the beginning.
+   * @returns false if it is incomplete
+   */
   #skipMark(): boolean {
     const window = this.#window;
     const { bytes, at, end } = window;

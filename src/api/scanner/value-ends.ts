@@ -6,7 +6,7 @@ const deepest = 256;
 
 const words = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
 
-/** Finds the end of a value of a field that is not known, and checks that it is legal JSON up to there. */
+/** Finds the end of the value of an unknown field, and checks that it is valid JSON. */
 export class ValueSkipper {
   readonly #names: NameSet;
   readonly #name = new NameReader();
@@ -15,7 +15,7 @@ export class ValueSkipper {
     this.#names = names;
   }
 
-  /** @returns where the value that begins at `at` ends, or `unread`, also if an object may have a name twice */
+  /** @returns the end of the value that begins at `at`, or `unread`, also if an object may repeat a name */
   end(bytes: Uint8Array, at: number, depth = 0): number {
     const first = bytes[at] ?? 0;
     if (first === byte.quote) return textEnd(bytes, at);
@@ -83,15 +83,15 @@ function wordEnd(bytes: Uint8Array, start: number, first: number): number {
   return start + word.length;
 }
 
-/** How one byte bears on the end of a value. */
+/** How one byte affects the end of a value. */
 const goesOn = -1;
-/** The value ended before it, or with it. */
+/** The value ended before this byte, or with it. */
 const endsBefore = 0;
 const endsWith = 1;
 
 /**
- * Finds where a JSON value ends, in bytes that may come in pieces. It goes by brackets and quotes alone: of a legal value
- * it finds the end, and what is not legal is for the parser to refuse.
+ * Finds the end of a JSON value in bytes that may arrive in pieces. It only follows brackets and quotes, so it finds
+ * the end of a valid value; the parser rejects an invalid one.
  */
 export class ExtentFinder {
   #depth = 0;
@@ -99,7 +99,7 @@ export class ExtentFinder {
   #inText = false;
   #escaped = false;
 
-  /** To be called before each value. */
+  /** Call this before each value. */
   restart(): void {
     this.#depth = 0;
     this.#begun = false;
@@ -108,8 +108,8 @@ export class ExtentFinder {
   }
 
   /**
-   * Reads on from `start` up to `end`.
-   * @returns where the value ends, or -1 if it goes on behind `end`
+   * Continues from `start` up to `end`.
+   * @returns the end of the value, or -1 if it continues after `end`
    */
   find(bytes: Uint8Array, start: number, end: number): number {
     for (let at = start; at < end; at += 1) {
@@ -137,7 +137,7 @@ export class ExtentFinder {
     }
     const opens = value === byte.openBrace || value === byte.openBracket;
     if (!nested && (value === byte.comma || isSpace(value))) return endsBefore;
-    // A number or a word is over where something else begins.
+    // A number or a word ends where another value begins.
     if (!nested && this.#begun && (opens || value === byte.quote)) return endsBefore;
     if (opens) this.#depth += 1;
     this.#inText = value === byte.quote;

@@ -88,7 +88,7 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   const file = data.replace('@', '');
   requireFileName(file, '--data @');
   const pieces: Uint8Array[] = [];
-  for await (const piece of readNamedFile(file, context, '; nothing was sent')) pieces.push(piece);
+  for await (const piece of readNamedFile(file, context, '. Nothing was sent')) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -103,8 +103,8 @@ function headersOf(lines: readonly string[]): Record<string, string> {
     const [, name = '', value = ''] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(line) ?? [];
     const key = name.toLowerCase();
     // The typed text is not repeated: it may be a key.
-    if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII; nothing was sent");
-    if (ownHeaders.test(key)) throw new UsageError(`petstock sends the header ${key} itself; nothing was sent`);
+    if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII. Nothing was sent");
+    if (ownHeaders.test(key)) throw new UsageError(`petstock sends the header ${key} itself. Nothing was sent`);
     headers[key] = key in headers ? `${headers[key]}, ${value.trim()}` : value.trim();
   }
   return headers;

@@ -46,7 +46,7 @@ export const defineUndo = define({
   ],
   action: async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
     if (last === (runId !== undefined)) {
-      const message = last ? 'A run and --last are both given: leave one out' : 'Missing run: name one, or pass --last';
+      const message = last ? 'A run and --last are both given. Leave one out' : 'Missing run: name one, or pass --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
     const words = [...flagWords({ ...flags, reason, ref }), ...sharedWords(invocation)];

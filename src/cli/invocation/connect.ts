@@ -29,13 +29,16 @@ import { debugTransport, networkFor, type SeenHead, watchAnswers } from './netwo
 import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
-  /** It leaves a small part of the limit to people, and waits for as many minute windows as it takes. */
+  /**
+   * A bulk run: reserves a small part of the limit for interactive commands, and waits for as many minute windows as
+   * needed.
+   */
   readonly bulk?: boolean;
-  /** It changes stock, so that nothing may be sent without a history. */
+  /** The command changes stock, so nothing may be sent without a history. */
   readonly writes?: boolean;
 }
 
-/** A client, what it talks to, the state that it shares with others, and what has to be closed behind it. */
+/** A client with its service, the shared state, and a way to close them. */
 export interface ServiceConnection extends RunContext {
   readonly client: Client;
   readonly governor: Governor;
@@ -45,21 +48,24 @@ export interface ServiceConnection extends RunContext {
   readonly store: string | undefined;
   /** Masked to its last 4 characters. */
   readonly maskedKey: string;
-  /** The latest answer that said what time it is. */
+  /** The latest response with a `Date`. */
   seenHead(): SeenHead | undefined;
-  /** Whether a request has left that may have changed something. */
+  /** Reports whether a request was sent that may have changed something. */
   hasSentWrite(): boolean;
-  /** Returns the same with the state that is meant, if another stands in for it; closes this one with it. @throws if it can't be used */
+  /**
+   * Returns a connection with the configured state, if this one uses a fallback; closing it closes this one, too.
+   * @throws if the configured state can't be used
+   */
   withConfiguredState(): Promise<ServiceConnection>;
   close(): Promise<void>;
 }
 
-/** The facts of one run of a command that each of its connections needs. */
+/** What every connection of one command needs. */
 export interface ConnectOptions extends RequestPolicy {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
-  /** `inventory apply`, for other processes. */
+  /** Shown to other processes, like `inventory apply`. */
   readonly command: string;
   readonly messages: Messages;
 }
@@ -68,13 +74,13 @@ interface Endpoint {
   readonly baseUrl: string;
   readonly key: string;
   readonly serviceName: string;
-  /** The name that the limits of the key are remembered under: all addresses of one origin have one. */
+  /** The name under which the limits of the key are stored; all addresses of one origin share it. */
   readonly origin: string;
   readonly network: TransportOptions;
   close(): Promise<void>;
 }
 
-/** @throws UsageError without a base URL, AuthError without a key; each names the command that sets it */
+/** @throws UsageError without a base URL, AuthError without a key; each with a hint how to set it */
 export async function connect(
   options: ConnectOptions,
   resolved: ResolvedTarget,
@@ -95,7 +101,7 @@ export async function connect(
       ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
     };
-    // Late: the engine takes a while to load.
+    // Loaded late, because the engine takes a while to load.
     const { openState } = await import('../../state/open-state.ts');
     const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<ServiceConnection> => {
       const state = await openState(stateOptions({ ...options, ...resolved }, need));
@@ -136,7 +142,7 @@ function governorFor(
     ...{ clock, random, scope, bulk, maxWait },
     limits: state.limits,
     env: targetName(targetOf(resolved)),
-    // A bulk run goes on through any number of minute windows, unless it was given how long it may wait.
+    // A bulk run may span any number of minute windows, unless `--max-wait` is given.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
     exclusive: state.isFallback ?? false,
     lease: timeout + 1000,
@@ -155,7 +161,10 @@ function transportFor({ context, globals, messages }: ConnectOptions, network: T
   return watchAnswers(shown, clock, (line) => messages.slow(line));
 }
 
-/** Calls each of them, in this order, whatever fails: what stays open would keep the process from ending. @throws the first failure */
+/**
+ * Calls all functions in order, even if one fails, because open connections would keep the process from ending.
+ * @throws the first error
+ */
 async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closings) await close().catch((error: unknown) => failures.push(error));
@@ -197,10 +206,10 @@ async function remoteEndpoint(
   return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
-/** Returns the key itself. A command that prints it is run once a command, since a connection is made once. */
+/** Returns the key. If a command prints it, that runs once, because a connection is opened once. */
 async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
-  // Late: few keys come from a command.
+  // Loaded late: few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');
   const hideKeys = (line: string) =>
     line

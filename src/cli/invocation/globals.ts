@@ -14,11 +14,11 @@ export type TypedOptions = Readonly<Record<string, string | boolean>>;
 /** The options that all commands share, and one that most have. */
 export interface GlobalOptions extends SharedOptions {
   readonly typed: TypedOptions;
-  /** Of a command that has `--fields`. */
+  /** Only for commands with `--fields`. */
   readonly fields?: readonly string[];
 }
 
-/** @throws UsageError for a format that the command does not have, or two that differ */
+/** @throws UsageError for a format that the command does not support, or two different ones */
 export function resolveFormat(
   { output, json }: GlobalOptions,
   settings: StoredSettings,
@@ -27,10 +27,10 @@ export function resolveFormat(
 ): Format {
   const hint = 'petstock help output';
   if (output === 'html' && !hasPage) {
-    throw new UsageError(`Invalid output format "html"; valid are ${formats.join(', ')}`, { hint });
+    throw new UsageError(`Invalid output format "html". Valid are ${formats.join(', ')}`, { hint });
   }
   if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} cannot be used together; leave one out`, { hint });
+    throw new UsageError(`--json and -o ${output} can't be used together. Leave one out`, { hint });
   }
   return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
 }
@@ -38,9 +38,9 @@ export function resolveFormat(
 export interface RequestPolicy {
   /** Milliseconds, for one request. */
   readonly timeout: number;
-  /** Milliseconds, for all waits for a rate limit. */
+  /** Milliseconds, for all waits for the rate limit. */
   readonly maxWait: number;
-  /** How often a request is sent again after a fault of the network. */
+  /** Maximum number of retries after a network error. */
   readonly retries: number;
 }
 
@@ -52,12 +52,12 @@ export function resolveRequestPolicy({
   return { timeout, maxWait, retries };
 }
 
-/** An environment of a store, and what counts there. */
+/** A target with its configuration. */
 export interface ResolvedTarget {
   /** One of several stores; undefined: the one without a name. */
   readonly store: Sourced<string> | undefined;
   readonly environment: Sourced<EnvironmentName>;
-  /** The part of the configuration file that counts for the store. */
+  /** The part of the configuration file that applies to the store. */
   readonly config: StoredConfig;
 }
 
@@ -65,7 +65,10 @@ export function targetOf({ store, environment }: ResolvedTarget): Target {
   return { store: store?.value, env: environment.value };
 }
 
-/** Returns the place of a command by `--env` and `--store`. @throws UsageError for a store or an environment that can't be */
+/**
+ * Returns the target chosen by `--env` and `--store`.
+ * @throws UsageError for an invalid store or environment
+ */
 export function resolveTarget(
   { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
   globals: { readonly env?: string; readonly store?: string },
@@ -76,7 +79,7 @@ export function resolveTarget(
   const environment = resolveEnvironment(globals.env, env, config.settings, argv);
   if (environment.value !== 'sandbox' || store === undefined) return { store, environment, config };
   if (globals.store === undefined) return { store: undefined, environment, config: configOf(file, undefined) };
-  throw new UsageError(`The sandbox belongs to no store; leave out --store ${globals.store}, or name another --env`, {
+  throw new UsageError(`The sandbox belongs to no store. Leave out --store ${globals.store}, or choose another --env`, {
     hint: 'petstock help environment',
   });
 }
@@ -88,8 +91,8 @@ interface Named {
 }
 
 /**
- * Returns the environment and the store that a flag or a variable names, null for the store without a name, undefined for all.
- * Settings name the place that a command works on, and leave nothing out of a list.
+ * Returns the environment and the store that a flag or a variable names: null for the store without a name, undefined
+ * for all. Settings don't count, because they choose the target of a command but don't filter a list.
  */
 export function namedTarget({ context, globals, target }: Named) {
   const isEnv = (globals.env ?? variable(context.env, 'PETSTOCK_ENV')) !== undefined;
@@ -100,7 +103,10 @@ export function namedTarget({ context, globals, target }: Named) {
   return { env, store: store !== undefined && isUnnamed ? null : store };
 }
 
-/** Reports whether a flag or a variable names a place; if there is neither, all are meant. @param invocation of the command */
+/**
+ * Reports whether a flag or a variable names a target; if there is neither, all are meant.
+ * @param invocation the invocation of the command
+ */
 export function isNamed(invocation: Named, { env, store }: Target): boolean {
   const named = namedTarget(invocation);
   return (
@@ -108,14 +114,14 @@ export function isNamed(invocation: Named, { env, store }: Target): boolean {
   );
 }
 
-/** A place that an operand names: `staging` of the store that is chosen, or `north/staging`. */
+/** A target named by an operand: `staging` of the chosen store, or `north/staging`. */
 export interface NamedTarget {
   readonly name: EnvironmentName;
-  /** As it was typed; undefined: the store that is chosen. */
+  /** As it was typed; undefined: the chosen store. */
   readonly store: string | undefined;
 }
 
-/** @throws UsageError for what can't be the name of a store */
+/** @throws UsageError for an invalid name of a store */
 export function resolveNamedTarget(
   { name, store }: NamedTarget,
   chosen: ResolvedTarget,

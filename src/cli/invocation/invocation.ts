@@ -22,23 +22,23 @@ import { Questions } from './questions.ts';
 import { Results } from './results.ts';
 import { ServiceConnections } from './service-connections.ts';
 
-/** Everything that one run of one command is given. Its configuration is as it was when the command began. */
+/** Everything that one run of a command receives. The configuration is that at its start. */
 export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
-  /** `inventory apply`, for other processes that share the state. */
+  /** Shown to other processes that share the state, like `inventory apply`. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
   readonly target: Target;
-  /** All of the configuration file. Only what shows or changes the file itself looks there. */
+  /** The whole configuration file, for commands that show or change it. */
   readonly configFile: ConfigFile;
   readonly messages: Messages;
   readonly results: Results;
   readonly questions: Questions;
   readonly connections: ServiceConnections;
-  /** Whether pets may have names: the setting `codes` is set, or it is the practice shop, which has codes of its own. */
+  /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
-  /** Returns the bar codes, names and levels of the shop, which are read once; undefined if nothing is known of them. */
+  /** Returns the bar codes, names and levels of the shop, which are read once; undefined if there are none. */
   shopCodes(): Promise<BarCodes | undefined>;
   /** Returns the names for a person. */
   petNames(): Promise<PetNames | undefined>;
@@ -48,7 +48,7 @@ export interface Invocation extends ResolvedTarget {
 }
 
 export interface ActionResult {
-  /** The result has what is left of the rate limit, so stderr does not repeat it. */
+  /** Whether the result already contains the rest of the rate limit, so that stderr need not repeat it. */
   readonly showedRateLimit: boolean;
 }
 
@@ -58,40 +58,48 @@ export type Action<Options extends object> = (
   ...operands: string[]
 ) => Promise<void> | Promise<ActionResult>;
 
-/** Turns an action into what Commander's `.action()` takes: `.action(run(async (invocation, options, petId) => …))`. */
+/** Converts an action for Commander's `.action()`: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
 
-/** What has to be known of a command before its action runs. Those of a noun count for its commands. */
+/**
+ * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
+ */
 export interface CommandTraits<Options extends object = object> {
-  /** False: a configuration that is damaged does not stop it. */
+  /** False: the command runs even if the configuration is damaged. */
   readonly needsConfig?: boolean;
-  /** Its result can be a page to print: `-o html`. */
+  /** The result can be a page to print: `-o html`. */
   readonly hasPage?: boolean;
-  /** It refuses keys on its command line itself, or takes some. */
+  /** The command rejects keys on its command line itself, or accepts some. */
   readonly takesKeys?: boolean;
-  /** Reports whether its messages are a log, of which each line is JSON. */
+  /** Reports whether the messages are a log with one JSON object per line. */
   logs?(options: Options, env: Environment): boolean;
 }
 
-/** The command that runs, as far as the frame has to know it. */
+/** The running command and its properties. */
 export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
   /** `inventory set` */
   readonly name: string;
   readonly logs: boolean;
 }
 
-/** Returns the configuration; a damaged one stops no command that can do without. @throws as `readConfig` */
+/**
+ * Returns the configuration; commands that don't need it continue if it is damaged.
+ * @throws the errors of `readConfig`
+ */
 function readConfigFor({ needsConfig }: RunningCommand, folder: string): ReadConfig {
   try {
     return readConfig(folder);
   } catch (error) {
     if (!(error instanceof PetstockError) || needsConfig !== false) throw error;
-    const instead = 'This command goes on without it: with no settings, and with no shared state that it may name';
+    const instead = 'This command continues without it, so without settings and without a shared state';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }
 
-/** Opens one run of a command. @throws UsageError for a global option or a setting that makes no sense */
+/**
+ * Opens one run of a command.
+ * @throws UsageError for an invalid global option or setting
+ */
 export async function openInvocation(
   context: Context,
   globals: GlobalOptions,
@@ -125,7 +133,7 @@ export async function openInvocation(
   const hasCodes = settings.codes !== undefined || target.env === 'sandbox';
   const shopCodes = async () => {
     if (!hasCodes) return undefined;
-    // Lazily: few shops have names.
+    // Loaded late: few shops have names.
     codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
     return codes;
   };
@@ -143,9 +151,9 @@ export async function openInvocation(
   return { ...base, ...resolved, target, results, connections, ...shop };
 }
 
-/** Returns the line for a program that reads stderr, if a second Ctrl-C ends the process at once. */
+/** Returns the line for a program that reads stderr if a second Ctrl-C ends the process at once. */
 function secondInterruptLine(signal: EndingSignal): string {
-  const message = 'Interrupted twice, and ended at once. What was on its way may have been written.';
+  const message = 'Interrupted twice and ended at once. Requests in flight may have been written.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

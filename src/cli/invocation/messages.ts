@@ -15,12 +15,12 @@ export interface MessagesOptions {
   paint(): Promise<Paint>;
 }
 
-/** Messages to the person on stderr, as things happen. With `--quiet` only warnings, and what is marked `always`, are shown. */
+/** Prints messages on stderr as things happen. With `--quiet`, only warnings and messages marked `always`. */
 export class Messages {
-  /** Undefined: the terminal, if there is one, can't draw. */
+  /** Undefined if there is no terminal, or if it can't redraw lines. */
   readonly #line: LiveLine | undefined;
   #progress: Progress | undefined;
-  /** Defined while a pager has the terminal. */
+  /** Lines kept while a pager has the terminal. */
   #held: string[] | undefined;
 
   constructor(
@@ -34,20 +34,26 @@ export class Messages {
     if (!this.options.quiet) await this.#say('note', line);
   }
 
-  /** Shows a line that starts with `Warning:`. @param words that are not ours, and belong to it */
+  /**
+   * Prints a line that starts with `Warning:`.
+   * @param words quoted text that belongs to it
+   */
   async warn(line: string, words?: string): Promise<void> {
     await this.#say('warning', this.options.isLog ? line : `Warning: ${line}`);
     if (words !== undefined) await this.quote(words, { always: true });
   }
 
-  /** Shows words that are not ours, with a bar in front of each line. */
+  /** Prints quoted text, with a bar in front of each line. */
   async quote(words: string, { always } = { always: false }): Promise<void> {
     if (this.options.quiet && !always) return;
     if (this.options.isLog) return this.#say('quote', singleLine(words));
     for (const line of barred(this.#redacted(singleLine(words)), this.#width)) await this.#print(line);
   }
 
-  /** Shows lines that may be painted; what they repeat must be harmless already. @param lines is given an infinite width if nothing is to be wrapped */
+  /**
+   * Prints lines that may be painted; any text that they quote must already be safe.
+   * @param lines receives an infinite width if nothing is to be wrapped
+   */
   async show(
     lines: (paint: Paint, width: number) => readonly string[] | Promise<readonly string[]>,
     { always } = { always: false },
@@ -65,7 +71,7 @@ export class Messages {
     await this.#print([first, ...(words === '' ? [] : barred(words, this.#width))].join('\n'));
   }
 
-  /** Says that nothing is sent for so many milliseconds, and why. */
+  /** Shows that nothing is sent for `ms` milliseconds, and why. */
   waiting(ms: number, reason: WaitReason): void {
     if (this.options.quiet || this.#held !== undefined) return;
     if (this.#progress !== undefined) {
@@ -86,9 +92,9 @@ export class Messages {
   }
 
   /**
-   * Says why a command has to wait and what it does next: on a terminal in a line that changes in place.
+   * Shows why a command waits and what it does next; on a terminal in a line that changes in place.
    * @param sentence without a period
-   * @param attempt counts tries of the same from 1; elsewhere only the first is told
+   * @param attempt counts attempts of the same from 1; without a terminal only the first is printed
    */
   delayed(sentence: string, attempt = 1): void {
     if (this.options.quiet) return;
@@ -96,9 +102,9 @@ export class Messages {
     else if (attempt === 1) void this.note(`${sentence}.`);
   }
 
-  /** Says on a terminal that a request has had no response for a while; the next message takes it away. */
+  /** Shows on a terminal that a response is slow; the next message replaces the line. */
   slow(line: string): void {
-    // The line of a bulk run shows already how far it is, and the countdown what it waits for.
+    // The progress line and the countdown already tell what the command waits for.
     if (!this.options.quiet && this.#isFree) this.#draw(line);
   }
 
@@ -107,8 +113,8 @@ export class Messages {
   }
 
   /**
-   * Shows a text on the last line until something else is written. Where nothing can be drawn it would stay. Its last clause, which says
-   * what comes next, is not cut.
+   * Shows a text on the last line until something else is printed. Only for terminals that can redraw it. The last
+   * clause, which tells what comes next, is never truncated.
    */
   #draw(line: string): void {
     const text = this.#redacted(singleLine(line));
@@ -120,7 +126,7 @@ export class Messages {
     });
   }
 
-  /** Keeps all lines until a pager has given the terminal back, then shows them. Nothing is drawn meanwhile. */
+  /** Keeps all lines until a pager has returned the terminal, then prints them. Nothing is drawn meanwhile. */
   async holdUntil(ended: Promise<unknown>): Promise<void> {
     this.#held = [];
     await ended;
@@ -129,14 +135,17 @@ export class Messages {
     for (const line of lines) await this.#print(line);
   }
 
-  /** To be called before something is written to stdout: takes away what is drawn on the last line of the terminal. */
+  /** Call this before writing to stdout: clears the line that was drawn last. */
   async clear(): Promise<void> {
-    // How far a run is comes back with its next change.
+    // The progress line reappears with its next change.
     if (this.#progress !== undefined) await this.#line?.wipe();
     else await this.#line?.stop();
   }
 
-  /** Shows how far a bulk write has come, until it is stopped. @param limitSeconds how long the limits make so many requests take */
+  /**
+   * Shows the progress of a bulk write until it is stopped.
+   * @param limitSeconds returns how long the limits make this many requests take
+   */
   async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress | undefined> {
     if (this.options.quiet) return undefined;
     const { createProgress } = await import('../progress/progress.ts');
@@ -159,7 +168,7 @@ export class Messages {
     return isTerminal && !this.options.isLog ? columns : Number.POSITIVE_INFINITY;
   }
 
-  /** Without keys, before it is cut or wrapped: half of a key could not be found. */
+  /** Removes keys before text is truncated or wrapped, because half of a key could not be recognized. */
   #redacted(text: string): string {
     return this.context.stderr.redact?.(text) ?? text;
   }

@@ -14,41 +14,47 @@ export interface NetworkUse {
   readonly writes: boolean;
 }
 
-/** The way to a service: through which proxy, and which authorities are trusted. @throws UsageError for what can't be used */
+/**
+ * Returns the proxy and the trusted authorities for a service.
+ * @throws UsageError if they can't be used
+ */
 export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
   await requireCertificateCheck(use);
   const { env } = use.context;
   const proxy = resolveProxy(baseUrl, env);
   const caFile = use.settings['ca-file'];
   if (caFile === undefined || !baseUrl.startsWith('https:')) return { proxy };
-  // Late, since it brings TLS.
+  // Loaded late, because it loads TLS.
   const { authoritiesWith } = await import('../../settings/authorities.ts');
   return { proxy, ca: await authoritiesWith(caFile, env) };
 }
 
-/** Node's own warning is silent with NODE_NO_WARNINGS, and says nothing of what is at stake here. */
+/** Node's own warning is suppressed by NODE_NO_WARNINGS, and does not mention the key. */
 async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
   if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
-  const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates';
+  const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
   const instead = "petstock config set ca-file '<file>'";
   if (writes) {
-    throw new UsageError(`${fact}: nothing is written with it, and nothing was sent. Unset it`, { hint: instead });
+    throw new UsageError(`${fact}. Nothing was sent. To write, unset it`, { hint: instead });
   }
-  await messages.warn(`${fact}: anyone in between can read the key, and can answer in place of the service`);
+  await messages.warn(`${fact}: anyone on the network can read the key and impersonate the service`);
 }
 
-/** In milliseconds: an answer that takes longer is worth a line. */
+/** After this many milliseconds a response counts as slow. */
 const slowAfter = 1000;
 
-/** The head of an answer, with the wall clock of this machine around it: milliseconds since the Unix epoch. */
+/** The head of a response, with this machine's wall clock before and after: milliseconds since the Unix epoch. */
 export interface SeenHead {
-  /** Its `Date`, as it came. */
+  /** The `Date` header. */
   readonly date: string;
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
-/** Returns the transport, the latest head that says what time it is, and whether anything but a read has left. `onSlow` takes a line if an answer takes longer than a second. */
+/**
+ * Wraps a transport; keeps the latest head with a `Date`, and whether anything but a read was sent.
+ * @param onSlow receives a line if a response takes longer than a second
+ */
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
   let seen: SeenHead | undefined;
   let hasSentWrite = false;
@@ -74,7 +80,7 @@ function waitingText({ method, url }: HttpRequest): string {
   return `Waiting for ${origin} to answer ${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}…`;
 }
 
-/** The headers that `--debug` shows. Any other header may hold a key. */
+/** The headers that `--debug` shows. Any other header may contain a key. */
 const shownHeaders = [
   'content-type',
   'content-length',
@@ -96,7 +102,7 @@ interface DebugEvent {
   readonly method: string;
   readonly url: string;
   readonly status?: number;
-  /** Milliseconds since the request left. */
+  /** Milliseconds since the request was sent. */
   readonly ms?: number;
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -110,7 +116,7 @@ export function debugTransport(
 ): Transport {
   return async (request) => {
     const { method, url } = request;
-    // The URL may contain the key before it was ever sent.
+    // The URL may contain the key even before it is sent.
     const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
     const show = (event: DebugEvent) => {
       const { event: name, ...facts } = event;

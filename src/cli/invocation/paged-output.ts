@@ -8,28 +8,28 @@ interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
   readonly pager: PagerCommand;
-  /** A variable names it: a warning says if it can't be run. */
+  /** Whether a variable names the pager: then a warning is printed if it can't be run. */
   readonly isChosen: boolean;
-  /** Characters of a line of the terminal, and its lines. */
+  /** Columns and rows of the terminal. */
   readonly columns: number;
   readonly rows: number;
 }
 
 type Pieces = AsyncIterable<string | Uint8Array>;
 
-/** A program that can't be run has read nothing by the time that so many characters are on their way to it. */
+/** If a program has not failed to start by the time this many characters were sent to it, it is running. */
 const maxRepeated = 1024 * 1024;
 
 /**
- * Shows a table on a terminal: held back as long as it may fit the screen, then through a pager, if that can be run.
+ * Shows a table on a terminal: held back while it may still fit on the screen, then through a pager, if one can be run.
  * @param pieces of whole lines
- * @throws ClosedPipeError once the person has left the pager; the reason of an interruption
+ * @throws ClosedPipeError once the user has quit the pager; the reason of an interruption
  */
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   const { columns, rows } = output;
   const texts = decoded(pieces);
   let held = '';
-  // The last line is for the prompt of the shell.
+  // The last line is for the shell's prompt.
   let room = rows - 1;
   try {
     while (room >= 0) {
@@ -44,7 +44,7 @@ async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   await page(texts, held, output);
 }
 
-/** Shows texts through the pager until the person leaves it; what it has not read without it, if it can't be run. */
+/** Shows texts through the pager until the user quits it. If it can't be run, shows the texts without it. */
 async function page(texts: AsyncGenerator<string, void>, held: string, output: PagedOutput): Promise<void> {
   const { context, messages, pager: command, isChosen } = output;
   await messages.clear();
@@ -59,7 +59,7 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
     await Promise.race([pager.write(held), over]);
     for (;;) {
       const next = texts.next();
-      // It may wait for the service, and has its end with the command.
+      // May wait for the service until the command ends.
       next.catch(() => {});
       const { done, value } = await Promise.race([next, over]);
       if (done) break;
@@ -74,7 +74,7 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
   const how = await pager.ended;
   await released;
   if (how === 'missing') {
-    const problem = `the pager ${JSON.stringify(command.command)} can't be run; PETSTOCK_PAGER names another`;
+    const problem = `the pager ${JSON.stringify(command.command)} can't be run. To use another, set PETSTOCK_PAGER`;
     if (isChosen) await messages.warn(problem);
     await showPlain(kept, output);
     if (failure instanceof ClosedPipeError) {
@@ -96,13 +96,16 @@ async function* decoded(pieces: Pieces): AsyncGenerator<string, void> {
   for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
 }
 
-/** Returns how many lines of the terminal a text takes, as far as there is room for them. */
+/** Returns how many lines of the terminal a text takes, up to the available room. */
 function linesOf(text: string, columns: number, room: number): number {
   const lines = text.replace(/\n$/, '').split('\n', room + 1);
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
 }
 
-/** Rejects when the person has left the pager, or on Ctrl-C, and never resolves. One that is missing is found out by the next write. */
+/**
+ * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. A missing pager is detected by the next
+ * write.
+ */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const stop = () => reject(interrupted.reason);
@@ -114,25 +117,26 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   });
 }
 
-/** Returns what shows a table that may be longer than the terminal; undefined if no pager is wanted. */
+/** Returns a function that shows a table that may be longer than the terminal; undefined if no pager is wanted. */
 export function pagerFor(context: Context, messages: Messages, place: string) {
   const { env, stdin, stdout } = context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
   const command = (chosen ?? 'less').trim();
-  // Without a keyboard a pager could not be left.
+  // Without a keyboard a pager could not be quit.
   const isOff = command === '' || command === 'cat' || env.TERM === 'dumb' || !stdin.isTerminal;
   if (isOff || columns === undefined || rows === undefined) return undefined;
-  // As git starts less: it ends by itself if all fits, keeps colours, and leaves the last rows on the screen.
+  // The options that git uses: less ends by itself if everything fits, keeps colours, and leaves the last rows on the
+  // screen.
   const less = env.LESS ?? `FRX${lessPrompt(place)}`;
-  // What is typed ahead, such as the next command, is no order to save a file or to start a program.
+  // Keys typed ahead, such as the next command, must not save a file or start a program.
   const lessSecure = env.LESSSECURE ?? '1';
   const pager = { command, env: { ...withoutSecrets(env), LESS: less, LESSSECURE: lessSecure, LV: env.LV ?? '-c' } };
   const output = { context, messages, pager, isChosen: chosen !== undefined, columns, rows };
   return (pieces: Pieces) => showPaged(pieces, output);
 }
 
-/** The option of less for a prompt that says which store it is and what to press. */
+/** The option of less for a prompt that shows the target and the keys to press. */
 function lessPrompt(place: string): string {
   const name = place.replace(/[\\?:.%$]/g, '\\$&');
   return `Ps${name}  ?eq close:SPACE more, q close.$`;

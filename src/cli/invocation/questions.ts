@@ -6,19 +6,19 @@ import type { Messages } from './messages.ts';
 export interface Question {
   /** `Write 3 changes to staging?` */
   readonly question: string;
-  /** Words that are not ours, above the question: each line has a bar in front. */
+  /** Quoted text above the question; each line has a bar in front. */
   readonly words?: readonly string[];
-  /** The word that has to be typed instead of a yes. */
+  /** The word that must be typed instead of a yes. */
   readonly typed?: string | undefined;
-  /** stdin holds the file, so the question can't be answered there. */
+  /** Whether stdin holds the file, so that the question can't be answered there. */
   readonly stdinIsTaken?: boolean;
-  /** A command that shows what would be done, if the answer has to be given unseen. */
+  /** A command that previews the effect, if confirmation must be given without a terminal. */
   readonly previewCommand?: string | undefined;
-  /** The words for what was not done if the answer is no, or can't be given; default: `Nothing was sent`. */
+  /** What was not done if the answer is no or can't be given; default: `Nothing was sent`. */
   readonly notDone?: string | undefined;
 }
 
-/** Questions before a write. `--yes` is an answer to all of them. */
+/** Asks for confirmation before a write. `--yes` answers all questions. */
 export class Questions {
   constructor(
     private readonly context: Context,
@@ -26,13 +26,16 @@ export class Questions {
     private readonly messages: Pick<Messages, 'clear' | 'quote'>,
   ) {}
 
-  /** Reports whether a person will be asked: there is a terminal, whose stdin holds no file, and no `--yes`. */
+  /** Reports whether the user will be asked: there is a terminal, stdin holds no file, and `--yes` is missing. */
   willAsk(stdinIsTaken = false): boolean {
     const { stdin, stderr } = this.context;
     return !this.globals.yes && stdin.isTerminal && stderr.isTerminal && !stdinIsTaken;
   }
 
-  /** To be called before a bulk write sends anything. @throws UsageError if a question will be needed and can't be asked */
+  /**
+   * Call this before a bulk write sends anything.
+   * @throws UsageError if confirmation is needed and can't be asked for
+   */
   requireAnswer({
     stdinIsTaken = false,
     previewCommand,
@@ -45,20 +48,23 @@ export class Questions {
     });
   }
 
-  /** Asks for a word, which is no agreement. */
+  /** Asks for text; this is no confirmation. */
   async text(question: string): Promise<string> {
     await this.messages.clear();
     return this.context.prompts.text(question);
   }
 
-  /** Asks for something that can as well be left. Unasked it is agreed to with `--yes` alone. */
+  /** Asks about something optional. Without a terminal, only `--yes` agrees to it. */
   async agrees(question: string): Promise<boolean> {
     if (this.globals.yes || !this.willAsk()) return this.globals.yes === true;
     await this.messages.clear();
     return this.context.prompts.confirm(question);
   }
 
-  /** Asks before a write. @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing */
+  /**
+   * Asks for confirmation before a write.
+   * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
+   */
   async confirm(asked: Question | string): Promise<void> {
     const question = typeof asked === 'string' ? { question: asked } : asked;
     this.requireAnswer(question);
@@ -71,11 +77,11 @@ export class Questions {
   }
 }
 
-/** Asks once more for a name that was mistyped; its case does not matter. Nothing typed is a no. */
+/** Asks once more for a mistyped name, ignoring case. An empty answer is a no. */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
   const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();
-  const first = (await prompts.text(`${question} Type ${typed} to go on`)).trim();
+  const first = (await prompts.text(`${question} Type ${typed} to continue`)).trim();
   if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
   const shown = JSON.stringify(first.slice(0, 40));
   return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to continue, or press Enter to cancel`));

@@ -9,13 +9,13 @@ import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 
 export interface PrintOptions {
-  /** The report of work already done: Ctrl-C does not end it. */
+  /** A report of finished work, which Ctrl-C does not cut off. */
   readonly ignoreInterrupt?: boolean;
-  /** Instead of the chosen one. */
+  /** Overrides the chosen format. */
   readonly format?: Format;
-  /** Instead of the chosen one: for a view that follows another. */
+  /** Overrides the chosen header option, for a view that follows another. */
   readonly header?: boolean | undefined;
-  /** Whether a message says that a table is empty; default: yes. */
+  /** Whether to note that a table is empty; default true. */
   readonly noteWhenEmpty?: boolean;
 }
 
@@ -23,10 +23,10 @@ export interface ResultsOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly format: Format;
-  /** An option, a variable or a setting has named the format. */
+  /** Whether an option, a variable or a setting names the format. */
   readonly isFormatNamed: boolean;
   readonly messages: Messages;
-  /** `north/production`, for the prompt of the pager. */
+  /** Shown in the prompt of the pager, like `north/production`. */
   readonly place: string;
   paint(): Promise<Paint>;
 }
@@ -36,9 +36,9 @@ const quotedAtOnce = 65_536;
 
 export class Results {
   readonly format: Format;
-  /** A program reads it: `json` and `ndjson`. */
+  /** Whether a program reads the result: `json` and `ndjson`. */
   readonly wantsJson: boolean;
-  /** Where it is false, a command whose result is a sentence has no other. */
+  /** If false, a command whose result is a sentence prints only that. */
   readonly isFormatNamed: boolean;
 
   constructor(private readonly options: ResultsOptions) {
@@ -47,7 +47,10 @@ export class Results {
     this.wantsJson = this.format === 'json' || this.format === 'ndjson';
   }
 
-  /** Writes a view in the chosen format, piece by piece. @throws the reason of an interruption, and what writing to stdout throws */
+  /**
+   * Writes a view in the chosen format, piece by piece.
+   * @throws the reason of an interruption, and errors of stdout
+   */
   async print(view: View, options: PrintOptions = {}): Promise<void> {
     const { globals, messages } = this.options;
     const { noteWhenEmpty = true, format = this.format } = options;
@@ -56,14 +59,14 @@ export class Results {
     if (isEmpty && noteWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
-  /** Writes lines that may be painted; what they repeat must be harmless already. */
+  /** Writes lines that may be painted; any text that they quote must already be safe. */
   async show(textOf: (options: Omit<RenderOptions, 'header'>) => string): Promise<void> {
     const { stdout } = this.options.context;
     const redact = stdout.isTerminal ? stdout.redact : undefined;
     await this.#write(textOf({ width: this.#width, paint: await this.options.paint(), redact }));
   }
 
-  /** Writes the service's words, whatever they are: for a person at a terminal with a bar in front of each line. */
+  /** Writes text of the service; on a terminal with a bar in front of each line. */
   async quote(text: string): Promise<void> {
     if (this.#width === undefined || this.wantsJson) return await this.write(`${text}\n`);
     const { redact = (same) => same } = this.options.context.stdout;
@@ -74,15 +77,15 @@ export class Results {
     }
   }
 
-  /** Undefined off a terminal. A terminal of unknown width is still a terminal: nothing harmful may reach it. */
+  /** Undefined without a terminal. A terminal of unknown width is still a terminal, so its output must be safe. */
   get #width(): number | undefined {
     const { isTerminal, columns = 80 } = this.options.context.stdout;
     return isTerminal ? columns : undefined;
   }
 
-  /** Writes text without paint, or bytes, for a result that has no format of its own. */
+  /** Writes plain text or bytes, for a result without a format. */
   async write(text: string | Uint8Array): Promise<void> {
-    // What comes from outside has no colours on a terminal.
+    // Text from outside must not control the terminal.
     const isPainted = this.options.context.stdout.isTerminal && typeof text === 'string';
     await this.#write(isPainted ? stripControlsFromBody(text) : text);
   }
@@ -110,7 +113,7 @@ export class Results {
     let isEmpty = true;
     const pieces = async function* () {
       for await (const piece of rendered) {
-        // Making and writing pieces may never wait for anything: Ctrl-C comes with a turn of the event loop.
+        // Creating and writing pieces may never wait for I/O, but Ctrl-C needs a turn of the event loop.
         await nextTurn();
         interrupted?.throwIfAborted();
         isEmpty = false;
@@ -124,24 +127,27 @@ export class Results {
     return isEmpty;
   }
 
-  /** Writes pieces, the next of which is made meanwhile. */
+  /** Writes each piece while the next one is created. */
   async #writeInStep(pieces: AsyncIterable<string | Uint8Array>, interrupted: AbortSignal | undefined): Promise<void> {
     let writing = Promise.resolve();
     try {
       for await (const piece of pieces) {
         await writing;
         writing = this.#write(piece);
-        // Awaited with the next piece: until then Node would treat a failure as unhandled.
+        // Awaited with the next piece; until then Node would report a rejection as unhandled.
         writing.catch(() => {});
       }
     } finally {
-      // What was written comes before a message about a failure; but an interruption does not wait for a pipe.
+      // Written output precedes an error message, but an interruption does not wait for a pipe.
       if (!interrupted?.aborted) await writing;
     }
   }
 }
 
-/** The fields of items in columns were chosen by their command. @throws UsageError for a field that the view does not have */
+/**
+ * The fields of items in columns are chosen by their command.
+ * @throws UsageError for an unknown field
+ */
 async function withFields(view: View, values: readonly string[]): Promise<View> {
   if (view.items !== undefined) return view;
   const { chosenFields } = await import('../../output/view.ts');

@@ -12,28 +12,31 @@ import type { Questions } from './questions.ts';
 export interface ServiceConnectionsOptions extends ConnectOptions {
   readonly chosen: ResolvedTarget;
   readonly questions: Questions;
-  /** A person reads the result: a table at a terminal. */
+  /** Whether a person reads the result: a table on a terminal. */
   readonly hasHumanReader: boolean;
 }
 
-/** A state that could not be used is tried again so many milliseconds later. */
+/** How long until a state that could not be used is tried again, in milliseconds. */
 const stateRetryInterval = 60_000;
 
-/** The way to the service of the chosen environment, and of others that operands name. */
+/** The connections to the services of the chosen target and of targets named by operands. */
 export class ServiceConnections {
-  /** By the name of the place. */
+  /** By the name of the target. */
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
   /** When the state was last tried, by the monotonic clock. */
   #triedAt = 0;
 
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
-  /** Returns the connection, which is made once. Nothing is sent yet. @throws UsageError without a base URL, AuthError without a key */
+  /**
+   * Returns the connection, which is opened once. Sends nothing yet.
+   * @throws UsageError without a base URL, AuthError without a key
+   */
   connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
     return this.#connectTo(this.options.chosen, use);
   }
 
-  /** The same, with a line on stderr that names the place if a person reads the result. */
+  /** Like `connect`, and prints the target on stderr if a person reads the result. */
   async connectToRead(use?: ConnectionUse): Promise<ServiceConnection> {
     const connected = await this.connect(use);
     if (this.options.hasHumanReader) await this.#showBanner({ ...connected, baseUrl: '' });
@@ -52,24 +55,24 @@ export class ServiceConnections {
       this.#connections.set(targetName(targetOf(chosen)), Promise.resolve(configured));
       return configured;
     } catch {
-      // It is not back yet.
+      // The configured state is still unavailable.
       return connection;
     }
   }
 
-  /** Names places that `at` reads, if a person reads the result. */
+  /** Prints the targets that `at` reads, if a person reads the result. */
   async announceReading(named: readonly NamedTarget[]): Promise<void> {
     for (const one of this.options.hasHumanReader ? named : []) {
       await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
     }
   }
 
-  /** The same with what is about to be stored: it counts instead of what is in the configuration file. */
+  /** Connects with settings that are about to be stored, instead of those in the configuration file. */
   connectWith(config: StoredConfig): Promise<ServiceConnection> {
     return this.#connectTo({ ...this.options.chosen, config }, {});
   }
 
-  /** Returns the connection for a write, with a line on stderr that says where it goes. */
+  /** Returns the connection for a write, after printing its target on stderr. */
   async announce(): Promise<ServiceConnection> {
     const connected = await this.connect({ writes: true });
     await this.#showBanner(connected);
@@ -77,8 +80,8 @@ export class ServiceConnections {
   }
 
   /**
-   * The same for a single write, and asks if the setting `confirm` is `always`.
-   * @param question ends in a question mark; undefined: the command asks itself, once it has read the stock
+   * Like `announce`, for a single write; asks for confirmation if the setting `confirm` is `always`.
+   * @param question ends in a question mark; undefined: the command asks by itself once it has read the stock
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
   async beginWrite(question: string | undefined): Promise<ServiceConnection> {
@@ -90,7 +93,7 @@ export class ServiceConnections {
     return connected;
   }
 
-  /** Does `work` with the connection to another environment. An error says which place it is about. */
+  /** Runs `work` with the connection to another target. Errors name that target. */
   async at<Result>(named: NamedTarget, work: (connection: ServiceConnection) => Promise<Result>): Promise<Result> {
     const { configFile, chosen } = this.options;
     const resolved = resolveNamedTarget(named, chosen, configFile);
@@ -110,7 +113,7 @@ export class ServiceConnections {
 
   async #open(resolved: ResolvedTarget, use: ConnectionUse): Promise<ServiceConnection> {
     this.#triedAt = this.options.context.clock.monotonic();
-    // Late, since it brings the HTTP layer, which help and configuration do without.
+    // Loaded late, because help and configuration don't need the HTTP layer.
     const { connect } = await import('./connect.ts');
     return connect(this.options, resolved, use);
   }
@@ -146,7 +149,7 @@ export class ServiceConnections {
       const resetIn = Math.max(0, seen.resetAt - context.clock.now());
       const line = rateLimitLine(seen, Math.ceil(resetIn / 1000), isTerminal ? grouped : String);
       const text = all.length === 1 ? line : `${targetName(connection)}: ${line}`;
-      // It is worth a look once little is left.
+      // Only highlighted once little is left.
       const isPlenty = seen.remaining * 4 > seen.limit;
       await messages.show((paint, width) =>
         messageLines(text, width).map((part) => (isPlenty && isTerminal ? paint.dim(part) : part)),
@@ -154,7 +157,7 @@ export class ServiceConnections {
     }
   }
 
-  /** @throws the first failure, once all is closed */
+  /** @throws the first error, once all connections are closed */
   async close(): Promise<void> {
     await this.options.messages.clear();
     const closings = await Promise.allSettled((await this.#opened()).map((connection) => connection.close()));

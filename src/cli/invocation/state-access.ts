@@ -10,20 +10,21 @@ import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';
 
-/** The parts of an invocation that say which state it opens. */
+/** The parts of an invocation that determine which state it opens. */
 interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;
-  /** The name that other processes are shown: `history list`. */
+  /** Shown to other processes, like `history list`. */
   readonly command: string;
 }
 type Need = OpenStateOptions['need'];
 
 /**
- * Opens the state for a command that only looks, and closes it afterwards.
- * @param look is given undefined if there is no state yet
- * @param options `need`: `limits` finds what is kept in the runtime folder, too; `isOwn`: that of this machine, even if one is shared
- * @throws FailureError if it can't be used
+ * Opens the state for a command that only reads, and closes it afterwards.
+ * @param look receives undefined if there is no state yet
+ * @param options `need`: with `limits`, a state in the runtime folder is found, too; `isOwn`: opens this machine's
+ * state even if a shared one is configured
+ * @throws FailureError if the state can't be used
  */
 export async function withExistingState<T>(
   use: StateUse,
@@ -40,7 +41,7 @@ export async function withExistingState<T>(
   }
 }
 
-/** Looks at tables of the state of this machine that are no part of a state; undefined if there is no state yet. */
+/** Reads tables in this machine's state file that are no part of the state; undefined if there is no file yet. */
 export async function readLocalTables<T>(
   use: StateUse,
   look: (connection: SqliteConnection) => T,
@@ -50,7 +51,7 @@ export async function readLocalTables<T>(
   return withLocalTables(use, look, { readOnly: true });
 }
 
-/** Does `work` on such tables. The state is made if it is missing, unless `work` only looks. */
+/** Runs `work` on such tables. The file is created if it is missing, unless `work` only reads. */
 export async function withLocalTables<T>(
   use: StateUse,
   work: (connection: SqliteConnection) => T | Promise<T>,
@@ -66,7 +67,7 @@ export async function withLocalTables<T>(
   }
 }
 
-/** Returns the URL of the state that several machines share, if there is one. The sandbox is on this machine, and so is its state. */
+/** Returns the URL of the shared state, if one is configured. The sandbox always uses this machine's state. */
 export function sharedStateOf({ context, config, environment }: StateUse): Sourced<string> | undefined {
   return environment.value === 'sandbox' ? undefined : resolveSetting('state-url', context.env, config.settings);
 }

@@ -17,28 +17,28 @@ import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
   readonly intention: Intention;
-  /** A command that shows the plan alone. */
+  /** A command that only shows the plan. */
   readonly previewCommand: string;
   /** The names of pets; undefined: those of the setting `codes`. */
   readonly names?: PetNames | undefined;
-  /** Is called once the run is recorded, before its first request. */
+  /** Called once the run is recorded, before its first request. */
   readonly onBegun?: ((run: string) => Promise<void>) | undefined;
 }
 
 export interface PlanOptions extends RunOptions {
   /** A dry run that finds changes ends with exit code 3. */
   readonly exitCode: boolean;
-  /** The report leaves out rows that need nothing. */
+  /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
   readonly stdinIsTaken: boolean;
-  /** Is given every row that was not written, once it is known. */
+  /** Called with all rows that were not written, once they are known. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
-/** A run of so many takes minutes, and needs memory for what is in flight as long. */
+/** From this number of rows on, a run takes minutes and saves memory. */
 const manyRows = 20_000;
 
-/** Does the work of so many rows with less memory, if they are many. */
+/** Runs `work` with less memory if there are many rows. */
 export async function savingMemory<T>(
   { saveMemory }: Pick<Context, 'saveMemory'>,
   rows: number,
@@ -49,7 +49,10 @@ export async function savingMemory<T>(
   return work().finally(() => saveMemory(false));
 }
 
-/** Shows a plan, asks, has it carried out, and reports. Returns the run that was begun. @throws whatever it ends with */
+/**
+ * Shows a plan, asks for confirmation, carries it out, and reports. Returns the id of the run.
+ * @throws the error that the run ends with
+ */
 export function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   return savingMemory(access.invocation.context, job.rows.length, () => perform(access, job, options));
 }
@@ -67,7 +70,7 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   }
   const hasNothing = progress === undefined && !(error instanceof PartialError);
   const summary = hasNothing ? 'Nothing to write.' : countsSentence(report.rows, report.uncounted);
-  // A table says the same of one row.
+  // For a single row the table already shows the summary.
   const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
   const problem = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
@@ -77,7 +80,7 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   return report.run ?? undefined;
 }
 
-/** An error that would keep the run from beginning ends its dry run, too. */
+/** Ends a dry run. An error that would prevent the run also ends its dry run. */
 async function endDryRun(
   { connection }: RunAccess,
   job: PlanJob,
@@ -90,14 +93,14 @@ async function endDryRun(
   if (exitCode && hasChanges) throw new ChangesFound('There are changes');
 }
 
-/** Returns how long so many requests take, by the limits that the service has stated and the round trip that was measured. */
+/** Returns how long a number of requests takes, by the reported limits and the measured round trip. */
 function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
   const { scope, state } = connection;
   const { clock } = invocation.context;
   return (requests: number) => {
     const known = state.limits.peek(scope);
     const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
-    // By the service's clock, as its windows are: that of this machine may be wrong.
+    // Uses the service's clock, like the windows, because this machine's may be wrong.
     const now = serviceTime(known, clock.monotonic()) ?? clock.now();
     return { ...estimate(requests, knownLimits([{ scope, state: known }]), now), working };
   };
@@ -116,13 +119,13 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
   let stopping = Promise.resolve();
   let onInterrupt = () => {};
   return {
-    // Of a run that goes on, what is open: the rest is done.
+    // A resumed run shows only the rows that are still open.
     onPlan: (rows) => {
       const open = job.resumed === undefined ? rows : rows.filter(({ result }) => openResults.has(result));
       if (job.resumed !== undefined && open.length === 0) {
         const isWritten = rows.every(({ result }) => result === 'applied');
-        const answered = isWritten ? 'had been written already.' : `have their answer: ${countsSentence(rows)}`;
-        return messages.note(`All rows of the run ${answered}`);
+        const outcome = isWritten ? 'were already written.' : `already have their outcome: ${countsSentence(rows)}`;
+        return messages.note(`All rows of the run ${outcome}`);
       }
       return showPreview(invocation, open, estimator, { asks, dryRun, names: job.names });
     },
@@ -137,7 +140,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
       await job.onBegun?.(run);
       progress = await messages.startProgress(count, (requests) => estimator(requests).seconds);
       onInterrupt = () => {
-        // At once, since a second Ctrl-C ends the process without another word.
+        // Printed at once, because a second Ctrl-C ends the process without further output.
         const resume = petstock`inventory apply --resume ${run} ${targetWords(target)}`;
         stopping = messages.note(`Stopping after the requests in flight. To resume later: ${resume}`);
       };
@@ -150,7 +153,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
     },
     onEnd: async () => {
       context.interrupted.removeEventListener('abort', onInterrupt);
-      // A wait ends at once: the line about the stop comes before that about its outcome.
+      // The line about stopping is printed before the one about the outcome.
       await stopping;
       await progress?.stop();
     },
@@ -158,9 +161,9 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
 }
 
 /**
- * Shows on stderr what is about to be done, and how long that takes under the limits. Of one row whose question says all of it
- * nothing is shown. If nothing is to be written, a table for a person has the rows and why.
- * @param options `asks`: a question follows, so that the plan is shown with `--quiet` too
+ * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row whose question
+ * already says everything. If there is nothing to write, a table on a terminal shows the rows with their reasons.
+ * @param options `asks`: a question follows, so the plan is shown even with `--quiet`
  */
 async function showPreview(
   invocation: Invocation,
@@ -187,7 +190,7 @@ async function showPreview(
   }
 }
 
-/** On a terminal the preview is all that a person wants of a short dry run. */
+/** Reports whether the preview already shows everything about a short dry run on a terminal. */
 function isSeen({ context, globals }: Invocation, { rows }: BulkReport): boolean {
   const isForPerson = context.stdout.isTerminal && context.stderr.isTerminal && !globals.quiet;
   const isTable = globals.output === undefined && !globals.json;

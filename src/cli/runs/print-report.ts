@@ -8,13 +8,13 @@ import { statusMeaning } from '../../shared/http-status.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf } from './run-access.ts';
 
-/** Lines on a screen beside the table: counts, how to undo it, the rate limit, an error and its hint, a prompt. */
+/** Lines on a screen besides the table: counts, undo hint, rate limit, an error with its hint, the prompt. */
 const otherLines = 8;
 const usualRows = 24;
-/** On a terminal that is narrower than this, a row that failed takes a line for each of its fields. */
+/** On a terminal narrower than this, a failed row takes one line per field. */
 const narrow = 60;
 const linesOfRecord = 7;
-/** So many rows are named in an error; the history has all of them. */
+/** Maximum number of rows listed in an error; the history has all of them. */
 const maxNamed = 20;
 
 interface ReportOptions {
@@ -23,18 +23,21 @@ interface ReportOptions {
 }
 
 /**
- * Prints what became of each row. On a terminal the rows that went wrong come last, and of a long run they are all that is
- * shown, at most a screen of them, with a line that says where the rest is.
+ * Prints the outcome of each row. On a terminal, problem rows come last; for a long run only they are shown, at most a
+ * screenful, with a line that says where the rest is.
  */
 export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
-  // What was written is shown whatever comes between, and at once; a dry run is read at leisure.
+  // Written rows are always shown, even after an interruption; a dry run may be interrupted.
   const options = { ignoreInterrupt: !report.dryRun, noteWhenEmpty: false };
   if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }
 
-/** As `printReport`. A reader that has exited still gets the exit code. @param error what the run ends with */
+/**
+ * Like `printReport`, but a closed pipe still leads to the right exit code.
+ * @param error the error that the run ends with
+ */
 export async function printReportBefore(
   error: PetstockError | undefined,
   invocation: Invocation,
@@ -49,8 +52,8 @@ export async function printReportBefore(
 }
 
 /**
- * Says how a run that has written something is undone; if nothing but that is not known, the error says what to do. A plain set that was
- * resumed has read no stock to go back to.
+ * Prints how to undo a run that has written something. If all of that is unknown, the error already says what to do. A
+ * resumed plain set has no previous stock.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
@@ -61,7 +64,10 @@ export function isTableForPerson({ context, results }: Invocation): boolean {
   return context.stdout.isTerminal && results.format === 'table';
 }
 
-/** Returns what fits on a screen; undefined if only the counts are to be shown. A dry run is in no history: it shows all. */
+/**
+ * Returns the rows that fit on a screen; undefined if only the counts are to be shown. A dry run is shown completely,
+ * because it is not in the history.
+ */
 function screenOf({ context }: Invocation, report: BulkReport): BulkReport | undefined {
   const changed = report.rows.filter((row) => !isIdle(row));
   const wrong = changed.filter(isWrong);
@@ -71,12 +77,15 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
   if (report.run === null || changed.length <= room) {
     return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
   }
-  // Of a row that was only waiting when the run ended there is nothing to see.
+  // Rows that were not attempted show nothing of interest.
   const attempted = wrong.filter(({ result }) => result !== 'notAttempted');
   return attempted.length === 0 ? undefined : { ...report, rows: attempted.slice(0, room) };
 }
 
-/** In the history a row that was not written, and that the service has not refused, is pending: a resume sends it again. */
+/**
+ * Reports whether the history keeps a row as pending, so that a resume sends it again: it was not written, and the
+ * service has not rejected it.
+ */
 export function isPending({ result, error }: BulkRow): boolean {
   const isJudged = error?.status !== undefined && statusMeaning(error.status) === 'refused';
   return result === 'notAttempted' || (result === 'failed' && !isJudged && error?.code !== unreadableStock);
@@ -95,7 +104,10 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
   await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
 }
 
-/** Keeps rows for `--failed-out`. Returns the error that the run ends with: if that fails, still its own, with exit code and hint. */
+/**
+ * Saves rows for `--failed-out`. Returns the error that the run ends with; if saving fails, it keeps its exit code and
+ * hint.
+ */
 export async function errorAfterKeeping(
   error: PetstockError | undefined,
   rows: readonly BulkRow[],

@@ -4,9 +4,9 @@ import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
+import { wasDiscarded } from '../../state/take-over.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
-import { wasDiscarded } from '../../state/take-over.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
 import {
   type RunAccess,
@@ -22,9 +22,9 @@ import {
 /**
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
- * @param options `words`: those of the command line, for hints
- * @param onBegun is called before its first request, if anything is left to write
- * @param whenEnded is given the failure of the run, if any, and returns what is thrown instead
+ * @param options `words`: the words of the command line, for hints
+ * @param onBegun called before its first request, if anything is left to write
+ * @param whenEnded receives the error of the run, if any, and returns the one to throw instead
  */
 export async function resumeRun(
   invocation: Invocation,
@@ -71,12 +71,15 @@ async function goOn(
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
     await performPlan(access, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
-    // What went wrong with it is in the error of the run.
+    // The error of the run already describes what failed.
     await log?.end().catch(() => {});
   }
 }
 
-/** Of the runs without a process; else of those whose process may be gone with the last start of the machine, which takes a wait. */
+/**
+ * Returns the latest run without a process; otherwise the latest whose process may have ended with the last boot, which
+ * takes a wait.
+ */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;
   const service = serviceNow(invocation);
@@ -93,7 +96,7 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
     return undefined;
   });
   if (latest === undefined) {
-    throw new NotFoundError(`There is no unfinished run in ${targetName(target)}; nothing was sent`, {
+    throw new NotFoundError(`There is no unfinished run in ${targetName(target)}. Nothing was sent`, {
       lines: skipped,
       hint: 'petstock history list',
     });

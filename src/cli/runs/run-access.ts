@@ -15,10 +15,10 @@ export interface RunAccess {
 }
 
 /**
- * Interrupted before anything was sent, a run says so, and which command starts it again. Once it has sent something its own
- * error says how it is resumed.
- * @param command that does what this one was to do
- * @param undone what is certain then
+ * Adds to an interruption before the first request that nothing was written, and a hint to start the command again.
+ * After the first request the error of the run describes how to resume it.
+ * @param command the words of a command that does the same
+ * @param undone what is certain at that point
  */
 export async function withContinueHint<T>(
   command: readonly string[],
@@ -33,7 +33,10 @@ export async function withContinueHint<T>(
   }
 }
 
-/** Returns the run of an id, or of its last four characters, before its environment is asked anything. @throws NotFoundError */
+/**
+ * Returns the run of an id, or of its last four characters, before asking anything about its environment.
+ * @throws NotFoundError
+ */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
   return withExistingState(invocation, async (state) => {
     if (state === undefined) {
@@ -43,12 +46,12 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
   });
 }
 
-/** Throws UsageError if a run was made elsewhere. To be called before anything else is asked of a place that may not be set up. */
+/** Throws UsageError if a run belongs to another target. Call this first: the target may not be configured. */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  // Of a library with a name of its own the service alone says where its run was made.
+  // For a library with its own name, only the service shows where its run was made.
   if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
-    `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}; nothing was sent`,
+    `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
     {
       hint: petstock`${command} ${targetWords(run)}`,
     },
@@ -61,19 +64,25 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
   if (run.serviceName === serviceName) return;
   const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
-  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}; nothing was sent`, {
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}. Nothing was sent`, {
     hint: variable + petstock`${command} ${targetWords(run)}`,
   });
 }
 
-/** Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another one each time. */
+/**
+ * Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another
+ * one each time.
+ */
 export function serviceNow({ context, environment, config }: Invocation): string | undefined {
   const env = environment.value;
   const url = env === 'sandbox' ? undefined : resolveBaseUrl(env, context.env, config);
   return url && serviceNameOf(url.value);
 }
 
-/** Returns why the latest run of a place is skipped, a clause that begins with a verb; undefined if it was made at this service. */
+/**
+ * Returns why the latest run of a target is skipped, as a clause that begins with a verb; undefined if it was made at
+ * this service.
+ */
 export function whyElsewhere(run: RunRecord, service: string | undefined): string | undefined {
   return service === undefined || run.serviceName === service ? undefined : `was made at ${run.baseUrl}`;
 }
@@ -82,7 +91,7 @@ export function skippedText({ run, command }: RunRecord, why: string): string {
   return `Skipped: run ${run} (${command}) ${why}.`;
 }
 
-/** Says how a run is undone. */
+/** Prints how to undo a run. */
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? [] : ['--store', globals.store];
   const where = environment.source === '--env' ? [...store, '--env', environment.value] : store;

@@ -15,18 +15,18 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
-  /** Reads the stock first; a delta does in any case. */
+  /** Reads the stock first; a delta always does. */
   readonly readsFirst: boolean;
-  /** Prints the report of a run rather than the item. */
+  /** Prints the report of the run instead of the item. */
   readonly printsRun: boolean;
-  /** Is given the item before it is shown. */
+  /** Called with the item before it is shown. */
   check(item: InventoryItem): Promise<void>;
 }
 
-/** A change that is larger than this is asked about: a bar code is easily scanned in place of a stock. */
+/** A larger change needs confirmation, because a bar code is easily scanned instead of a quantity. */
 const largeJump = 1000;
 
-/** Writes one pet as a run of its own, and shows what the service answered. */
+/** Writes one pet as a run of its own, and shows the item that the service returned. */
 export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
   await invocation.connections.beginWrite(undefined);
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
@@ -40,7 +40,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
       if (item.petId === write.petId) seen = item;
     },
   }).catch((error) => {
-    // A 404 of the list says nothing about the pet.
+    // A 404 of the list reveals nothing about the pet.
     throw error.status === undefined ? worded(invocation, write, error) : error;
   });
   const error = end.error && worded(invocation, write, end.error);
@@ -53,7 +53,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
   const hasAnswer = row?.result === 'applied' || row?.result === 'unchanged';
   if (hasAnswer && row.before !== undefined && row.before === row.after) {
-    await invocation.messages.note(`Nothing changed: the stock was ${grouped(row.before)} already.`);
+    await invocation.messages.note(`Nothing changed: the stock was already ${grouped(row.before)}.`);
   } else if (isWritten && !isUndoable && row.result !== 'unknown') {
     await invocation.messages.note(
       "This can't be undone: the previous stock was not read. Use --read-first next time.",
@@ -64,7 +64,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   if (error !== undefined) throw error;
 }
 
-/** A person agrees to it if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
+/** Asks for confirmation if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
 function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
@@ -77,14 +77,14 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
     asks: (row) => {
       const isBelow = (row.after ?? 0) < 0;
       if (questions.willAsk()) return asksAlways || isBelow || isLarge(row);
-      // In a script it goes through: the service specifies no bounds.
-      if (isBelow) void messages.warn(`the stock of pet ${row.petId} goes below 0, to ${row.after}`);
+      // A script is not stopped, because the service specifies no bounds.
+      if (isBelow) void messages.warn(`The stock of pet ${row.petId} goes below 0, to ${row.after}`);
       return false;
     },
     ask: async (row) => {
       const known = row.before === undefined ? await knownBefore(access, row.petId) : undefined;
       const facts = isLarge(row) ? ['a large change'] : [];
-      if (known !== undefined) facts.push('as the history of this machine knows it');
+      if (known !== undefined) facts.push('by the history of this machine');
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();
       const { planQuestion } = await import('../../output/preview.ts');
@@ -93,7 +93,7 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   };
 }
 
-/** Returns the stock that the history knows, which a plain set does not read. */
+/** Returns the stock in the history, because a plain set does not read it. */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
   const { state, serviceName } = connection;
   const [known] = await state.petWrites.lastKnown(serviceName, [{ petId }]);
@@ -104,7 +104,7 @@ function isLarge({ before, after = 0 }: BulkRow): boolean {
   return before !== undefined && Math.abs(after - before) >= largeJump;
 }
 
-/** If the item can't be shown, a script must not take the change for a failed one and repeat it. */
+/** If the item can't be shown, the error still says that it was written, so that a script does not repeat it. */
 async function printItem(
   invocation: Invocation,
   { report }: RunResult,
@@ -126,7 +126,7 @@ async function printItem(
   });
 }
 
-/** Without an Error body the address itself may be wrong, so nothing is said about the pet. */
+/** Without an Error body the address itself may be wrong, so the message does not mention the pet. */
 function worded({ target }: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.serviceError === undefined) return error;

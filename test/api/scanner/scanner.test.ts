@@ -58,7 +58,7 @@ describe('the scanner reads what the parser reads', () => {
     );
     for (let end = 0; end < body.length; end += 1) {
       const message = failure(body.subarray(0, end), [7]);
-      expect(message).toMatch(end < 2 ? /is empty/ : /is not valid JSON: it ends in the middle/);
+      expect(message).toMatch(end < 2 ? /is empty/ : /is not valid JSON: it is cut off/);
       if (end >= 2) expect(message).toContain(`after ${end} bytes`);
     }
     expect(failure(body)).toBe('read: 2 items');
@@ -78,19 +78,19 @@ describe('what is wrong, and where', () => {
     [`[${one},{"petId":1,"petId":2,"quantity":1,"status":"a"}]`, 'is not valid JSON at byte 54'],
     [
       `[${one},${one.replace('2', '1.5')}]`,
-      'makes no sense: "quantity" in item 2 of the answer is 1.5 for pet 1, which is not an integer',
+      'is not valid: "quantity" in item 2 of the response is 1.5 for pet 1, which is not an integer',
     ],
-    [`[${one},{}]`, 'makes no sense: "petId" in item 2 of the answer is missing'],
+    [`[${one},{}]`, 'is not valid: "petId" in item 2 of the response is missing'],
     [`[${one},null]`, 'has no object for item 2 of the inventory item'],
     [`{"items":[${one}]}`, 'is not an array of inventory items'],
     ['"[]"', 'is not an array of inventory items'],
-    ['', 'is empty, where JSON was expected'],
-    ['\ufeff', 'is empty, where JSON was expected'],
-    ['<html>', 'is HTML, where JSON was expected'],
-    ['OK', 'is not valid JSON, where JSON was expected'],
+    ['', 'is empty instead of JSON'],
+    ['\ufeff', 'is empty instead of JSON'],
+    ['<html>', 'is HTML instead of JSON'],
+    ['OK', 'is not valid JSON instead of JSON'],
   ])('%s', (body, told) => {
     for (const lengths of [[1000], [1], [5, 3]])
-      expect(failure(body, lengths)).toBe(`The answer to GET /inventory ${told}`);
+      expect(failure(body, lengths)).toBe(`The response to GET /inventory ${told}`);
   });
 
   test.each([
@@ -99,7 +99,7 @@ describe('what is wrong, and where', () => {
     ['half of a byte order mark', Buffer.from([0xef, 0xbb])],
     ['a surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ])('no UTF-8: %s', (_what, body) => {
-    expect(failure(body, [1])).toBe('The answer of the service is not UTF-8 text');
+    expect(failure(body, [1])).toBe('The response of the service is not UTF-8 text');
   });
 
   test('the item is counted over all batches', () => {

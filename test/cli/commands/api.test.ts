@@ -89,14 +89,14 @@ test.for([
 });
 
 test.for([
-  ['{"code":"bad","message":"No","status":400}', '\nError: The service answered 400.\n│ No\n'],
-  ['{"code":"bad","message":"No","status":400}\n', 'Error: The service answered 400.\n│ No\n'],
+  ['{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
+  ['{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
 ] as const)('an error has a line of its own where both streams are one: %j', async ([body, expected], { till }) => {
   till.service.always('GET', ({ answer }) => answer(400, body));
   const both = await till.run('api GET /x -q', { sharesOutput: true });
   expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
   const apart = await till.run('api GET /x -q');
-  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service answered 400.\n│ No\n' });
+  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service returned 400.\n│ No\n' });
 });
 
 test.for([
@@ -114,7 +114,7 @@ test.for([
 
 test.for([
   ['api PATCH /inventory/4 --data @/nowhere/body.json', 2, 'There is no file /nowhere/body.json'],
-  [`api PATCH /inventory/1 --data @${import.meta.dirname}`, 2, 'it is a folder, not a file; nothing was sent'],
+  [`api PATCH /inventory/1 --data @${import.meta.dirname}`, 2, 'it is a folder, not a file. Nothing was sent'],
   ['api GET /inventory --data {}', 2, '--data'],
   ['api GET /v1/inventory', 2, /The path begins after \/v1.*\nHint: petstock api GET \/inventory\n/s],
   [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],

@@ -53,7 +53,7 @@ test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'invento
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
     await till.exits(command, 9, [
-      'Error: The service answered 404.\n│ No such route.\nHint: petstock status --env staging\n',
+      'Error: The service returned 404.\n│ No such route.\nHint: petstock status --env staging\n',
     ]);
   },
 );
@@ -115,9 +115,9 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory list -z', 'Unknown option "-z".'],
   ['inventory list --json=true', 'Option "--json" takes no value.'],
   ['inventory list --summary=', 'Option "--summary" takes no value.'],
-  ['inventory list --retries=-1', '--retries takes a whole number from 0 to 99; not "-1".'],
-  ['inventory list --retries=100', '--retries takes a whole number from 0 to 99; not "100".'],
-  ['inventory list --color red', '--color takes auto, always or never; not "red".'],
+  ['inventory list --retries=-1', '--retries takes a whole number from 0 to 99, not "-1".'],
+  ['inventory list --retries=100', '--retries takes a whole number from 0 to 99, not "100".'],
+  ['inventory list --color red', '--color takes auto, always or never, not "red".'],
   ['inventory get 1.5', '"1.5" is not a pet id'],
   ['inventory list --limit', 'Option "--limit <n>" argument missing.'],
   ['inventory get', 'The petId is missing'],
@@ -225,14 +225,14 @@ describe.each([
   ['\0', ''],
 ])('a service that says %j', (message, words) => {
   test.for([
-    ['GET', 'inventory list', 400, 'Error: The service (?:refused it|answered 400)\\.'],
-    ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|answered 400)\\.'],
-    ['PATCH', 'inventory set 1=3 2=3 --yes', 400, 'Error: Nothing was written(?:: The service answered 400)?\\.'],
+    ['GET', 'inventory list', 400, 'Error: The service (?:refused it|returned 400)\\.'],
+    ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|returned 400)\\.'],
+    ['PATCH', 'inventory set 1=3 2=3 --yes', 400, 'Error: Nothing was written(?:: The service returned 400)?\\.'],
     [
       'PATCH',
       'inventory adjust 1 1 --retries 0',
       503,
-      'Error: The service (?:failed|answered 503).*\\. No change has reached.*',
+      'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
   ] as const)('%s by %s, %i', async ([method, command, status, own], { till }) => {
     const body = JSON.stringify({ code: 'x', message, status });

@@ -141,9 +141,9 @@ test('on a terminal, a service that takes more than a second is said to be waite
 });
 
 test.for([
-  ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service answered 503, trying again \(1 of \d\)\.$/m],
-  ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service answered 503 \(".+"\); .+\.$/m],
-  ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service answered 503 \("\S.*…; reading its stock/],
+  ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service returned 503, trying again \(1 of \d\)\.$/m],
+  ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service returned 503 \(".+"\); .+\.$/m],
+  ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service returned 503 \("\S.*…; reading its stock/],
 ] as const)('a retry of %s says why: inventory %s at %s columns', async ([request, command, terminal, said]) => {
   const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
   await shop.exits(`inventory ${command}`, 0, said, { terminal });

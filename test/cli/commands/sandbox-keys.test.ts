@@ -94,8 +94,8 @@ describe('sandbox keys', () => {
 
   test.for([
     ['create', 2, 'A key needs a plan'],
-    ['create --plan pro --limit-minute 5', 2, '--plan and limits of its own cannot be used together'],
-    ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0; not "1.5"'],
+    ['create --plan pro --limit-minute 5', 2, "--plan and limits of its own can't be used together"],
+    ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0, not "1.5"'],
     ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],

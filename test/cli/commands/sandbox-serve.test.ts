@@ -56,7 +56,7 @@ test.for([
   ['--key sixteen-secretsé', keyError],
   ['--admin-token secret-of-16-letters', anyError],
   ['--admin-port 0 --admin-token secret', anyError],
-  ['--file a.db --database postgres://x/y', /cannot be used together/],
+  ['--file a.db --database postgres://x/y', /can't be used together/],
   ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
   ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database cannot be used: the parameter "options"/],
   ['--import a.csv --pets 5', /leave --pets/],

@@ -114,7 +114,7 @@ test('a resume that has nothing to write says so if the history lacks what it fo
   const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
   const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
     onStderr: (text) => {
-      if (text.includes('had been written already')) rmSync(join(till.folders.state, 'state.db'));
+      if (text.includes('were already written')) rmSync(join(till.folders.state, 'state.db'));
     },
   });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });

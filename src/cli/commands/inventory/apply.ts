@@ -199,7 +199,7 @@ async function read({ context }: Invocation, file: string, reading: string, opti
     const changes = [...result.changes];
     if (changes.length >= minRows) return { unit: result.unit, changes };
     const found = `${file === '-' ? 'stdin' : file} has ${counted(changes.length, 'row')}`;
-    throw new UsageError(`${found}, fewer than --min-rows ${minRows}; nothing was sent`);
+    throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
   const { remedy } = result;
   // What to do with a file of other names: answer a question, or a command that reads it, unless that has just failed.
@@ -221,13 +221,13 @@ function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, stri
     const name = text.slice(at + 1).trim();
     if (field === undefined || name === '') {
       throw new UsageError(
-        `--column takes a field and the column that has it, such as petId=SKU; not "${text}". The fields are ${rowFields.join(', ')}`,
+        `--column takes a field and the column that has it, such as petId=SKU", not ${text}". The fields are ${rowFields.join(', ')}`,
         { hint: help },
       );
     }
-    if (columns.has(field)) throw new UsageError(`--column names ${field} twice: leave one out`, { hint: help });
+    if (columns.has(field)) throw new UsageError(`--column names ${field} twice. Leave one out`, { hint: help });
     if ([...columns.values()].includes(name)) {
-      throw new UsageError(`--column names the column "${name}" for two fields: leave one out`, { hint: help });
+      throw new UsageError(`--column names the column "${name}" for two fields. Leave one out`, { hint: help });
     }
     columns.set(field, name);
   }

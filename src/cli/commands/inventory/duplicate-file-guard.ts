@@ -118,7 +118,7 @@ const mayBeApplied = ['applied', 'differs', 'conflict', 'unknown'] as const;
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');
   if (running !== undefined) {
-    throw new ConflictError(`${name} is being applied by run ${running.run}; nothing was sent`, {
+    throw new ConflictError(`${name} is being applied by run ${running.run}. Nothing was sent`, {
       hint: petstock`history show ${running.run}`,
       run: running.run,
     });

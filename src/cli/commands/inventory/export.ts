@@ -76,7 +76,7 @@ function formatFor({ globals }: Invocation, file: string): ChangeFormat {
   const asked = globals.json ? 'json' : globals.output;
   const format = changeFormats.find((known) => known === asked);
   if (asked !== undefined && format === undefined) {
-    throw new UsageError(`export writes ${changeFormats.join(', ')}; not ${asked}`);
+    throw new UsageError(`export writes ${changeFormats.join(', ')}, not ${asked}`);
   }
   const [workbook] = /\.(?:xlsx?|ods)$/i.exec(file) ?? [];
   const named = formatOfName(file);
@@ -100,7 +100,7 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
     const known = [',', ';', '|', '\t'].find(
       (one) => one === delimiter || (one === '\t' && /^(?:tab|\\t)$/i.test(delimiter)),
     );
-    if (known === undefined) throw new UsageError(`--delimiter takes , ; | or tab; not "${delimiter}"`);
+    if (known === undefined) throw new UsageError(`--delimiter takes , ; | or tab", not ${delimiter}"`);
     return known;
   }
   if (format === 'tsv') return '\t';

@@ -124,11 +124,11 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const unreadable = [...this.values()].filter(matters);
     const problems = [
       ...unreadable.map(({ petId, number, problem }) => ({
-        sentence: `Pet ${petId} is left out: "quantity" in the answer is ${number}, which is ${problem}`,
+        sentence: `Pet ${petId} is left out: "quantity" in the response is ${number}, which is ${problem}`,
         line: `pet ${petId}: ${number} is ${problem}`,
       })),
       ...Array.from(this.#repeated, (petId) => ({
-        sentence: `Pet ${petId} is in the answer more than once: only the first counts here`,
+        sentence: `Pet ${petId} is in the response more than once: only the first counts here`,
         line: `pet ${petId} is there more than once: only the first counts here`,
       })),
     ];
@@ -142,7 +142,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const { length } = unreadable;
     const message =
       length === problems.length
-        ? `${length} pets are left out, since "quantity" in the answer can't be read`
+        ? `${length} pets are left out, since "quantity" in the response can't be read`
         : `The answer makes no sense for ${problems.length} pets`;
     return new FailureError(message, { hint, lines });
   }

@@ -182,7 +182,7 @@ class Watch {
     this.#notBefore = now + wait;
     if (error.status === 429) {
       this.#pace.refused();
-      await this.#noteSlower(Math.max(wait, this.#pace.interval), 'the service answered 429');
+      await this.#noteSlower(Math.max(wait, this.#pace.interval), 'the service returned 429');
       return;
     }
     if (this.#faultSince !== undefined) return;

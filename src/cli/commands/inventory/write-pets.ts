@@ -176,7 +176,7 @@ async function withPetIds(invocation: Invocation, typed: readonly Assignment<str
   const assignments: Assignment[] = [];
   for (const { petId: text, value } of typed) {
     const petId = await petIdOf(invocation, text);
-    if (seen.has(petId)) throw new UsageError(`Pet ${petId} is there twice: leave one out`);
+    if (seen.has(petId)) throw new UsageError(`Pet ${petId} appears twice. Leave one out`);
     seen.add(petId);
     assignments.push({ petId, value });
   }

@@ -38,10 +38,10 @@ export async function writeSeveral(
     const absent = petIds.filter((petId) => isAbsent(quantities, petId));
     if (absent.length > 0) {
       const error = noSuchPets(invocation, absent);
-      throw error.with({ message: `${error.message}; nothing was written` });
+      throw error.with({ message: `${error.message}. Nothing was written` });
     }
     const { rows, problems } = planChanges(changes, quantities, { env: targetName(invocation.target) });
-    if (problems[0] !== undefined) throw new UsageError(`${problems[0].message}; nothing was written`);
+    if (problems[0] !== undefined) throw new UsageError(`${problems[0].message}. Nothing was written`);
     const intention = { verb: 'Write' as const };
     await performPlan(
       access,

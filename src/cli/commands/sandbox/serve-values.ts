@@ -98,7 +98,7 @@ function readVariable(variable: string, name: Name, text: string): unknown {
   }
   if (isOn.test(text)) return true;
   if (/^(false|0|no|off)$/i.test(text)) return undefined;
-  throw new UsageError(`${variable} takes true or false; not "${text}"`);
+  throw new UsageError(`${variable} takes true or false", not ${text}"`);
 }
 
 function refuseContradictions(values: Values): void {
@@ -107,8 +107,7 @@ function refuseContradictions(values: Values): void {
   };
   const isSet = (...names: readonly Name[]) => names.some((name) => values[name] !== undefined);
   for (const [one, other] of alternatives.slice(0, 2)) {
-    if (isSet(one) && isSet(other))
-      refuse(`${flagOf(one)} and ${flagOf(other)} cannot be used together; leave one out`);
+    if (isSet(one) && isSet(other)) refuse(`${flagOf(one)} and ${flagOf(other)} can't be used together. Leave one out`);
   }
   if (isSet('import') && isSet('pets', 'seed', 'ids')) {
     refuse('--import brings a stock along; leave --pets, --seed and --ids out');

@@ -22,7 +22,7 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {
-    if (file !== undefined) throw new UsageError('--file and --database cannot be used together; leave one out');
+    if (file !== undefined) throw new UsageError("--file and --database can't be used together. Leave one out");
     return { database };
   }
   if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };

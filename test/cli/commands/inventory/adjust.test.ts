@@ -30,7 +30,7 @@ test('a stock below zero is warned of in a script', async ({ shop }) => {
     [6, 'set 6 -3'],
     [8, 'set 8 -3 --read-first'],
   ]) {
-    const stderr = expect.stringContaining(`Warning: the stock of pet ${petId} goes below 0`);
+    const stderr = expect.stringContaining(`Warning: The stock of pet ${petId} goes below 0`);
     expect(await shop.run(`inventory ${command}`)).toMatchObject({ code: 0, stderr });
   }
 });

@@ -17,14 +17,14 @@ shopTest('a status that the specification does not name is shown and counted as 
 });
 
 shopTest.for([
-  ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the answer is missing'],
+  ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the response is missing'],
   ['[{"petId":1,', 'is not valid JSON'],
   ['<html><body>Log in</body></html>', 'is HTML'],
 ])('an answer that makes no sense is exit 1 and prints nothing: %s', async ([body = '', told = ''], { shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { code, stdout, stderr } = await shop.run('inventory list', { env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`Error: The answer to GET /inventory `);
+  expect(stderr).toContain(`Error: The response to GET /inventory `);
   expect(stderr).toContain(told);
   expect(stderr).not.toContain('experimental');
 });
@@ -32,7 +32,7 @@ shopTest.for([
 const four = '{"petId":4,"quantity":12,"status":"available"}';
 
 shopTest.for([
-  ['set 4 12', '{"petId":4}', /^$/, '"quantity" in the answer is missing. This operation is marked experimental'],
+  ['set 4 12', '{"petId":4}', /^$/, '"quantity" in the response is missing. This operation is marked experimental'],
   ['set 5 12', four, /^$/, 'It is not known whether the stock of pet 5 was set to 12'],
   ['set 4 13', four, /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
 ] as const)('%s that is answered with %s is exit 8', async ([words, body, printed, told], { shop }) => {

@@ -160,7 +160,7 @@ test('--resume of a run that is done says so, sends no PATCH, and tells its id',
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });
-  expect(again.stderr).toContain('All rows of the run had been written already.\n');
+  expect(again.stderr).toContain('All rows of the run were already written.\n');
   expect(again.stderr).not.toContain('No rows');
 });
 

@@ -80,7 +80,7 @@ test('of many faults a terminal shows the first 20; a file and JSON have them al
   const shown = await shop.run(command, { terminal: 200, env: { NO_COLOR: '1' } });
   expect(shown).toMatchObject({ code: 2, requests: [] });
   expect(shown.stderr).toMatch(
-    /^Error: \S+ has 400 errors; nothing was sent\.\n(?:│ line .*\n){20}│ … and 380 more lines\. .*\n$/,
+    /^Error: \S+ has 400 errors. Nothing was sent\.\n(?:│ line .*\n){20}│ … and 380 more lines\. .*\n$/,
   );
   expect(shown.stderr).toContain('To see all of them, run it again with 2> faults.txt\n');
   expect((await shop.run(command)).stderr.match(/^│ line /gm)).toHaveLength(400);
@@ -91,6 +91,6 @@ test('of many faults a terminal shows the first 20; a file and JSON have them al
   // More than are kept.
   const many = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
   expect(await shop.refused(`inventory apply ${many}`)).toMatch(
-    / has 2,799 errors \(the first 1,000 are listed\); nothing was sent\.\n(?:│ line .*\n){1000}$/,
+    / has 2,799 errors \(the first 1,000 are listed\). Nothing was sent\.\n(?:│ line .*\n){1000}$/,
   );
 });

@@ -48,5 +48,5 @@ test('a file with faults is refused by config set codes, and named later, each t
   const file = await withCodes(shop, 'code,petId\n007,4\n');
   writeFileSync(file, faulty);
   const later = await shop.refused('inventory get --code 007');
-  expect(later).toMatch(/Error: \S+codes\.csv has 4 errors; nothing was sent\.\n(│ line \d.*\n){4}/);
+  expect(later).toMatch(/Error: \S+codes\.csv has 4 errors. Nothing was sent\.\n(│ line \d.*\n){4}/);
 });

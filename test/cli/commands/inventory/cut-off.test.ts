@@ -25,7 +25,7 @@ test('prints the header of a list without pets', async ({ shop }) => {
 test('apply --min-rows refuses a file with fewer rows, and sends nothing', async ({ shop }) => {
   const stdin = 'petId,quantity\n1,5\n2,6\n';
   const refused = await shop.refused('inventory apply - --yes --min-rows 3', { stdin });
-  expect(refused).toContain('stdin has 2 rows, fewer than --min-rows 3; nothing was sent');
+  expect(refused).toContain('stdin has 2 rows, fewer than --min-rows 3. Nothing was sent');
   expect(await shop.refused('inventory apply - --yes --min-rows 1', { stdin: 'petId,quantity\n' })).toContain('0 rows');
   expect(await shop.refused('inventory apply - --yes --min-rows x', { stdin })).toContain('--min-rows takes');
   expect(await shop.refused('inventory apply --resume latest --min-rows 1')).toContain('--resume takes the rows');

@@ -150,7 +150,7 @@ test.for([
   const [first, other, second] = twice;
   for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
     till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));
-    const told = 'Error: Pet 1 is in the answer more than once: only the first counts here';
+    const told = 'Error: Pet 1 is in the response more than once: only the first counts here';
     expect((await till.exits(`inventory ${command}`, 1, told)).stdout).toBe(stdout);
   }
 });

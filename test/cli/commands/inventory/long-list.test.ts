@@ -32,8 +32,8 @@ describe('an answer that breaks off', () => {
     expect(stdout.length).toBeGreaterThan(10_000);
     expect(stdout.length).toBeLessThan(whole.stdout.length);
     expect(stdout).toMatch(/\n$/);
-    expect(stderr).toContain('ends in the middle, after ');
-    expect(stderr).toContain('The list is not whole.');
+    expect(stderr).toContain('is cut off after ');
+    expect(stderr).toContain('The list is incomplete.');
   });
 
   test.each([
@@ -48,7 +48,7 @@ describe('an answer that breaks off', () => {
   ])('%s is exit %i', async (command, code, printed) => {
     const { stderr, ...result } = await run(cut, `inventory ${command}`);
     expect(result).toMatchObject({ code, stdout: expect.stringMatching(printed) });
-    expect(stderr.includes('is not whole.')).toBe(code === 1);
+    expect(stderr.includes('is incomplete.')).toBe(code === 1);
   });
 });
 

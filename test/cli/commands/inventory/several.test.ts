@@ -62,7 +62,7 @@ test.for([
   ['', '4=0 1=0 --max-zero 1 --yes', 2, 'max-zero allows 1'],
   ['config set max-changes 1', '4=1 1=1 --yes', 2, 'max-changes'],
   ['', '4 1 --dry-run --exit-code', 3, '4   39 → 1  (-38)'],
-  ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging; nothing was written.\n'],
+  ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging. Nothing was written.\n'],
 ] as const)('%s, set %s is exit %i, and writes nothing', async ([before, words, code, told], { shop }) => {
   if (before !== '') await shop.run(before);
   const result = await shop.run(`inventory set ${words}`);

@@ -33,7 +33,7 @@ test.for(spellings)('a stock of %s leaves the other pets in the list, and is %s'
   const result = await run('inventory list');
   expect(result).toMatchObject({ code: 1, stdout: '1\t10\tavailable\n3\t10\tavailable\n' });
   expect(result.stderr).toContain(
-    `Error: Pet 2 is left out: "quantity" in the answer ${words}.\nHint: petstock api GET /inventory --env staging\n`,
+    `Error: Pet 2 is left out: "quantity" in the response ${words}.\nHint: petstock api GET /inventory --env staging\n`,
   );
   // It is no ground for a write, and hinders no other.
   expect(await run('inventory adjust 2 +1')).toMatchObject({ code: 1, stdout: '' });
@@ -65,12 +65,12 @@ test('get shows the others, and says of one that it is unreadable, not that it i
   expect(await run('status')).toMatchObject({ code: 0 });
   const both = await exits('inventory get 2 3 --json', 1);
   expect(JSON.parse(both.stdout)).toHaveLength(1);
-  expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the answer ${words}.`);
+  expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the response ${words}.`);
 });
 
 test('the pet that is unreadable is named, and the one that is not there', async () => {
   const { run } = await tillWith(given);
-  const lines = [`Error: Pet 2 is left out: "quantity" in the answer ${words}.`, '│ There is no pet 99 in staging.'];
+  const lines = [`Error: Pet 2 is left out: "quantity" in the response ${words}.`, '│ There is no pet 99 in staging.'];
   for (const command of ['get 1 99 2', 'list --pet 1,99,2', 'list --summary --pet 99,2']) {
     const { code, stderr } = await run(`inventory ${command}`);
     expect({ command, code, lines: stderr.split('\n').slice(1, 3) }).toEqual({ command, code: 1, lines });
@@ -91,7 +91,7 @@ test('of many some are shown; more than a thousand are another shape', async ({ 
   service.next('GET', ({ answer }) => answer(200, unreadable(1001)));
   const many = await run('inventory list');
   expect(many).toMatchObject({ code: 1, stdout: '' });
-  expect(many.stderr).toContain('"quantity" in item 1001 of the answer is 0.5 for pet 1000');
+  expect(many.stderr).toContain('"quantity" in item 1001 of the response is 0.5 for pet 1000');
 });
 
 test('a pet that is unreadable is never missing, even where a filter is not for it', async () => {
@@ -156,7 +156,7 @@ test('diff compares it with nothing: it is neither added nor removed', async () 
       code: 1,
       rows: [expect.stringContaining('{"petId":3,"change":"changed"')],
     });
-    expect(errorJson(stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the answer ${words}.`);
+    expect(errorJson(stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the response ${words}.`);
   }
 });
 

@@ -161,7 +161,7 @@ describe('nothing but a 401 ends it', () => {
     expect(gaps[2]).toBeGreaterThanOrEqual(60);
     expect(times.length).toBeLessThan(10);
     expect(Math.min(...gaps.slice(3, -1))).toBe(60);
-    expect(stderr.match(/Looking every 40 s at most: the service answered 429/g)).toHaveLength(1);
+    expect(stderr.match(/Looking every 40 s at most: the service returned 429/g)).toHaveLength(1);
     const refusal: Before = (look, service) => {
       if (look === 2) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '100' }));
     };

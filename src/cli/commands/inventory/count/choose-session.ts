@@ -134,7 +134,7 @@ function requireFitting(session: CountSession, invocation: Invocation, { mode, a
   if (!isAt(head, invocation)) {
     const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
     const hint = commandFor([name], flags, invocation, head);
-    throw new UsageError(`Session ${name} counts ${places}; nothing was sent`, { hint });
+    throw new UsageError(`Session ${name} counts ${places}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);

@@ -55,9 +55,9 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   }
   if (label?.trim() === '') throw new UsageError('--label takes a name, and it is empty');
   if ([session !== undefined, flags.new, merge !== undefined].filter(Boolean).length > 1) {
-    throw new UsageError('A session, --new and --merge cannot be used together: leave out all but one');
+    throw new UsageError("A session, --new and --merge can't be used together: leave out all but one");
   }
-  if (flags.add && flags.take) throw new UsageError('--add and --take cannot be used together: leave one out');
+  if (flags.add && flags.take) throw new UsageError("--add and --take can't be used together. Leave one out");
   const mode = flags.add ? 'add' : flags.take ? 'take' : undefined;
   if (mode !== undefined && all) {
     throw new UsageError(`--all goes with a count of the whole shop: leave it out, or --${mode}`);

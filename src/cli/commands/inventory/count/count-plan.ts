@@ -75,7 +75,7 @@ export function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines:
   if (!all) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
   throw new UsageError(
-    `${codes} not known, and --all would set to 0 what may have been scanned; nothing was written. ` +
+    `${codes} not known, and --all would set to 0 what may have been scanned. Nothing was written. ` +
       'Name the codes with --codes, or drop each with = <code> 0',
     { lines },
   );

@@ -187,7 +187,7 @@ function noPet(petId: bigint): string {
 function requireNothing(lines: readonly string[]): void {
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
   if (next === undefined) return;
-  throw new UsageError(`"done" ends a count, and ${quoted(next)} follows it; nothing was written`);
+  throw new UsageError(`"done" ends a count, and ${quoted(next)} follows it. Nothing was written`);
 }
 
 function missingName(codes: readonly string[], petId: bigint | undefined): string {

@@ -177,8 +177,8 @@ export async function changeFileWriter(
   { to, codes, force = false, dryRun, failedOut }: CountOptions,
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
-  if (failedOut !== undefined) throw new UsageError('--to and --failed-out cannot be used together: leave one out');
-  if (dryRun) throw new UsageError('--to and --dry-run cannot be used together: --to writes no stock');
+  if (failedOut !== undefined) throw new UsageError("--to and --failed-out can't be used together. Leave one out");
+  if (dryRun) throw new UsageError("--to and --dry-run can't be used together: --to writes no stock");
   if (to === '-') {
     return async (rows) => {
       const pieces = changeFileText(exportRows(rows), { deltas: hasDeltas(rows) });

@@ -94,7 +94,7 @@ function requireSameService(
   for (const { head } of chosen) {
     if (head.service === serviceName) continue;
     throw new UsageError(
-      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}; nothing was sent`,
+      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
       { hint: commandFor(['--new'], flags, invocation, connection) },
     );
   }
@@ -151,7 +151,7 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
     if (session.isOpen) return session;
     const became = accountOf(session).run;
     if (became !== undefined) await requireFinished(run, session, became);
-    throw new UsageError(`Session ${shortOf(session)} was applied; nothing was sent`, {
+    throw new UsageError(`Session ${shortOf(session)} was applied. Nothing was sent`, {
       hint: petstock`history show ${became ?? []}`,
     });
   } catch (error) {

@@ -74,7 +74,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
     throw error;
   });
   if (found === undefined || found.state === 'done') return found !== undefined;
-  const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished; nothing was sent`;
+  const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished. Nothing was sent`;
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 

@@ -30,7 +30,7 @@ test('a run of it that breaks off is resumed, and the session makes no other one
   const { run } = broken.report;
   expect(broken.stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
   expect((await count(shop, '4\n', `${await sessionIn(shop)} --yes`)).stderr).toContain(
-    `was applied, and run ${run} of it is not finished; nothing was sent.\nHint: petstock inventory apply --resume ${run} `,
+    `was applied, and run ${run} of it is not finished. Nothing was sent.\nHint: petstock inventory apply --resume ${run} `,
   );
   expect((await shop.run(`inventory apply --resume ${run} --yes`)).code).toBe(0);
   expect((await shop.run('inventory get 4 5 8')).stdout).toMatch(/^4\t1\t.*\n5\t9\t.*\n8\t1\t.*\n$/);

@@ -22,7 +22,7 @@ test('scans after the end, as of a second file, are refused, and those before it
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);
   expect(errorJson(result.stderr).error).toMatchObject({
-    message: '"done" ends a count, and "7" follows it; nothing was written.',
+    message: '"done" ends a count, and "7" follows it. Nothing was written.',
     hint: `petstock inventory count ${session} --json --yes --env staging`,
   });
   const later = await count(shop, '7\ndone\n\nDONE\n', `${session} --yes --json`);
