@@ -50,7 +50,15 @@ const rooms = [
     least: 70,
   },
   { place: 'src/api/', tests: ['test/api/**/*.test.ts'], least: 70 },
-  { place: 'src/output/', tests: ['test/output/*.test.ts', 'test/cli/commands/layout.test.ts'], least: 70 },
+  {
+    place: 'src/output/',
+    tests: [
+      'test/output/*.test.ts',
+      'test/cli/commands/*.test.ts',
+      'test/cli/commands/inventory/{diff,list,watch}.test.ts',
+    ],
+    least: 70,
+  },
   { place: 'src/shared/', tests: ['test/shared/*.test.ts', 'test/settings/*.test.ts'], least: 70 },
   // Nothing of PostgreSQL: there is none where mutants are tried.
   {
