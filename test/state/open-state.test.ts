@@ -309,6 +309,21 @@ describe('a folder that can’t be used', () => {
     for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('Nothing was sent'), hint });
   });
 
+  it('keeps a gate by itself once both folders of a login that took it are gone', async ({ folder }) => {
+    const logins = [newFolder(), newFolder()];
+    const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins], movesLimits: true });
+    const state = await openState(options);
+    const at = clock.monotonic();
+    const refused = { type: 'answer', id: 'a', at, wall: at, status: 429, retryAfter: 60_000 } as const;
+    await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at, wall: at }, refused]);
+    await state.close();
+    for (const login of logins) {
+      expect(readdirSync(login)).toContain('gate-key.json');
+      rmSync(login, { recursive: true });
+    }
+    expect((await opened(options)).limits.peek('key').gate.at).toBe(at + 60_000);
+  });
+
   it('ends a command that writes, or that has no other folder', async () => {
     const [runtimeFolder, need] = [newFolder(), 'limits'] as const;
     for (const fields of [{ runtimeFolders: [runtimeFolder] }, { need }, { need, runtimeFolders: ['/proc/other'] }])

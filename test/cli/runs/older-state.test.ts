@@ -124,6 +124,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits(`inventory apply --resume ${run} --yes`, 8, 'earlier copy');
     expect((await till.rows()).map(({ result }) => result)).toEqual(['failed', ...Array(rows - 1).fill('conflict')]);
     await till.run(`inventory apply --resume ${run} --yes`);
+    await till.exits(`inventory apply ${till.file('a.csv', fives)} --yes`, 2, 'may have been applied');
     expect(stockOf(till)).toEqual(written);
     await till.exits('state check', 0);
   });

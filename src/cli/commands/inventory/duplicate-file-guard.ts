@@ -46,7 +46,7 @@ export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
   /** The newest run of the content hash. */
   newest: string | undefined;
-  #earlier: RunRecord | undefined;
+  #earlier: WrittenRun | undefined;
 
   constructor(
     private readonly access: RunAccess,
@@ -81,7 +81,7 @@ export class DuplicateFileGuard {
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
         `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,
-        { hint: petstock`history show ${written.run}` },
+        { hint: petstock`history show ${written.run.run}` },
       );
     }
     if (!asks) await invocation.messages.warn(`${what}, and its deltas are added once more`);
@@ -90,26 +90,37 @@ export class DuplicateFileGuard {
 
   /** Returns the conflict that a plan ends with, with the run that has written the file before. */
   named(error: unknown): unknown {
-    const run = this.#earlier;
-    if (run === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
-    const message = `${sentence(error.message)} ${this.#appliedText(run)}`;
-    return error.with({ message, hint: petstock`history show ${run.run}` });
+    const earlier = this.#earlier;
+    if (earlier === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
+    const message = `${sentence(error.message)} ${this.#appliedText(earlier)}`;
+    return error.with({ message, hint: petstock`history show ${earlier.run.run}` });
   }
 
   /** The newest that has written, or may have, what was not undone since. */
-  async #lastWritten(runs: readonly RunRecord[]): Promise<RunRecord | undefined> {
+  async #lastWritten(runs: readonly RunRecord[]): Promise<WrittenRun | undefined> {
     const { history } = this.access.connection.state;
     for (const run of runs) {
+      let isPossible = false;
       for await (const { result, error, undoneBy } of history.rows(run.run, mayBeApplied)) {
-        if (undoneBy === undefined && (result !== 'conflict' || error?.code === unclear)) return run;
+        if (undoneBy !== undefined) continue;
+        if (result === 'applied' || result === 'differs') return { run, isCertain: true };
+        isPossible ||= result === 'unknown' || error?.code === unclear;
       }
+      if (isPossible) return { run, isCertain: false };
     }
     return undefined;
   }
 
-  #appliedText({ at, run }: RunRecord): string {
-    return `${this.#name} was applied at ${localTime(at, this.access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
+  #appliedText({ run: { at, run }, isCertain }: WrittenRun): string {
+    const was = isCertain ? 'was' : 'may have been';
+    return `${this.#name} ${was} applied at ${localTime(at, this.access.invocation.context.clock.now())} by run ${run.slice(-4)}`;
   }
+}
+
+interface WrittenRun {
+  readonly run: RunRecord;
+  /** Some row of it was certainly written. */
+  readonly isCertain: boolean;
 }
 
 /** Rows of a run that was discarded may be unknown. */
