@@ -28,8 +28,8 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
-import { interruptedAsking } from './prompts.ts';
 import type { Invocation } from './invocation/invocation.ts';
+import { interruptedAsking } from './prompts.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 
 export interface ReportOptions {

@@ -33,6 +33,8 @@ export interface PlanOptions extends RunOptions {
   readonly stdinIsTaken: boolean;
   /** Called with all rows that were not written, once they are known. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
+  /** Is given the rows of a dry run whose plan may be carried out. */
+  readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
 /** From this number of rows on, a run takes minutes and saves memory. */
@@ -64,8 +66,16 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   if (options.dryRun) await connection.state.history.warnIfOlder();
   const { report, progress, error } = await execute(connection, job, options, hooks);
   if (options.dryRun) {
+    if (options.keepPlan !== undefined) {
+      // Before the report, whose reader may go away.
+      await requireBeginnable(access, job, report.rows);
+      await options.keepPlan(report.rows);
+    }
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
-    await endDryRun(access, job, { hasChanges: hasPlanned(report.rows), error, exitCode: options.exitCode });
+    // An error that would keep the run from beginning ends its dry run, too.
+    await requireBeginnable(access, job, report.rows);
+    if (error !== undefined) throw error;
+    if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
     return undefined;
   }
   const hasNothing = progress === undefined && !(error instanceof PartialError);
@@ -80,17 +90,12 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   return report.run ?? undefined;
 }
 
-/** Ends a dry run. An error that would prevent the run also ends its dry run. */
-async function endDryRun(
-  { connection }: RunAccess,
-  job: PlanJob,
-  { hasChanges, error, exitCode }: { hasChanges: boolean; error: unknown; exitCode: boolean },
-): Promise<void> {
+/** @throws what would keep the run of a dry run from beginning: one of the same file that is not finished */
+async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
+  if (!hasPlanned(rows)) return;
   const { state, serviceName } = connection;
-  if (hasChanges) await job.requireNotDuplicate?.();
-  if (hasChanges && job.resumed === undefined) await state.history.requireNotRepeated({ ...job.subject, serviceName });
-  if (error !== undefined) throw error;
-  if (exitCode && hasChanges) throw new ChangesFound('There are changes');
+  await job.requireNotDuplicate?.();
+  if (job.resumed === undefined) await state.history.requireNotRepeated({ ...job.subject, serviceName });
 }
 
 /** Returns how long a number of requests takes, by the reported limits and the measured round trip. */

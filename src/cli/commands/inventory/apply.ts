@@ -27,6 +27,7 @@ import {
 } from '../option-values.ts';
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
+import { openPlanOut } from './plan-out.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -37,7 +38,11 @@ const applyOptions = optionRows(
   ['--min-rows <n>', 'refuse a file with fewer rows, such as one that was cut off where it came from'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
   ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
-  ['--force', 'let --failed-out replace a file that petstock did not write, or that was changed since'],
+  [
+    '--plan-out <file>',
+    'with --dry-run: write the plan to a file, with the stock that each row expects, to apply it later',
+  ],
+  ['--force', 'let --failed-out or --plan-out replace a file that petstock did not write, or that was changed since'],
   [
     '--resume <run>',
     'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
@@ -62,6 +67,7 @@ export const defineApply = define({
   examples: [
     ['petstock inventory export counts.csv', 'a file to edit'],
     ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
+    ['petstock inventory apply counts.csv --dry-run --plan-out plan.csv', 'for `apply plan.csv` once it was reviewed'],
     ['petstock inventory apply counts.csv'],
     ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
     [
@@ -79,10 +85,9 @@ export const defineApply = define({
 });
 
 async function resume(invocation: Invocation, run: string, options: ApplyOptions, file: string | undefined) {
-  const { format, column, ignoreColumns, minRows, skipUnknown, again, reason, ref } = options;
-  if (
-    [file, format, column, ignoreColumns, minRows, skipUnknown, again, reason, ref].some((given) => given !== undefined)
-  ) {
+  const { format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref } = options;
+  const ofFile = [file, format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref];
+  if (ofFile.some((given) => given !== undefined)) {
     throw new UsageError(
       '--resume takes the rows from the history: leave out the file and all that says how it is read',
       { hint: petstock`inventory apply --resume ${run}` },
@@ -114,6 +119,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const options = { ...others, minRows: least, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
+  const { dryRun, planOut } = options;
+  const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
   const command = commandOf(file, invocation, given);
   const reading = petstock`${commandOf(file, invocation, { ...given, ignoreColumns: true })}`;
   const stdinIsTaken = file === '-';
@@ -121,7 +128,8 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
     const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
-      await performPlan(access, { ...job, onBegun }, { ...options, keepFailed: failedOut?.keep, stdinIsTaken });
+      const keeping = { keepFailed: failedOut?.keep, keepPlan };
+      await performPlan(access, { ...job, onBegun }, { ...options, ...keeping, stdinIsTaken });
     } catch (error) {
       throw guard.named(error);
     }

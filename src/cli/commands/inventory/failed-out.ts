@@ -14,19 +14,29 @@ import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requ
 /** Writes rows to a change file, which is empty without any. */
 type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
-/** Returns what writes the change file of an option. @throws UsageError if it has no folder, or may not be replaced */
-export async function openChangeFile(
+/** @throws UsageError if the change file of an option has no folder, or may not be replaced */
+export async function requireChangeFile(
   invocation: Invocation,
   option: string,
   file: string,
   replacing: ReplacingOptions,
-): Promise<WriteRows> {
+): Promise<void> {
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for ${option}`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`${file} is a folder; ${option} takes a file`);
   }
   requireCsvName(file, option);
   await confirmReplacing(invocation, file, replacing);
+}
+
+/** Returns what writes the change file of an option. @throws UsageError as `requireChangeFile` does */
+export async function openChangeFile(
+  invocation: Invocation,
+  option: string,
+  file: string,
+  replacing: ReplacingOptions,
+): Promise<WriteRows> {
+  await requireChangeFile(invocation, option, file, replacing);
   return (rows, options) => {
     return writeFileAtomically(file, rows.length === 0 ? [] : changeFileText(exportRows(rows), options));
   };
@@ -35,7 +45,7 @@ export async function openChangeFile(
 /**
  * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that it is a
  * conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume writes, is left out.
- * @throws UsageError as `openChangeFile` does
+ * @throws UsageError as `requireChangeFile` does
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;

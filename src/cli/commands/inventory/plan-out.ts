@@ -1,0 +1,48 @@
+import { changeFileText } from '../../../change-files/change-file-text.ts';
+import type { BulkRow } from '../../../inventory/change.ts';
+import { counted } from '../../../inventory/items.ts';
+import { batchesOf } from '../../../output/view.ts';
+import { writeFileAtomically } from '../../../shared/atomic-file.ts';
+import { UsageError } from '../../../shared/errors.ts';
+import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+import { isOneOf, rememberWritten } from '../replace-file.ts';
+import { requireChangeFile } from './failed-out.ts';
+
+/**
+ * Returns what writes a plan as a change file: each row that would be written, with the stock that it relies on. The file is emptied at
+ * once: should the dry run fail, `apply` refuses it, and takes no plan of the day before.
+ * @throws UsageError without --dry-run, for the file that is read, and as `requireChangeFile` does
+ */
+export async function openPlanOut(
+  invocation: Invocation,
+  file: string | undefined,
+  { dryRun, force, input }: { readonly dryRun: boolean; readonly force: boolean; readonly input: string },
+): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
+  if (file === undefined) return undefined;
+  if (!dryRun) throw new UsageError('--plan-out writes what a dry run finds: add --dry-run');
+  if (file === '-') throw new UsageError('--plan-out takes a file: stdout has the report');
+  if (isOneOf(invocation, [input], file)) {
+    throw new UsageError(`${file} is what this command reads. Nothing was sent; name another file for --plan-out`);
+  }
+  await requireChangeFile(invocation, '--plan-out', file, { force });
+  await writeFileAtomically(file, []);
+  await rememberWritten(invocation, file);
+  return async (rows) => {
+    const planned = rows.filter(({ result }) => result === 'planned');
+    const names = await invocation.petNames();
+    const exported = ({ petId, before, after, reason, ref }: BulkRow) => {
+      return { petId, name: names?.get(petId), expected: before, quantity: after, reason, ref };
+    };
+    const text = changeFileText(
+      batchesOf(() => planned, exported),
+      { names: names !== undefined },
+    );
+    await writeFileAtomically(file, text);
+    await rememberWritten(invocation, file);
+    const next = petstock`inventory apply ${fileOperand(file)} ${targetWords(invocation.target)}`;
+    await invocation.messages.note(
+      `The plan of ${counted(planned.length, 'change')} is in ${file}. To write it: ${next}`,
+    );
+  };
+}

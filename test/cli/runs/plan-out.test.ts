@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Till, test } from '../../support/till.ts';
+
+const textOf = (file: string) => readFileSync(file, 'utf8');
+const planOf = (till: Till) => join(till.folders.state, '..', 'plan.csv');
+
+test('--plan-out writes what would be written, and apply then writes exactly that', async ({ till }) => {
+  const file = till.file('delivery.csv', 'petId,delta,reason,ref\n2,5,"a ""gift""",\n1,-3,,N-1\n3,0,,\n');
+  const plan = planOf(till);
+  const dry = await till.run(`inventory apply ${file} --dry-run --plan-out ${plan} --reason spring --json`);
+  expect(dry).toMatchObject({ code: 0, stderr: expect.stringContaining(`The plan of 2 changes is in ${plan}.`) });
+  const rows = '2,,10,15,"a ""gift""",\n1,,10,7,spring,N-1\n';
+  expect(textOf(plan)).toBe(`petId,status,expected,quantity,reason,ref\n${rows}`);
+  await till.exits(`inventory apply ${plan} --yes`, 0);
+  expect([1, 2, 3].map((petId) => till.service.stockOf(petId))).toEqual([7, 15, 10]);
+  const again = await till.exits(`inventory apply ${plan} --yes`, 7);
+  expect(again.sent.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+});
+
+test('a plan has the names of the shop, for its reader', async ({ till }) => {
+  const plan = planOf(till);
+  await till.run(`config set codes ${till.file('codes.csv', 'code,petId,name\nA1,1,"Rat, brown"\n')}`);
+  await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
+  expect(textOf(plan)).toBe('petId,name,status,expected,quantity,reason,ref\n1,"Rat, brown",,10,5,,\n');
+  const { stderr } = await till.exits(`inventory apply ${plan} --yes`, 0);
+  expect(stderr).not.toContain('Warning');
+});
+
+test('a plan whose stock has moved ends with 7, and writes nothing', async ({ till }) => {
+  const plan = planOf(till);
+  await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
+  till.service.sell(1, 1);
+  await till.exits(`inventory apply ${plan} --yes`, 7, 'the stock is 9, not 10');
+  expect(till.service.stockOf(1)).toBe(9);
+});
+
+test('a plan without changes is a header alone, which apply takes for nothing to do', async ({ till }) => {
+  const plan = planOf(till);
+  const file = till.file('same.csv', 'petId,quantity\n1,10\n');
+  await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);
+  expect(textOf(plan)).toBe('petId,status,expected,quantity,reason,ref\n');
+  await till.exits(`inventory apply ${plan} --yes`, 0);
+});
+
+test.for([
+  ['a file with faults', 'petId,quantity\n1,x\n', '', 2],
+  ['a guard', 'petId,quantity\n1,0\n', ' --max-zero 0', 2],
+] as const)(
+  'a dry run that fails leaves no plan of the day before: %s',
+  async ([_what, rows, guard, code], { till }) => {
+    const plan = planOf(till);
+    const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
+    await till.exits(dryRun(till.file('a.csv', 'petId,quantity\n1,5\n')), 0);
+    await till.exits(dryRun(till.file('b.csv', rows), guard), code);
+    expect(textOf(plan)).toBe('');
+    await till.exits(`inventory apply ${plan} --yes`, 2, 'the file is empty');
+  },
+);
+
+test('rows that can not be written are not in the plan, and the exit code tells of them', async ({ till }) => {
+  const plan = planOf(till);
+  const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
+  await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);
+  expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
+});
+
+test('a file that is not ours is not replaced, but with --force', async ({ till }) => {
+  const plan = planOf(till);
+  writeFileSync(plan, 'petId,quantity\n2,7\n');
+  const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;
+  expect(await till.refused(dryRun)).toContain('already exists and may hold the only copy');
+  expect(textOf(plan)).toBe('petId,quantity\n2,7\n');
+  await till.exits(`${dryRun} --force`, 0);
+  await till.exits(dryRun, 0);
+});
+
+test.for([
+  ['--plan-out FOLDER/p.csv', 'add --dry-run'],
+  ['--dry-run --plan-out -', 'takes a file: stdout has the report'],
+  ['--dry-run --plan-out FOLDER/a.csv', 'is what this command reads'],
+  ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
+  ['--dry-run --plan-out FOLDER/none/p.csv', 'There is no folder'],
+] as const)('is refused: %s', async ([words, said], { till }) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,5\n');
+  const folder = join(file, '..');
+  expect(await till.refused(`inventory apply ${file} ${words.replace('FOLDER', folder)} --yes`)).toContain(said);
+  expect([textOf(file), existsSync(join(folder, 'p.csv'))]).toEqual(['petId,quantity\n1,5\n', false]);
+});
+
+test('is refused with --resume, whose rows the history has', async ({ till }) => {
+  await till.refused(`inventory apply --resume latest --dry-run --plan-out ${planOf(till)}`);
+});
