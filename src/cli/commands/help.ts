@@ -134,7 +134,7 @@ export const topics = {
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
         '-o json': 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64',
         '-o ndjson': 'one object a line',
-        '-o html': 'one page to print, without scripts; for inventory list, history list and history show',
+        '-o html': 'one page to print, without scripts; for inventory list, history list, show and totals',
         '--string-ids': 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)',
       },
     },

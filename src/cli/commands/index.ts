@@ -27,6 +27,7 @@ const codes = () => import('./inventory/codes.ts');
 const diff = () => import('./inventory/diff.ts');
 const watch = () => import('./inventory/watch.ts');
 const historyShow = () => import('./history/show-runs.ts');
+const historyTotals = () => import('./history/totals.ts');
 const historyExport = () => import('./history/export-rows.ts');
 const discard = () => import('./history/discard.ts');
 const prune = () => import('./history/prune.ts');
@@ -78,13 +79,14 @@ export const commandOutlines: readonly Outline[] = [
   verb('undo [run]', 'undo a run', undo, 'defineUndo', 'Stock'),
   {
     usage: 'history',
-    summary: 'list, show, discard, export and prune past runs',
+    summary: 'list, show, add up, discard, export and prune past runs',
     group: 'Stock',
     description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
     commands: [
       verb('list', 'list the runs, the latest first', historyShow, 'defineHistoryList'),
       verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),
       verb('discard <run>', 'close a run that will not be resumed', discard, 'defineHistoryDiscard'),
+      verb('totals', 'add up what came in and went out by pet', historyTotals, 'defineHistoryTotals'),
       verb('export [file]', 'write every row of every run as NDJSON', historyExport, 'defineHistoryExport'),
       verb('prune', 'remove old runs', prune, 'defineHistoryPrune'),
     ],

@@ -1,4 +1,5 @@
-import type { RunRecord } from '../../../inventory/run-records.ts';
+import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
+import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
@@ -11,6 +12,12 @@ export function namedTargetText(invocation: Invocation): string {
   if (env === undefined && store === undefined) return 'all stores and environments';
   if (env === undefined) return store === null ? 'the store without a name' : `the store ${store}`;
   return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
+}
+
+/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; without a beginning or an end these are the first and the latest run. */
+export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
+  const from = since === undefined ? '' : ` from ${localMinute(since)}`;
+  return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
-import { findRun, namedTargetText, parseDate } from './selection.ts';
+import { daysText, findRun, namedTargetText, parseDate } from './selection.ts';
 
 const maxShown = 20;
 
@@ -85,12 +85,6 @@ export const defineHistoryList = define({
     });
   },
 });
-
-/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; without a beginning or an end these are the first and the latest run. */
-function daysText({ since, until }: RunFilter): string {
-  const from = since === undefined ? '' : ` from ${localMinute(since)}`;
-  return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
-}
 
 /** Returns which runs are left, for the heading of a page: `: of pet 4; by kim`. */
 function onlyText({ pet, name, ref, user, mine, state }: ListOptions, limit: number | undefined): string {

@@ -1,0 +1,36 @@
+import type { PetTotals } from '../inventory/totals.ts';
+import { targetName } from '../shared/target.ts';
+import { countColumn, differenceCell, nameColumn, numberColumn } from './columns.ts';
+import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
+
+/** The totals of a pet, with its name and its last stock, as far as they are known. */
+export interface ShownTotals extends PetTotals {
+  readonly name: string | undefined;
+  readonly now: number | undefined;
+}
+
+const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env', 'store'];
+
+/** In and out of pets for `history totals`: `{"petId","name","in","out","counted","unknown","now","env","store"}`. @param place of the command: a table does not repeat it */
+export function totalsView(totals: readonly ShownTotals[], { place, page }: { place: string; page: Page }): View {
+  const rows = totals.map((each): Row => {
+    const { petId, name = null, in: cameIn, out, counted, unknown, now = null, env, store = null } = each;
+    return { petId, name, in: cameIn, out, counted, unknown, now, env, store };
+  });
+  const shown = rows.map((row, index): Row => ({ ...row, env: targetName(totals[index] ?? { env: '' }) }));
+  const hasUnknown = totals.some(({ unknown }) => unknown > 0);
+  const columns: Column[] = [
+    numberColumn('petId', 'Pet ID'),
+    nameColumn,
+    countColumn('in', 'Came in'),
+    countColumn('out', 'Went out'),
+    {
+      ...numberColumn('counted', 'Counted'),
+      cell: (value, row, paint) => (value === 0n ? '0' : differenceCell(value, row, paint)),
+    },
+    ...(hasUnknown ? [countColumn('unknown', 'Not known')] : []),
+    countColumn('now', 'Now'),
+    { field: 'env', title: 'Env', foreign: 'name', usual: place },
+  ];
+  return { shape: 'list', columns: plainColumns(fields), rows: [rows], table: { columns, rows: [shown] }, page };
+}

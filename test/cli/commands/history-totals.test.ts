@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { changeFile, type Shop, test } from '../../support/shop.ts';
+
+const none = { in: 0, out: 0, counted: 0, unknown: 0, env: 'staging', store: null, name: null };
+const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${words}`);
+
+test('adds up what came in, what went out and what a stock-take found, without a request', async ({ shop }) => {
+  await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
+  await shop.run('inventory adjust 4 +5');
+  await shop.run('inventory adjust 4=-2 5=+3 --yes');
+  await shop.run('inventory count --add --yes', { stdin: '55 x4\ndone\n' });
+  await shop.run('inventory count --take --yes', { stdin: '5\ndone\n' });
+  await shop.run('inventory count --yes', { stdin: '4 x40\n5 x9\ndone\n' });
+  const totals = await shop.run('history totals --json');
+  expect(totals).toMatchObject({ code: 0, requests: [] });
+  expect(JSON.parse(totals.stdout)).toEqual([
+    { ...none, petId: 4, in: 5, out: 2, counted: -2, now: 40 },
+    { ...none, petId: 5, name: 'Rex', in: 7, out: 1, counted: 2, now: 9 },
+  ]);
+  expect((await shop.run('history totals -o csv')).stdout).toBe(
+    'petId,name,in,out,counted,unknown,now,env,store\n4,,5,2,-2,0,40,staging,\n5,Rex,7,1,2,0,9,staging,\n',
+  );
+  expect((await shop.run('history totals -o tsv --fields petId,in')).stdout).toBe('4\t5\n5\t7\n');
+  const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(table.stdout).toBe(
+    'Pet ID  Name  Came in  Went out  Counted  Now\n' +
+      '     4              5         2       -2   40\n' +
+      '     5  Rex         7         1       +2    9\n',
+  );
+  const page = (await shop.run('history totals --since today -o html')).stdout;
+  expect(page).toMatch(/<h1>In and out of all stores and environments from .* until now<\/h1>/);
+  expect(page).toContain('<td class="number">+2</td>');
+});
+
+test('takes back what was undone, and counts it again once the undo is undone', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +5');
+  await shop.run('undo --last --yes');
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, now: 39 }]);
+  const [undo] = await shop.json('history list --json');
+  await shop.exits(`undo ${undo.run} --yes`, 0);
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
+  await shop.run('inventory count --yes', { stdin: '4 x40\ndone\n' });
+  await shop.run('undo --last --yes');
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
+});
+
+test('shows how many writes are not in the sums, rather than to guess', async ({ shop }) => {
+  await shop.run('inventory set 4 12');
+  const { stdout, stderr } = await shop.run('history totals --json');
+  expect(JSON.parse(stdout)).toEqual([{ ...none, petId: 4, unknown: 1, now: 12 }]);
+  expect(stderr).toContain('1 write not in these sums');
+  const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(table.stdout).toContain('Not known');
+});
+
+test('leaves out what failed or was in conflict, and other days and environments', async ({ shop }) => {
+  await shop.run(['inventory', 'apply', changeFile(shop, 'petId,quantity,expected\n4,1,2\n5,9,1\n'), '--yes']);
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 5, in: 8, now: 9 }]);
+  await shop.run('--env sandbox inventory adjust 4 -1');
+  expect(await totalsOf(shop, ' --env staging')).toHaveLength(1);
+  expect(await totalsOf(shop)).toMatchObject([
+    { petId: 4, out: 1, env: 'sandbox' },
+    { petId: 5, env: 'staging' },
+  ]);
+  expect(await totalsOf(shop, ' --env sandbox')).toMatchObject([{ petId: 4, name: 'Rabbit', now: 38 }]);
+  expect(await totalsOf(shop, ' --until 2020-01-01')).toEqual([]);
+  const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
+  expect(table.stdout).toMatch(/sandbox\n.*staging\n/);
+  expect(await shop.refused('history totals --since never')).toContain('--since takes a date');
+});
