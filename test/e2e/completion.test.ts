@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 import { openShell } from '../support/shells.ts';
 
-test('bash completes commands, options and their values, quoted or in the middle of a line', async () => {
+test('completes commands, options and their values in bash, quoted or in the middle of a line', async () => {
   const shell = await openShell('bash');
   for (const [typed, completed] of [
     ['inv', 'inventory '],
@@ -27,14 +27,14 @@ test('bash completes commands, options and their values, quoted or in the middle
   }
 });
 
-test('bash lists what there is with what it means, and types no more than it has in common', async () => {
+test('lists candidates with their meaning in bash, and types only what they have in common', async () => {
   const shell = await openShell('bash');
   expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one pet or several *\r?$/m);
   expect(await shell.complete('petstock config se', 2)).toBe('petstock config set');
   expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
 });
 
-test('bash proposes files that apply reads, and quotes what they are called', async () => {
+test('proposes files that apply reads in bash, and quotes their names', async () => {
   const shell = await openShell('bash');
   const names = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).csv', 'COUNTS-2.CSV', 'new\nline.csv'];
   for (const name of names) writeFileSync(join(shell.folder, name), '');
@@ -52,7 +52,7 @@ test('bash proposes files that apply reads, and quotes what they are called', as
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('runs are proposed with what they were, and nothing in them reaches the line', async () => {
+test('proposes runs with what they were, and puts nothing of them into the line', async () => {
   const shell = await openShell('bash');
   const { home } = shell;
   const reason = 'fair\u001b]0;x\u0007 $(touch pwned) `touch pwned`; touch pwned';
@@ -72,7 +72,7 @@ test('runs are proposed with what they were, and nothing in them reaches the lin
   expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
 });
 
-test('stores are proposed by their names, and no runs of a machine whose state is shared', async () => {
+test('proposes stores by name, and no runs of a machine whose state is shared', async () => {
   const home = temporaryHome();
   await runProgram('config set-url https://north.example/v1 --store north', { home });
   await runProgram('inventory adjust 4 -2 --env sandbox', { home });
@@ -86,7 +86,7 @@ test('stores are proposed by their names, and no runs of a machine whose state i
   expect(await answer('undo', { PETSTOCK_STATE_URL: 'none' })).toHaveLength(1);
 });
 
-test('completion writes nothing, and says nothing where something is wrong', async () => {
+test('writes nothing, and is silent if something is wrong', async () => {
   const home = temporaryHome();
   for (const words of [['undo'], ['--store'], ['inventory', 'count'], ['inventory', 'get']]) {
     const answer = await runProgram(['__complete', 'bash', ':', ...words], { home });

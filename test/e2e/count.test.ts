@@ -36,7 +36,7 @@ async function scan(program: Program, next: number, most: number, stopped: () =>
   return id;
 }
 
-test(`a scanner of 40 codes a second, killed ${kills} times: nothing is lost or doubled`, {
+test(`loses and doubles no scan of 40 codes a second, killed ${kills} times`, {
   timeout: 600_000,
 }, async () => {
   const most = kills * scansPerKill;
@@ -77,7 +77,7 @@ test(`a scanner of 40 codes a second, killed ${kills} times: nothing is lost or 
   expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
 });
 
-test('a burst is counted whole, and Ctrl-D leaves the terminal to the question', async () => {
+test('counts a burst whole, and keeps the terminal after Ctrl-D for the question', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count', { terminal: 40 });
@@ -91,7 +91,7 @@ test('a burst is counted whole, and Ctrl-D leaves the terminal to the question',
   expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);
 });
 
-test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
+test('exits with 130 after Ctrl-C in a count, with the command that continues it', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count --color never', { terminal: 80 });
@@ -108,7 +108,7 @@ test('Ctrl-C in a count: exit 130, with the command that goes on', async () => {
   });
 });
 
-test('a scanner that frames its codes with STX and ETX counts, and Ctrl-C still leaves', async () => {
+test('counts codes that a scanner frames with STX and ETX, and ends by Ctrl-C', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count --color never', { terminal: 80 });

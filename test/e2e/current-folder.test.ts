@@ -26,7 +26,7 @@ function folderOfStranger() {
   return { through: ['sh', '-c', `cd '${folder}' && exec "$@"`, 'sh'] };
 }
 
-test('no file of the current folder chooses an address or a key, or is run', async () => {
+test('takes no address, key or program from files of the current folder', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('config list --json', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +38,7 @@ test('no file of the current folder chooses an address or a key, or is run', asy
   expect(get).toMatchObject({ code: 0, stdout: '4\t39\tavailable\n' });
 });
 
-test('the licences of what goes with the program are inside it', async () => {
+test('contains the licences of what goes with the program', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('licenses', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -47,7 +47,7 @@ test('the licences of what goes with the program are inside it', async () => {
   expect(/^bun \d/m.test(stdout)).toBe(!isScript);
 });
 
-test('a relative state folder, which would be another one in each folder, is refused, and nothing is sent', async () => {
+test('refuses a relative state folder, and sends nothing', async () => {
   const { through } = folderOfStranger();
   const { env, journal } = await serve();
   const result = await runProgram('inventory adjust 4 +1', { through, env: { ...env, PETSTOCK_STATE_DIR: 'state' } });

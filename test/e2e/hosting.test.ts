@@ -17,7 +17,7 @@ async function statusOf(url: string, token?: string): Promise<number> {
   return (await fetch(url, { headers })).status;
 }
 
-test('SIGTERM: /readyz fails first, requests are answered meanwhile, then it ends with 0', async () => {
+test('fails /readyz after SIGTERM, answers requests meanwhile, then exits with 0', async () => {
   const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '5']);
   expect(await statusOf(`${admin}/readyz`)).toBe(200);
   program.kill('SIGTERM');
@@ -26,7 +26,7 @@ test('SIGTERM: /readyz fails first, requests are answered meanwhile, then it end
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test('SIGHUP has a renewed certificate served; one that is broken leaves that of before', async () => {
+test('serves a renewed certificate after SIGHUP, and the old one if the new is broken', async () => {
   const { folder } = temporaryHome();
   mkdirSync(folder, { recursive: true });
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -52,7 +52,7 @@ test('SIGHUP has a renewed certificate served; one that is broken leaves that of
   expect((await program.result).code).toBe(0);
 });
 
-test('SIGHUP without a certificate is the end, and no success: whatever keeps it running starts it again', async () => {
+test('ends by SIGHUP without a certificate, and with a failure, so that it is started again', async () => {
   const { program } = await start(['--file', ':memory:']);
   program.kill('SIGHUP');
   const { code } = await program.result;
@@ -69,7 +69,7 @@ function fingerprint(url: string): Promise<string> {
   });
 }
 
-test('two replicas, set up by variables alone, share one PostgreSQL; the built program has its driver and the metrics', async () => {
+test('shares one PostgreSQL between two replicas set up by variables, with driver and metrics built in', async () => {
   const env = {
     PETSTOCK_SERVE_DATABASE: await temporaryDatabase(),
     PETSTOCK_SERVE_KEY: 'a-constant-key-of-ours',

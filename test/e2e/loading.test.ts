@@ -31,14 +31,14 @@ test.each([
   ['limits', state],
   ['status --offline', state],
   ['history list', state],
-])('petstock %s loads no more of Node than it needs', async (command, budget) => {
+])('loads no more of Node than petstock %s needs', async (command, budget) => {
   const { code, loaded } = await start(command);
   expect(code).toBe(command.endsWith('lst') ? 2 : 0);
   expect(loaded.filter((name) => !budget.includes(name))).toEqual([]);
 });
 
 test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory export', 'orders list'])(
-  'petstock %s loads what sends a request, and no more',
+  'loads no more than what sends a request for petstock %s',
   async (command) => {
     const { env } = await serve();
     const { code, loaded } = await start(command, env);

@@ -9,7 +9,7 @@ function linesOf(stdout: string): string[] {
   return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
 }
 
-test('a pager that is left early ends a list of any length quietly', async () => {
+test('ends a list of any length quietly if the pager is left early', async () => {
   const { env } = await serve(['--pets', '200000']);
   const { code, stdout } = await runProgram(list, { env: { ...env, PAGER: 'head -n 5' }, terminal: 80 });
   expect(code).toBe(0);
@@ -22,11 +22,13 @@ test.each([
   ['no-such-pager -x', /^Warning: the pager "no-such-pager -x" can't be run/],
   ['no-such-pager | cat -', /./],
   [undefined, /^Rate limit: /],
-])('without the pager %s all is shown', async (PAGER, last) => {
+])('shows all without the pager %s', async (PAGER, last) => {
   const { env } = await serve();
   const through = ['env', 'PATH=/nonexistent'];
   const { code, stdout } = await runProgram(list, {
-    ...{ env: { ...env, PAGER }, terminal: 80, home: temporaryHome() },
+    env: { ...env, PAGER },
+    terminal: 80,
+    home: temporaryHome(),
     ...(PAGER?.includes('|') ? {} : { through }),
   });
   expect(code).toBe(0);
@@ -45,7 +47,7 @@ function ownPager(onInterrupt: string, atStart = ''): string {
   return `node -e "${source}"`;
 }
 
-test('Ctrl-C belongs to the pager: the command stays until that is left', async () => {
+test('stays after Ctrl-C until the pager is left', async () => {
   const { env } = await serve();
   const pager = ownPager(`console.log('heard ' + (this.times = (this.times ?? 0) + 1))`, 'process.stdin.resume()');
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
@@ -60,7 +62,7 @@ test('Ctrl-C belongs to the pager: the command stays until that is left', async 
   expect(stdout).toMatch(/heard[\s\S]*left[\s\S]*Rate limit: /);
 });
 
-test('Ctrl-C stops a list that the pager does not read, which is said once the pager is left', async () => {
+test('stops a list by Ctrl-C that the pager does not read, and reports it once the pager is left', async () => {
   const { env } = await serve(['--pets', '200000']);
   const pager = ownPager(`process.stdin.resume().once('end', () => console.log('read all'))`);
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });

@@ -7,7 +7,7 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
 // The others go the same ways: CSV that of TSV, NDJSON that of JSON.
-test.each(['tsv', 'json', 'table'])('a reader that leaves early ends a long list of %s quietly', async (format) => {
+test.each(['tsv', 'json', 'table'])('ends a long list of %s quietly if its reader leaves early', async (format) => {
   const { env } = await serve(['--pets', '50000']);
   const program = startProgram(`inventory list -o ${format}`, { env });
   await program.until('stdout', '1');
@@ -18,19 +18,19 @@ test.each(['tsv', 'json', 'table'])('a reader that leaves early ends a long list
   expect(stdout.length).toBeLessThan(500_000);
 });
 
-test.each(['2>&1 | head -1', '| :'])('%s: a reader that leaves ends the help of a command quietly', async (reader) => {
+test.each(['2>&1 | head -1', '| :'])('%s: ends the help of a command quietly if its reader leaves', async (reader) => {
   const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
   expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a reader that leaves early ends an export to /dev/stdout quietly', async () => {
+test('ends an export to /dev/stdout quietly if its reader leaves early', async () => {
   const { env } = await serve(['--pets', '50000']);
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
   const stderr = expect.stringMatching(rateLimitOnly);
   expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
 });
 
-test('watch ends quietly with its next line once its reader has gone away', async () => {
+test('ends watch quietly with its next line once its reader has gone away', async () => {
   const { env } = await serve();
   const home = temporaryHome();
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
@@ -43,20 +43,20 @@ test('watch ends quietly with its next line once its reader has gone away', asyn
   expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
 });
 
-test('nobody reads stderr: the result is whole, and the command ends', async () => {
+test('prints the whole result, and ends, if nobody reads stderr', async () => {
   const through = ['sh', '-c', 'exec 3>&1; "$@" 2>&1 >&3 3>&- | :', 'sh'];
   const { stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 }, 20_000);
 
-test('nobody reads stderr: the exit code is that of the command', async () => {
+test('keeps the exit code if nobody reads stderr', async () => {
   const { env } = await serve();
   const program = startProgram('inventory get 4242', { env });
   program.hangUp('stderr');
   expect(await program.result).toMatchObject({ code: 9, signal: null, stdout: '' });
 });
 
-test('nobody reads stderr: a write is done all the same', async () => {
+test('writes all the same if nobody reads stderr', async () => {
   const { env, journal } = await serve();
   const program = startProgram('inventory set 1 77 --json', { env });
   program.hangUp('stderr');
@@ -67,7 +67,7 @@ test('nobody reads stderr: a write is done all the same', async () => {
   ]);
 });
 
-test('stdout is closed', async () => {
+test('succeeds if stdout is closed', async () => {
   const through = ['sh', '-c', 'exec "$@" >&-', 'sh'];
   const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
   expect(code).toBe(0);
@@ -76,7 +76,7 @@ test('stdout is closed', async () => {
 
 const commands = ['--env sandbox inventory list', 'inventory list --help'];
 
-test.runIf(hasFullDevice).each(commands)('the disk is full: %s', async (command) => {
+test.runIf(hasFullDevice).each(commands)('fails on a full disk: %s', async (command) => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram(command, { through });
   expect(code).toBe(1);
@@ -85,7 +85,7 @@ test.runIf(hasFullDevice).each(commands)('the disk is full: %s', async (command)
 });
 
 test.runIf(mountNamespace !== undefined)(
-  'the disk fills up while a setting is written: the configuration is as it was',
+  'keeps the configuration if the disk fills up while a setting is written',
   async () => {
     const home = temporaryHome();
     const [before, after] = [join(home.folder, 'before.json'), join(home.folder, 'after.json')];
@@ -107,7 +107,7 @@ test.runIf(mountNamespace !== undefined)(
   },
 );
 
-test('the configuration is replaced as a whole, also in the terminal of a snap', async () => {
+test('replaces the configuration as a whole, also in the terminal of a snap', async () => {
   const home = temporaryHome();
   const config = () => statSync(join(home.config, 'config.json')).ino;
   await runProgram('config set low-stock 3', { home });
@@ -116,14 +116,14 @@ test('the configuration is replaced as a whole, also in the terminal of a snap',
   expect(config()).not.toBe(before);
 });
 
-test.runIf(hasFullDevice)('the disk of the log is full: the result is whole', async () => {
+test.runIf(hasFullDevice)('prints the whole result if the disk of the log is full', async () => {
   const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
   const { signal, stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(signal).toBe(null);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 });
 
-test('2>&1: an error behind a body without a line end has a line of its own', async () => {
+test('prints an error behind a body without a line end on a line of its own with 2>&1', async () => {
   const { env } = await serve();
   const through = ['sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const { code, stdout } = await runProgram('api GET /nope', { env, through });

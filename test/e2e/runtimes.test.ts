@@ -10,7 +10,7 @@ import { openClosingPort } from '../support/tls.ts';
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
-test('a port that is taken is named', async () => {
+test('names a port that is taken', async () => {
   const { port } = new URL((await serve()).url);
   expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
     code: 2,
@@ -18,14 +18,14 @@ test('a port that is taken is named', async () => {
   });
 });
 
-test('the version is that of the package, with the commit of a build that is no release', async () => {
+test('prints the version of the package, with the commit of a build that is no release', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
   const { code, stdout, stderr } = await runProgram('--version');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
 });
 
-test('a reset over TLS breaks the connection, and is no answer', async () => {
+test('treats a reset over TLS as a lost connection, not as a response', async () => {
   const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
   const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);
   const ca = readFileSync(join(certificates, 'authority.pem'));
@@ -40,7 +40,7 @@ test('a reset over TLS breaks the connection, and is no answer', async () => {
   expect(await status()).toBe(200);
 });
 
-test('the error that --debug shows has its cause with a stack', async () => {
+test('shows the cause of an error with a stack with --debug', async () => {
   const { env } = await serve(['--fault', '*:hang']);
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
@@ -49,7 +49,7 @@ test('the error that --debug shows has its cause with a stack', async () => {
 });
 
 // USER is missing in containers and with cron; a relative HOME would put keys into the folder that this is.
-test('without USER, and with a relative HOME, user and folders are those of the account', async () => {
+test('takes user and folders from the account without USER and with a relative HOME', async () => {
   const own = userInfo();
   const env = { HOME: 'nowhere', PETSTOCK_CONFIG_DIR: undefined };
   const { stdout } = await runProgram('config path', { env });
@@ -61,12 +61,12 @@ test('without USER, and with a relative HOME, user and folders are those of the 
 });
 
 // With that variable Node leaves it to a parent to listen, and here there is no such parent. Other runtimes don't know it.
-test.runIf(isScript)('a command that can never be done does not end with 0', async () => {
+test.runIf(isScript)('does not exit with 0 if nothing is left that a command could wait for', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });
 });
 
-test('proxies in the environment are ignored', async () => {
+test('ignores proxies in the environment', async () => {
   const { host, connections } = await openClosingPort();
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
   const proxies = Object.fromEntries(names.map((name) => [name, `http://${host}`]));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
-test('it is kept where XDG says, in the home folder', async () => {
+test('keeps the sandbox where XDG says, in the home folder', async () => {
   const home = temporaryHome();
   const env = { PETSTOCK_CONFIG_DIR: undefined, PETSTOCK_STATE_DIR: undefined };
   const { code, stdout } = await runProgram('sandbox info --json', { home, env });
@@ -12,7 +12,7 @@ test('it is kept where XDG says, in the home folder', async () => {
   expect(readdirSync(home.folder)).toEqual(['.local']);
 });
 
-test('several first commands at once: one key, one stock, and all succeed', async () => {
+test('makes one key and one stock for several first commands at once', async () => {
   const home = temporaryHome();
   const commands = Array.from({ length: 6 }, (_, index) => `--env sandbox inventory set ${index + 1} ${index + 100}`);
   const results = await Promise.all(commands.map((command) => runProgram(command, { home })));
@@ -26,7 +26,7 @@ test('several first commands at once: one key, one stock, and all succeed', asyn
   expect(names).toEqual(['sandbox.key']);
 });
 
-test('whatever the umask, files that hold a key are for their owner alone', async () => {
+test('keeps files that hold a key for their owner alone, whatever the umask', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
   expect((await runProgram('--env sandbox inventory list', { home, through })).code).toBe(0);

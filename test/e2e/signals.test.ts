@@ -12,7 +12,7 @@ import { type Home, runProgram, serve, startProgram, temporaryHome } from '../su
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-test.each(signals)('%s during a request', async (signal) => {
+test.each(signals)('ends by %s during a request', async (signal) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram('inventory list', { env });
   await untilSeen(1);
@@ -22,7 +22,7 @@ test.each(signals)('%s during a request', async (signal) => {
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
-test.each(signals)('%s while stdin is read', async (signal) => {
+test.each(signals)('ends by %s while stdin is read', async (signal) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
   program.type('psk_half_of_a_k');
@@ -34,7 +34,7 @@ test.each(signals)('%s while stdin is read', async (signal) => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends sandbox serve once what is in flight is answered',
+  'ends sandbox serve by %s once what is in flight is answered',
   async (signal) => {
     const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
     const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
@@ -47,7 +47,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a second Ctrl-C ends sandbox serve at once', async () => {
+test('ends sandbox serve at once by a second Ctrl-C', async () => {
   const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=60000']);
   const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
   await untilSeen(1);
@@ -59,7 +59,7 @@ test('a second Ctrl-C ends sandbox serve at once', async () => {
   expect(await answer).toBe(undefined);
 });
 
-test('SIGTERM stops an apply after what is in flight, and its error says how to go on, with 143', async () => {
+test('stops an apply by SIGTERM after what is in flight, with 143, and hints at how to resume', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const stdin = `petId,quantity\n${Array.from({ length: 20 }, (_, index) => `${index + 1},77\n`).join('')}`;
   const program = startProgram('inventory apply - --yes --json --concurrency 2', { env, stdin });
@@ -76,7 +76,7 @@ test('SIGTERM stops an apply after what is in flight, and its error says how to 
 test.each([
   ['SIGINT', 0],
   ['SIGTERM', 143],
-] as const)('%s ends watch with %i', async (signal, code) => {
+] as const)('ends watch by %s with %i', async (signal, code) => {
   const { env, untilSeen } = await serve();
   const program = startProgram('inventory watch --interval 0.2', { env });
   await untilSeen(2);
@@ -89,7 +89,7 @@ test.each([
   ['SIGTERM', ''],
   ['SIGINT', ' --json'],
   ['SIGTERM', ' --json'],
-] as const)('a second %s ends a write%s at once, and the history has it as not known', async (signal, json) => {
+] as const)('ends by a second %s a write%s at once, and records it as not known', async (signal, json) => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
   const home = temporaryHome();
   const program = startProgram(`inventory set 1 5 --timeout 600${json}`, { env, home });
@@ -107,7 +107,7 @@ test.each([
   expect(JSON.parse(listed.stdout)[0].counts).toMatchObject({ unknown: 1, applied: 0 });
 });
 
-test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
+test('ends a write by SIGHUP as by Ctrl-C, however often it comes', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
   await untilSeen(2);
@@ -119,7 +119,7 @@ test('SIGHUP ends a write as Ctrl-C does, however often it comes', async () => {
   expect(stderr).toContain('\n2 applied.\n');
 });
 
-test.runIf(canMakeFifos)('a terminal that is closed in the middle of an apply: the run can be resumed', async () => {
+test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the middle', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const home = temporaryHome();
   const file = join(home.folder, 'changes.csv');
@@ -165,14 +165,14 @@ function fifo(home: Home): string {
   return path;
 }
 
-describe.runIf(canMakeFifos)('a terminal that is closed ends a command by its signal, and leaves no core dump', () => {
+describe.runIf(canMakeFifos)('a closed terminal', () => {
   test.each([
     ['while it waits for an answer', 'get 1', true],
     ['at a question', 'set 4=5 5=6', true],
     ['at a question, and no signal comes', 'set 4=5 5=6', false],
     // It is no Ctrl-D either.
     ['in a count, and no signal comes', 'count --yes', false],
-  ])('%s', async (_when, command, passesOn) => {
+  ])('ends a command by its signal and leaves no core dump: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);
     const home = temporaryHome();
     const ended = fifo(home);
@@ -192,7 +192,7 @@ describe.runIf(canMakeFifos)('a terminal that is closed ends a command by its si
   });
 });
 
-test('Ctrl-C ends the tries', async () => {
+test('ends the retries by Ctrl-C', async () => {
   const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
   const program = startProgram('inventory list --debug', { env });
   await program.until('stderr', '< failed GET');
@@ -227,7 +227,7 @@ test.each([
   'inventory adjust 4 +1',
   'inventory count --new --yes',
   'api GET /inventory',
-])('says of %s that nothing was written, if it is interrupted while it reads', async (command) => {
+])('reports of %s that nothing was written if it is interrupted while it reads', async (command) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram(command, { env, stdin: '4\n' });
   await untilSeen(1);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 import { openShop } from '../support/shop.ts';
 
-test('help has the width of the terminal', async () => {
+test('prints help in the width of the terminal', async () => {
   const { code, stdout } = await runProgram('inventory apply --help', { terminal: 61 });
   const fromSources = await (await openShop()).run('inventory apply --help', { terminal: 61 });
   const plain = (text: string) => stripVTControlCharacters(text).replaceAll('\r\n', '\n');
@@ -13,7 +13,7 @@ test('help has the width of the terminal', async () => {
 });
 
 // What decides is in test/cli/commands/terminal.test.ts; here is that the program sees its streams and variables.
-test('each stream is judged by itself: stdout into a file, stderr on the terminal', async () => {
+test('decides for each stream by itself: stdout into a file, stderr on the terminal', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];
   const run = async (command: string, env = {}) => {
@@ -30,7 +30,7 @@ test('each stream is judged by itself: stdout into a file, stderr on the termina
 
 const key = 'psk_SecretSecretSecretSecret1234';
 
-test('the prompt of config set-key shows nothing of the key', async () => {
+test('shows nothing of the key at the prompt of config set-key', async () => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, terminal: 80 });
   await program.until('stdout', 'API key for staging');
@@ -48,7 +48,7 @@ test.each([
   ['Ctrl-C', '\x03'],
   ['Ctrl-D', '\x04'],
   ['Escape', '\x1b'],
-])('%s at the prompt stores nothing', async (_name, typed) => {
+])('stores nothing after %s at the prompt', async (_name, typed) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, terminal: 80 });
   await program.until('stdout', 'API key for staging');
@@ -64,7 +64,7 @@ function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));
 }
 
-test('a wait for the rate limit is counted down on one line, which goes away', async () => {
+test('counts a wait for the rate limit down on one line, and removes it', async () => {
   const { env } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=1']);
   const { code, stdout } = await runProgram('inventory get 1 --color never', { env, terminal: 60 });
   expect(code).toBe(0);
@@ -77,7 +77,7 @@ test('a wait for the rate limit is counted down on one line, which goes away', a
   expect(rest[0]).not.toContain('Rate limited');
 });
 
-test('TERM=dumb: questions are plain lines, and nothing is drawn', async () => {
+test('asks in plain lines and draws nothing with TERM=dumb', async () => {
   const { env: served } = await serve();
   const home = temporaryHome();
   const env = { ...served, TERM: 'dumb' };

@@ -62,7 +62,7 @@ async function measured(...args: Parameters<typeof run>) {
   return { result, grown: process.memoryUsage().rss - before };
 }
 
-describe('an answer without end is an error at its bound', () => {
+describe('a response without end', () => {
   const item = (number: number) => `Item ${number} of the response to GET /inventory exceeds the maximum of 1 MiB`;
 
   test.each([
@@ -71,27 +71,27 @@ describe('an answer without end is an error at its bound', () => {
     ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
     ['inventory get 1', '[{"note":"', item(1)],
-  ])('%s after %s', async (command, beginning, message) => {
+  ])('fails at its limit: %s after %s', async (command, beginning, message) => {
     const { result, grown } = await measured(`${command} --json`, await endless(beginning));
     expect(result).toMatchObject({ code: 1, requests: [expect.anything()] });
     expect(errorJson(result.stderr).error.message).toContain(message);
     expect(grown).toBeLessThan(300 * MiB);
   });
 
-  test('api on a terminal, where it is held', async () => {
+  test('fails at its limit in api on a terminal, where it is held', async () => {
     const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
   });
 });
 
-describe('a bomb is an error before it is unpacked', () => {
+describe('a compressed bomb', () => {
   const bomb = Buffer.alloc(200 * MiB, ' ');
   test.each([
     ['gzip', gzipSync(bomb)],
     ['deflate', deflateSync(bomb)],
     ['br', brotliCompressSync(bomb)],
-  ])('%s', async (encoding, packed) => {
+  ])('fails before it is unpacked: %s', async (encoding, packed) => {
     const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
     const before = process.memoryUsage().rss;
     expect((await run('orders list', url)).code).toBe(1);
@@ -99,7 +99,7 @@ describe('a bomb is an error before it is unpacked', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
   });
 
-  test('in the body of an error, whose status is known', async () => {
+  test('keeps the status of an error whose body is one', async () => {
     const packed = gzipSync(bomb);
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
@@ -108,7 +108,7 @@ describe('a bomb is an error before it is unpacked', () => {
   });
 });
 
-test('a write whose answer is too long is read back', async () => {
+test('reads back a write whose response is too long', async () => {
   const quantities = [10];
   const url = await served((response, method) => {
     if (method === 'GET') return response.end(`[{"petId":1,"quantity":${quantities.at(-1)},"status":"available"}]`);
@@ -121,7 +121,7 @@ test('a write whose answer is too long is read back', async () => {
   expect(JSON.parse(result.stdout).counts).toMatchObject({ applied: 1, unknown: 0 });
 });
 
-test('a head of 60 KiB is read, one of 70 KiB is an error at once', async () => {
+test('reads a head of 60 KiB, and fails at once on one of 70 KiB', async () => {
   const write = (size: number) => (response: ServerResponse) =>
     response.writeHead(200, { 'x-long': 'x'.repeat(size) }).end('[]');
   expect((await run('inventory list', await served(write(60 * 1024)))).code).toBe(0);
@@ -131,20 +131,20 @@ test('a head of 60 KiB is read, one of 70 KiB is an error at once', async () => 
   expect(result.requests).toHaveLength(1);
 });
 
-test('a list has no bound, whatever its statuses', async () => {
+test('reads a list without limit, whatever its statuses', async () => {
   const { result, grown } = await measured('inventory list --summary --status sold', await manyItems(60, 500, true));
   expect(result.code).toBe(0);
   expect(grown).toBeLessThan(100 * MiB);
 });
 
-test('a table that is measured first does not keep what it cuts', { timeout: 300_000 }, async () => {
+test('keeps nothing of what a table that is measured first cuts', { timeout: 300_000 }, async () => {
   const { result, grown } = await measured('inventory list', await manyItems(230, 1000), { terminal: 80 });
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n')).toHaveLength(232);
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('api streams: the first bytes are out before the last have come', async () => {
+test('streams with api: the first bytes are out before the last have come', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');
@@ -154,7 +154,7 @@ test('api streams: the first bytes are out before the last have come', async () 
   expect(await run('api GET /x', url, { onStdout })).toMatchObject({ code: 0, stdout: '[1,2]' });
 });
 
-describe('a body in tiny chunks is held by its bytes, and not by what came with them', () => {
+describe('a body in tiny chunks', () => {
   /** 12,000 chunks of one byte, each with 15 KB of extension, which is read past: 180 MB on the wire, 12 KB of body. */
   const extended = (byte: string) => `1;${'e'.repeat(15_000)}\r\n${byte}\r\n`;
   const count = 12_000;
@@ -179,7 +179,7 @@ describe('a body in tiny chunks is held by its bytes, and not by what came with 
     ['inventory set 1 5', '200 OK', 8, undefined],
     ['api GET /x', '200 OK', 0, 80],
     ['api GET /x', '400 Bad Request', 10, undefined],
-  ])('%s after %s', { timeout: 300_000 }, async (command, status, code, terminal) => {
+  ])('keeps memory low: %s after %s', { timeout: 300_000 }, async (command, status, code, terminal) => {
     const url = await raw(status);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;

@@ -4,7 +4,7 @@ import { cachesIn, commands, damages, runCached, warmHome } from '../support/cod
 
 const runs = Number(process.env.RUNS ?? 1000);
 
-test(`${runs} runs with caches that were damaged end as without one`, { timeout: 1_800_000 }, async () => {
+test(`ends ${runs} runs with damaged caches as without a cache`, { timeout: 1_800_000 }, async () => {
   const { home, printed } = await warmHome();
   const random = seeded(22);
   const kinds = Object.entries(damages);
@@ -16,7 +16,7 @@ test(`${runs} runs with caches that were damaged end as without one`, { timeout:
   }
 });
 
-test('32 processes at once make caches, and all that they leave is sound', { timeout: 600_000 }, async () => {
+test('leaves sound caches after 32 processes made them at once', { timeout: 600_000 }, async () => {
   const { home, printed } = await warmHome();
   for (let round = 0; round < 3; round += 1) {
     for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
@@ -28,7 +28,7 @@ test('32 processes at once make caches, and all that they leave is sound', { tim
   }
 });
 
-test('a full disk costs the cache and nothing else', async () => {
+test('loses only the cache on a full disk', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   // No file may grow beyond so many KiB; Node ignores SIGXFSZ.

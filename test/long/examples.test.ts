@@ -33,13 +33,13 @@ const documents = [
   'docs/reference/guarantees.md',
 ];
 
-describe('every example runs as it stands', () => {
-  test('of the documents', { timeout: 120_000 }, async () => {
+describe('examples', () => {
+  test('run as they stand in the documents', { timeout: 120_000 }, async () => {
     const home = await examplesHome();
     expect(await failures(home, documents.flatMap(examplesOfDocument))).toEqual([]);
   });
 
-  test('of the help', { timeout: 180_000 }, async () => {
+  test('run as they stand in the help', { timeout: 180_000 }, async () => {
     const home = await examplesHome();
     const examples = await examplesOfHelp();
     expect(examples.length).toBeGreaterThan(60);

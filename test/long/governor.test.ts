@@ -55,8 +55,8 @@ function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
 
 const endOfWindow = (time: number) => (Math.floor(time / windowMs) + 1) * windowMs;
 
-describe('alone on the key: no 429', () => {
-  test('one bulk-like loop, 10 at a time', async () => {
+describe('one user of a key', () => {
+  test('gets no 429 in one bulk-like loop, 10 at a time', async () => {
     const served = await serve(window(20));
     const loaded = Date.now();
     await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
@@ -66,14 +66,14 @@ describe('alone on the key: no 429', () => {
     expect((journal.at(-1)?.time ?? 0) - best).toBeLessThan(2 * windowMs + 1000);
   });
 
-  test('four processes at once', async () => {
+  test('gets no 429 with four processes at once', async () => {
     const served = await serve(window(20));
     const stateFolder = temporaryHome().state;
     await Promise.all([1, 2, 3, 4].map(() => loop(served, { requests: 20, concurrency: 5, stateFolder })));
     await unrefused(served, 80);
   });
 
-  test.each(sharedLimits)('16 single commands at once on a limit of %i', async (limit) => {
+  test.each(sharedLimits)('gets no 429 with 16 single commands at once on a limit of %i', async (limit) => {
     const served = await serve(['--window-seconds', '1', '--limit-minute', `${limit}`]);
     const options = { env: served.env, home: temporaryHome() };
     const results = await Promise.all(Array.from({ length: 16 }, () => runProgram('inventory list -q', options)));
@@ -81,7 +81,7 @@ describe('alone on the key: no 429', () => {
     await unrefused(served, 16);
   });
 
-  test('xargs -P 32 of single commands', async () => {
+  test('gets no 429 with xargs -P 32 of single commands', async () => {
     const served = await serve(window(10));
     const through = ['sh', '-c', `seq 1 40 | xargs -P 32 -I{} "$@" {} 7 --quiet`, 'sh'];
     // Pets that are not there are answered with 404, which counts as well.
@@ -90,7 +90,7 @@ describe('alone on the key: no 429', () => {
   });
 });
 
-test('a process that holds the probe is stopped for longer than its time: others go on, and it goes on when it is continued', async () => {
+test('lets others go on while the process with the probe is stopped, and goes on when it is continued', async () => {
   const served = await serve([...window(20), '--fault', '*:first=1:hang']);
   const options = { env: served.env, home: temporaryHome() };
   const prober = startProgram('inventory list --timeout 2', options);
@@ -103,21 +103,21 @@ test('a process that holds the probe is stopped for longer than its time: others
   await unrefused(served, 3);
 });
 
-test('two state folders are two machines: nothing is sent inside a Retry-After, and all is done', async () => {
+test('sends nothing inside a Retry-After from two state folders, and does all', async () => {
   const served = await serve(window(20));
   const stateFolders = [temporaryHome().state, temporaryHome().state];
   await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));
   expect(inside(await served.journal())).toEqual([]);
 });
 
-test('four processes that fight for the probe: never two at once', async () => {
+test('lets never two of four processes probe at once', async () => {
   const folder = temporaryHome().state;
   const hammer = (name: string) => run(process.execPath, ['--import', 'tsx', hammerProgram, folder, name, '3']);
   const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));
   for (const { stdout } of results) expect(JSON.parse(stdout)).toMatchObject({ faults: [] });
 });
 
-describe('the first request of a key, of which nothing is known yet', () => {
+describe('the first request of a key', () => {
   const hanging = async () => {
     const served = await serve(['--fault', 'GET /inventory:first=1:hang']);
     const options = { home: temporaryHome(), env: served.env };
@@ -126,7 +126,7 @@ describe('the first request of a key, of which nothing is known yet', () => {
     return { served, options, program };
   };
 
-  test('is given up when its process is killed', async () => {
+  test('lets others go on when its process is killed', async () => {
     const { options, program } = await hanging();
     program.kill('SIGKILL');
     await program.result;

@@ -8,7 +8,7 @@ import { stormOf } from '../support/storm.ts';
 const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);
 const seed = Number(process.env.PETSTOCK_SEED ?? 7);
 
-test(`${adjusts} adjusts, some killed, through a bad network (seed ${seed}): each write adds 1 to what is there`, async () => {
+test(`adds exactly 1 for each of ${adjusts} adjusts, some killed, through a bad network (seed ${seed})`, async () => {
   const service = await scriptedService({ stock: tenEach(4) });
   const petstock = petstockAt(service);
   const storm = stormOf(service, seed);
@@ -38,7 +38,7 @@ test(`${adjusts} adjusts, some killed, through a bad network (seed ${seed}): eac
   expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);
 }, 600_000);
 
-test('eight machines with one database under a limit of 20 in 3 s: the files of all end in the same pet, and all count', async () => {
+test('counts all files of eight machines that end in the same pet under a limit of 20 in 3 s', async () => {
   const [service, stateUrl] = await Promise.all([
     scriptedService({ stock: tenEach(17), limit: { limit: 20, seconds: 3 } }),
     temporaryDatabase(),

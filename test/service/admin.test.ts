@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { NOON, outcome, outcomes, rate, start } from './support.ts';
 
-test('GET /journal has the requests seen, in order, without queries and keys as the log does', async () => {
+test('lists the requests in GET /journal in order, without queries and keys, as the log does', async () => {
   const service = await start({ adminPort: 0 });
   await service.get('/inventory?api_key=secret');
   await service.get(`/pets/${service.key}`);
@@ -17,7 +17,7 @@ test('GET /journal has the requests seen, in order, without queries and keys as 
   expect(service.journal()).toEqual(expected);
 });
 
-test('faults are added, listed and removed', async () => {
+test('adds, lists and removes faults', async () => {
   const service = await start({ adminPort: 0, faults: ['GET /pets/*:reset'] });
   const added = await service.admin('POST', '/faults', { faults: ['GET /inventory:status=503'] });
   expect(added.json).toEqual({ faults: ['GET /pets/*:reset', 'GET /inventory:status=503'] });
@@ -27,7 +27,7 @@ test('faults are added, listed and removed', async () => {
   expect(await outcomes(service, 1)).toEqual(['200']);
 });
 
-test('the clock can be moved ahead, not beyond what a Date can say: windows and Date go with it', async () => {
+test('moves the clock ahead, not beyond what a Date can hold, and windows and Date with it', async () => {
   const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
   const moved = await service.admin('POST', '/clock', { advanceSeconds: 60 });
@@ -59,7 +59,7 @@ test.each([
   ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
   ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
-])('%s %s with %j: %i with a message', async (method, path, body, status) => {
+])('answers %s %s with %j: %i with a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
   const answer = await service.admin(method, path, body);
   expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
@@ -74,12 +74,12 @@ test.each([
   ['evil.example', 403],
   ['localhost.evil.example:80', 403],
   ['127.0.0.1.evil.example', 403],
-])('a request for the host %s: %i, lest a web site has its name point here', async (Host, status) => {
+])('answers a request for the host %s with %i, so that no web site reaches it by name', async (Host, status) => {
   const service = await start({ adminPort: 0 });
   expect(await service.admin('GET', '/health', undefined, { headers: { Host } })).toMatchObject({ status });
 });
 
-test('it stays on loopback, wherever the service listens, unless it is put elsewhere', async () => {
+test('stays on loopback, wherever the service listens, unless it is put elsewhere', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
   expect([service.url, service.adminUrl].map((url) => new URL(url ?? '').hostname)).toEqual(['0.0.0.0', '127.0.0.1']);
   const elsewhere = await start({ adminHost: '0.0.0.0', adminPort: 0, testControls: false });
@@ -95,7 +95,7 @@ test('it stays on loopback, wherever the service listens, unless it is put elsew
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
-  'GET %s without the token, or with another: 401',
+  'answers GET %s without the token, or with another, with 401',
   async (path) => {
     const service = await start({ adminPort: 0 });
     const others = ['Bearer adm_wrong', `Bearer ${service.key}`, `Basic ${service.adminToken}`];
@@ -106,7 +106,7 @@ test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
   },
 );
 
-test('the token is made for each service, or is the one that is given', async () => {
+test('makes a token for each service, or takes the one that is given', async () => {
   const [one, other] = [await start({ adminPort: 0 }), await start({ adminPort: 0 })];
   expect(one.adminToken).toMatch(/^adm_\w{30}$/);
   expect(other.adminToken).not.toBe(one.adminToken);
@@ -116,7 +116,7 @@ test('the token is made for each service, or is the one that is given', async ()
   expect((await start()).adminToken).toBeNull();
 });
 
-test('a body over 1 MiB: 413, whether its length is given or not', async () => {
+test('answers a body over 1 MiB with 413, whether its length is given or not', async () => {
   const service = await start({ adminPort: 0 });
   const body = { faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) };
   for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
@@ -126,7 +126,7 @@ test('a body over 1 MiB: 413, whether its length is given or not', async () => {
   expect((await service.admin('GET', '/faults')).json).toEqual({ faults: [] });
 });
 
-test.each(['Authorization', 'Host'])('two %s headers are refused with 400, whatever they say', async (name) => {
+test.each(['Authorization', 'Host'])('refuses two %s headers with 400, whatever they say', async (name) => {
   const service = await start({ adminPort: 0 });
   const given = [`Bearer ${service.adminToken}`, `Bearer ${service.adminToken}`];
   const values = name === 'Host' ? ['localhost', 'localhost'] : given;
@@ -143,7 +143,7 @@ test.each(['Authorization', 'Host'])('two %s headers are refused with 400, whate
   expect(status).toBe(400);
 });
 
-test('a body that is nested beyond the stack is refused with 400', async () => {
+test('refuses a body with 400 that is nested beyond the stack', async () => {
   const service = await start({ adminPort: 0 });
   const deep = `{"faults":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   expect((await service.admin('POST', '/faults', deep)).status).toBe(400);

@@ -42,8 +42,8 @@ const times = fc
     });
   });
 
-describe('whatever is asked when', () => {
-  property('no window admits more than its limit', [times, limits, rules], (at, limit, rule) => {
+describe('admission of any requests at any time', () => {
+  property('admits no more than the limit in a window', [times, limits, rules], (at, limit, rule) => {
     const admitted = decide(at, limit, rule).filter(({ admission }) => admission.outcome === 'admitted');
     for (const [length, most] of [
       [rule.minuteMs, limit.minute],
@@ -58,7 +58,7 @@ describe('whatever is asked when', () => {
     }
   });
 
-  property('nobody is refused while there is room, unless banned', [times, limits, rules], (at, limit, rule) => {
+  property('refuses nobody while there is room, unless banned', [times, limits, rules], (at, limit, rule) => {
     const decisions = decide(at, limit, rule);
     decisions.forEach(({ at: now, admission }, index) => {
       const before = decisions.slice(0, index).filter((decision) => decision.admission.outcome === 'admitted');
@@ -72,7 +72,7 @@ describe('whatever is asked when', () => {
 
   const someLimits = limits.filter(({ minute, day }) => minute > 0n && day > 0n);
 
-  property('is admitted from the moment on that a refusal names', [times, someLimits, rules], (at, limit, rule) => {
+  property('admits from the moment on that a refusal names', [times, someLimits, rules], (at, limit, rule) => {
     for (const { admission } of decide(at, limit, rule)) {
       if (admission.outcome === 'admitted') continue;
       const { usage, retryAt } = admission;
@@ -82,7 +82,7 @@ describe('whatever is asked when', () => {
   });
 
   property(
-    'the window with less remaining is shown, on a tie the day, in the future',
+    'shows the window with less remaining, on a tie the day, in the future',
     [times, limits, rules],
     (at, limit, rule) => {
       for (const { at: now, admission } of decide(at, limit, rule)) {
@@ -105,7 +105,7 @@ test.each([
   ['is another one after long', 86_400_000, 60_000, true],
   ['of another length is kept to its end', 59_999, 4_000, false],
   ['of another length is given up at its end', 60_000, 4_000, true],
-])('a window %s', (_name, after, length, isOther) => {
+])('windowAt: the window %s', (_name, after, length, isOther) => {
   const window = { start: NOON, length: 60_000, used: 5n };
   const expected = isOther ? { start: NOON + after, length, used: 0n } : window;
   expect(windowAt(window, NOON + after, length)).toEqual(expected);

@@ -15,7 +15,7 @@ test.for([
   ['Bearer ', '401 missing_api_key'],
   ['<key>', '401 missing_api_key'],
   ['Basic <key>', '401 missing_api_key'],
-] as const)('Authorization: %s gives %s', async ([authorization, expected], { service }) => {
+] as const)('answers Authorization: %s with %s', async ([authorization, expected], { service }) => {
   const headers = { Authorization: authorization.replaceAll('<key>', service.key) };
   expect(outcome(await service.get('/inventory', { key: null, headers }))).toBe(expected);
 });
@@ -38,12 +38,12 @@ test.each([
   [3, [401, 401, 401, 429, 429]],
   [0, [429, 429]],
   [false, [401, 401, 401, 401, 401]],
-] as const)('with the limit of an address at %s, the answers are %j', async (addressLimit, expected) => {
+] as const)('answers with the limit of an address at %s as in %j', async (addressLimit, expected) => {
   const service = await start({ addressLimit });
   for (const status of expected) expect((await service.get('/inventory', { key: null })).status).toBe(status);
 });
 
-test('a key is psk_, 30 random characters and a checksum of 6', () => {
+test('makes keys of psk_, 30 random characters and a checksum of 6', () => {
   const keys = Array.from({ length: 100 }, generateKey);
   for (const key of keys) expect(key).toMatch(/^psk_[0-9A-Za-z]{36}$/);
   expect(new Set(keys).size).toBe(100);
@@ -56,7 +56,7 @@ test.for<readonly [KeyGrant, object, string]>([
   ['pro', { plan: 'pro', limits: { minute: 300n, day: 10_000n } }, '300/299/'],
   ['business', { plan: 'business', limits: { minute: 1_000n, day: 100_000n } }, '1000/999/'],
   [huge, { plan: 'enterprise', limits: huge }, '9223372036854775806/9223372036854775805/'],
-])('a key issued for %o is valid at once, and not in the file, but its digest', async (row, { file }) => {
+])('accepts a key issued for %o at once, and stores only its digest', async (row, { file }) => {
   const [grant, entitlement, shown] = row;
   const service = await start({ file });
   const storage = await openStorage({ file, clock: new TestClock() });

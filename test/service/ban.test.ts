@@ -13,7 +13,7 @@ async function afterTheGrace(options: Options = {}) {
 const strict: Options = { ban: { strikes: 0, seconds: 300 } };
 const refused = (count: number) => Array<string>(count).fill('429 rate_limited');
 
-test('more than ten refused requests after the grace ban the key for 300 s', async () => {
+test('bans the key for 300 s after more than ten refusals beyond the grace', async () => {
   const service = await afterTheGrace();
   expect(await outcomes(service, 10)).toEqual(refused(10));
   const banned = await service.get('/inventory');
@@ -37,7 +37,7 @@ test('resets strikes a minute after the first refusal', async () => {
   expect(await outcomes(service, 11)).toEqual([...refused(10), '429 key_banned']);
 });
 
-test('a ban ends to the millisecond, is not made longer by asking, and leaves a clean sheet', async () => {
+test('ends a ban to the millisecond, does not extend it, and forgets the strikes', async () => {
   const service = await afterTheGrace(strict);
   expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
   service.clock.advance(299_999);
@@ -47,7 +47,7 @@ test('a ban ends to the millisecond, is not made longer by asking, and leaves a 
   expect(await outcomes(service, 3)).toEqual(['200', ...refused(2)]);
 });
 
-test('a ban is the key’s own, and lasts over a restart', async ({ file }) => {
+test('bans one key alone, over a restart', async ({ file }) => {
   const service = await afterTheGrace({ ...strict, file });
   await outcomes(service, 1);
   await service.close();
@@ -56,6 +56,6 @@ test('a ban is the key’s own, and lasts over a restart', async ({ file }) => {
   expect(await outcomes(await start({ file, clock: service.clock }), 1)).toEqual(['200']);
 });
 
-test('without bans, asking on is only refused', async () => {
+test('only refuses further requests without bans', async () => {
   expect(await outcomes(await afterTheGrace({ ban: false }), 50)).toEqual(refused(50));
 });

@@ -110,26 +110,65 @@ async function afterGrace(service: TestService): Promise<Answer> {
 const NOT_ALLOWED = '405 method_not_allowed';
 
 const UNKNOWN = [
-  ...['/', '/nowhere', '/inventory/', '//inventory', '/Inventory', '/inventory/1/2', '/inventory%2F1'],
-  ...['/pets', '/pets/', '/health', '/../v1/nowhere'],
+  '/',
+  '/nowhere',
+  '/inventory/',
+  '//inventory',
+  '/Inventory',
+  '/inventory/1/2',
+  '/inventory%2F1',
+  '/pets',
+  '/pets/',
+  '/health',
+  '/../v1/nowhere',
 ];
 
 const NO_IDS = [
-  ...['x', '1.0', '+1', '01', '-0', '0x1', '1e3', '%20', '%D9%A1'],
-  ...['9223372036854775808', '-9223372036854775809', '99999999999999999999999'],
+  'x',
+  '1.0',
+  '+1',
+  '01',
+  '-0',
+  '0x1',
+  '1e3',
+  '%20',
+  '%D9%A1',
+  '9223372036854775808',
+  '-9223372036854775809',
+  '99999999999999999999999',
 ];
 
 /** Bodies that are refused, by code. */
 const BODIES: Readonly<Record<string, readonly string[]>> = {
   invalid_json: [
-    ...['', '{', '{"quantity":', '{"quantity":05}', '{"quantity":+5}', '{"quantity":.5}', '{"quantity":NaN}'],
-    ...["{'quantity':5}", '{"quantity":5}{}', '{"quantity":5,}', '{"quantity":5,"quantity":6}', '['.repeat(16_000)],
+    '',
+    '{',
+    '{"quantity":',
+    '{"quantity":05}',
+    '{"quantity":+5}',
+    '{"quantity":.5}',
+    '{"quantity":NaN}',
+    "{'quantity':5}",
+    '{"quantity":5}{}',
+    '{"quantity":5,}',
+    '{"quantity":5,"quantity":6}',
+    '['.repeat(16_000),
   ],
   invalid_body: ['null', '[]', '[{"quantity":5}]', '5', '"quantity"', `${'['.repeat(99)}${']'.repeat(99)}`],
   missing_quantity: ['{}', '{"Quantity":5}', '{"__proto__":{"quantity":5}}'],
   invalid_quantity: [
-    ...['null', '"5"', 'true', '[5]', '{"isLosslessNumber":true,"value":"5"}', '1.5', '1e-1', '1e999999999'],
-    ...['5.00000000000000000001', '9223372036854775808', '-9223372036854775809', '9'.repeat(16_000)],
+    'null',
+    '"5"',
+    'true',
+    '[5]',
+    '{"isLosslessNumber":true,"value":"5"}',
+    '1.5',
+    '1e-1',
+    '1e999999999',
+    '5.00000000000000000001',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '9'.repeat(16_000),
   ].map((quantity) => `{"quantity":${quantity}}`),
 };
 

@@ -26,7 +26,7 @@ function expectHeadersOfAll(answer: Answer): void {
 }
 
 test.each(CASES)(
-  'each has its status, its headers, an Error body where it is an error, and writes nothing: $name: $outcome',
+  'answers with status, headers and Error body, and writes nothing on an error: $name: $outcome',
   async ({ operation, ask, outcome: expected, headers, options }) => {
     const file = temporaryFile();
     const service = await start({ file, ...options });
@@ -62,7 +62,7 @@ test.each([
   [' {\n"quantity"\t: 5}\r\n', 5n],
   ['\uFEFF{"quantity":5}', 5n],
   ['{"note":"Привет 🐈","quantity":5}', 5n],
-])('PATCH with %.60s writes %d, of one pet, and is answered with it', async (body, quantity) => {
+])('writes %.60s by PATCH as %d, of one pet, and answers with it', async (body, quantity) => {
   const file = temporaryFile();
   const service = await start({ file });
   await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
@@ -76,7 +76,7 @@ test.each([
   expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
 });
 
-test('503 when the stock, or the keys, cannot be read or written', async ({ file }) => {
+test("answers 503 if stock or keys can't be read or written", async ({ file }) => {
   const service = await start({ file });
   const database = new DatabaseSync(file);
   for (const [table, shown] of [
@@ -93,14 +93,14 @@ test('503 when the stock, or the keys, cannot be read or written', async ({ file
   database.close();
 });
 
-test('quantity bounds: none by default, inclusive when given', async () => {
+test('has no quantity bounds by default, and inclusive ones when given', async () => {
   const service = await start({ quantityBounds: { min: 0n, max: 10n } });
   const set = async (quantity: number) => outcome(await service.patch('/inventory/1', `{"quantity":${quantity}}`));
   const refused = '400 invalid_quantity';
   expect([await set(-1), await set(0), await set(10), await set(11)]).toEqual([refused, '200', '200', refused]);
 });
 
-test('413 beyond 16 KiB, said before it is read or found out while reading', async ({ service }) => {
+test('answers 413 beyond 16 KiB, before the body is read or while it is', async ({ service }) => {
   const set = async (bytes: number, headers = {}) =>
     outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
   const chunked = { 'Transfer-Encoding': 'chunked' };
@@ -109,12 +109,12 @@ test('413 beyond 16 KiB, said before it is read or found out while reading', asy
   expect(await set(16_385)).toBe('413 payload_too_large');
 });
 
-test.each(['application/json; charset=utf-8', 'Application/JSON'])('the type %s is JSON', async (type) => {
+test.each(['application/json; charset=utf-8', 'Application/JSON'])('accepts the type %s as JSON', async (type) => {
   const headers = { 'Content-Type': type };
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });
 
-test('HEAD has the status and headers of GET and no body, and is charged', async ({ service }) => {
+test('answers HEAD as GET without a body, and charges it', async ({ service }) => {
   const list = await service.get('/inventory');
   const head = await service.call('HEAD', '/inventory');
   expect([head.status, head.text]).toEqual([200, '']);
@@ -122,7 +122,7 @@ test('HEAD has the status and headers of GET and no body, and is charged', async
   expect(rate(head)).toMatch(/^1000\/998\//);
 });
 
-test('neither HEAD of a long list nor a client that goes away in the middle leaves a snapshot behind', async ({
+test('leaves no snapshot behind after HEAD of a long list, or a client that goes away in the middle', async ({
   file,
 }) => {
   const service = await start({ file, pets: 60_000 });
@@ -157,7 +157,7 @@ const request = fc.record({
   type: fc.constantFrom('application/json', 'application/json;charset=utf-8', 'text/plain', ';', ''),
 });
 
-test('whatever is asked is answered, with the headers of all, and never with a failure of the service', async () => {
+test('answers whatever is asked with the common headers, and never with a failure of the service', async () => {
   const service = await start({ file: temporaryFile(), limits: { minute: 10n ** 9n, day: 10n ** 9n } });
   const property = fc.asyncProperty(request, async ({ method, target: asked, body: bytes, type }) => {
     const hasBody = method !== 'GET' && method !== 'HEAD';
@@ -196,7 +196,7 @@ describe('the OpenAPI document', () => {
     expect([...documented].filter((status) => !shown.has(status))).toEqual([]);
   });
 
-  test('finds out an answer that is not as it says: a header or a field is missing', async () => {
+  test('finds out a response that lacks a header or a field', async () => {
     const answer = await (await start({ faults: ['*:without=X-RateLimit-Reset'] })).get('/inventory');
     expect(breach('GET', '/inventory', answer)).toMatch(/x-ratelimit-reset/);
     const good = await (await start()).get('/inventory');
@@ -204,7 +204,7 @@ describe('the OpenAPI document', () => {
     expect(breach('GET', '/inventory', { ...good, text })).toMatch(/status/);
   });
 
-  test('is served at the administration port, with the address of the service', async () => {
+  test('comes from the administration port with the address of the service', async () => {
     const service = await start({ adminPort: 0 });
     expect((await service.admin('GET', '/openapi.json')).json).toMatchObject({
       openapi: '3.1.0',
@@ -241,7 +241,7 @@ describe('the OpenAPI document', () => {
     expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
   });
 
-  test('has examples that fit its schemas, and are answered as they say', async ({ service }) => {
+  test('has examples that fit its schemas, and get the responses that they show', async ({ service }) => {
     const { InventoryItem: item, InventoryUpdate: update, Error: error } = described.components.schemas;
     const list = await service.get('/inventory');
     expect(breach('GET', '/inventory', { ...list, text: JSON.stringify(item.examples) })).toBe('');

@@ -13,13 +13,13 @@ function cors({ headers }: Answer) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(access-control-|vary)/.test(name)));
 }
 
-test('without --cors no answer has a CORS header, and a preflight needs a key', async ({ service }) => {
+test('sends no CORS header without --cors, and a preflight needs a key', async ({ service }) => {
   const answer = await service.call('OPTIONS', '/inventory/1', preflight());
   expect([outcome(answer), cors(answer)]).toEqual(['401 missing_api_key', {}]);
   expect(cors(await service.get('/inventory', { headers: { Origin: SHOP } }))).toEqual({});
 });
 
-test('a preflight is answered without a key, and is charged to none; that of another page is refused', async () => {
+test('answers a preflight without a key, charges none, and refuses that of another page', async () => {
   const service = await start({ cors: [SHOP], plan: 'free' });
   const answer = await service.call('OPTIONS', '/inventory/1', preflight());
   expect(answer.status).toBe(204);
@@ -35,7 +35,7 @@ test('a preflight is answered without a key, and is charged to none; that of ano
   expect([outcome(evil), cors(evil)]).toEqual(['403 origin_not_allowed', { vary: 'Origin' }]);
 });
 
-test('answers can be read by that page, errors too, with the headers that count; by another none', async () => {
+test('lets that page read responses, errors and their headers, and no other page', async () => {
   const service = await start({ cors: [SHOP, 'https://till.example'] });
   for (const key of [service.key, 'psk_wrong']) {
     const answer = await service.get('/inventory', { key, headers: { Origin: SHOP } });
@@ -47,7 +47,7 @@ test('answers can be read by that page, errors too, with the headers that count;
   }
 });
 
-test('* is every page', async () => {
+test('allows every page with *', async () => {
   const service = await start({ cors: ['*'] });
   const answer = await service.call('OPTIONS', '/inventory', preflight({ Origin: 'null' }));
   expect([answer.status, cors(answer)['access-control-allow-origin']]).toEqual([204, '*']);

@@ -25,7 +25,7 @@ test.each([
   ['*:without=Date, X-RateLimit-Reset', { harm: { kind: 'without', headers: ['date', 'x-ratelimit-reset'] } }],
   ['*:malform', { harm: { kind: 'malform' } }],
   ['*:commit-then-drop', { harm: { kind: 'commit-then-drop' } }],
-])('%s', (spec, expected) => {
+])('parses %s', (spec, expected) => {
   expect(parseFault(spec)).toMatchObject({ spec, ...expected });
 });
 
@@ -51,6 +51,6 @@ test.each([
   ['*:without=', 'without needs names of headers, with commas between'],
   ['*:reset:hang', '"hang" does not go with what is before it'],
   ['*:every=2:first=2:hang', '"first=2" does not go with what is before it'],
-])('%j cannot be read: %s', (spec, reason) => {
+])('refuses %j: %s', (spec, reason) => {
   expect(() => parseFault(spec)).toThrow(`Fault "${spec}": ${reason}.`);
 });

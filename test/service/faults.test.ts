@@ -4,20 +4,20 @@ import { outcome, outcomes, rate, start, temporaryFile } from './support.ts';
 
 const SET = '{"quantity":4711}';
 
-describe('what strikes when', () => {
+describe('when faults strike', () => {
   const [ok, bad] = ['200', '503 injected_fault'];
 
   test.each([
     ['every n-th', 'GET /inventory:every=3:status=503', [ok, ok, bad, ok, ok, bad, ok]],
     ['the first n', '*:first=2:status=503', [bad, bad, ok]],
     ['never a request that is refused for its quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
-  ])('%s', async (_what, fault, expected) => {
+  ])('strikes %s', async (_what, fault, expected) => {
     const service = await start({ faults: [fault], limits: { minute: 8, day: 9 } });
     expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
     expect(await outcomes(service, expected.length)).toEqual(expected);
   });
 
-  test('with a probability, the same requests for the same seed', async () => {
+  test('strikes with a probability, the same requests for the same seed', async () => {
     const struck = async (seed: number) => outcomes(await start({ faults: [`*:p=0.4:seed=${seed}:status=500`] }), 40);
     const once = await struck(7);
     expect(once).toEqual(await struck(7));
@@ -26,7 +26,7 @@ describe('what strikes when', () => {
     expect(once.filter((seen) => seen !== '200').length).toBeGreaterThan(6);
   });
 
-  test('only the method and the path that it matches', async () => {
+  test('strikes only the method and the path that it matches', async () => {
     const service = await start({ faults: ['PATCH /inventory/*:status=503', 'GET /pets/2:status=502'] });
     expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 injected_fault');
     expect(outcome(await service.get('/inventory/1'))).toBe('405 method_not_allowed');
@@ -43,7 +43,7 @@ test.each([
   [`:retry-after=${DATE}`, DATE],
   [':retry-after=soon', 'soon'],
   ['', undefined],
-])('status=503%s has an Error body, is charged, and does nothing', async (more, retryAfter) => {
+])('answers status=503%s with an Error body, charges it, and does nothing', async (more, retryAfter) => {
   const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
   const before = (await service.get('/inventory')).text;
   const answer = await service.patch('/inventory/1', SET);
@@ -56,7 +56,7 @@ test.each([
 test.each([
   ['reset', /ECONNRESET/, false],
   ['commit-then-drop', /^socket hang up$/, true],
-])('%s: %s in place of an answer, done: %s', async (harm, told, isDone) => {
+])('%s: sends %s in place of a response, done: %s', async (harm, told, isDone) => {
   const service = await start({ faults: [`PATCH /inventory/*:first=1:${harm}`] });
   const message = expect.stringMatching(told);
   await expect(service.patch('/inventory/1', SET)).rejects.toMatchObject({ code: 'ECONNRESET', message });
@@ -64,7 +64,7 @@ test.each([
   expect(service.journal()[0]).toMatchObject({ method: 'PATCH', status: null, ...(isDone && { body: SET }) });
 });
 
-test('hang: no answer, and closing the service does not wait for it', async () => {
+test('sends no response to hang, and closes the service without waiting for it', async () => {
   const service = await start({ faults: ['PATCH /inventory/*:hang'] });
   const ended = expect(service.patch('/inventory/1', SET)).rejects.toThrow('socket hang up');
   while (service.journal().length === 0) await service.get('/inventory');
@@ -73,20 +73,20 @@ test('hang: no answer, and closing the service does not wait for it', async () =
   await ended;
 });
 
-describe.each([24, 2_500])('a list of %i pets, which leaves no snapshot behind', (pets) => {
+describe.each([24, 2_500])('a list of %i pets under a fault, which leaves no snapshot behind', (pets) => {
   const open = (harm: string) => start({ file: temporaryFile(), pets, faults: [`GET /inventory:first=1:${harm}`] });
 
   test.each([
     ['truncate', /^aborted$|ECONNRESET/],
     ['commit-then-drop', /^socket hang up$/],
-  ])('%s: its answer does not come to its end', async (harm, told) => {
+  ])('breaks off with %s', async (harm, told) => {
     const service = await open(harm);
     const message = expect.stringMatching(told);
     await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNRESET', message });
     expect((await service.get('/inventory')).json).toHaveLength(pets);
   });
 
-  test('malform: no JSON, but well-formed HTTP', async () => {
+  test('sends no JSON, but well-formed HTTP, with malform', async () => {
     const service = await open('malform');
     const answer = await service.get('/inventory');
     expect([answer.status, answer.json, answer.text.slice(0, 10)]).toEqual([200, undefined, '<{"petId":']);
@@ -94,14 +94,14 @@ describe.each([24, 2_500])('a list of %i pets, which leaves no snapshot behind',
   });
 });
 
-test('without: the named headers are missing', async () => {
+test('leaves out the named headers with without', async () => {
   const service = await start({ faults: ['*:without=X-RateLimit-Remaining,date,content-type'] });
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();
   expect(headers['x-ratelimit-limit']).toBe('1000');
 });
 
-test('delay: the answer comes later, and nothing else is held up', async () => {
+test('answers later with delay, and holds nothing else up', async () => {
   const service = await start({ faults: ['GET /pets/1:delay=3600000', 'GET /pets/2:delay=1-9:status=500'] });
   const hangup = new AbortController();
   const headers = { Authorization: `Bearer ${service.key}` };
@@ -112,7 +112,7 @@ test('delay: the answer comes later, and nothing else is held up', async () => {
   await expect(delayed).rejects.toThrow(/abort/);
 });
 
-test('setFaults puts others in their place, and leaves all as it is when one cannot be read', async () => {
+test("replaces all faults by setFaults, and none if one can't be read", async () => {
   const service = await start({ faults: ['*:status=503'] });
   expect(() => service.setFaults(['*:status=500', '*:nonsense'])).toThrow(FaultSpecError);
   expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);

@@ -34,7 +34,7 @@ function openWords() {
   };
 }
 
-test('work of one turn is committed together, and nobody is told before', async () => {
+test('commits the work of one turn together, and tells nobody before', async () => {
   const { commits, add, committed } = openWords();
   const told = ['a', 'b', 'c'].map((word) =>
     commits.run(() => {
@@ -58,7 +58,7 @@ test.each([
   expect(words.committed()).toBe('a,b');
 });
 
-test('of work that fails behind its first statement nothing stays', async () => {
+test('keeps nothing of work that fails behind its first statement', async () => {
   const { commits, add, committed } = openWords();
   const half = () => {
     add('half')();
@@ -69,7 +69,7 @@ test('of work that fails behind its first statement nothing stays', async () => 
   expect(committed()).toBe('a,b');
 });
 
-test('whether the file is still ours is asked under its lock, and nothing is done if it is not', async () => {
+test('checks under the lock whether the file is still ours, and does nothing if not', async () => {
   const { database, add, committed } = openWords();
   const commits = new GroupCommit(database, () => {
     expect(database.isTransaction).toBe(true);
@@ -79,14 +79,14 @@ test('whether the file is still ours is asked under its lock, and nothing is don
   expect([database.isTransaction, committed()]).toEqual([false, null]);
 });
 
-test('work asked for by the outcome of other work comes in a later turn', async () => {
+test('does work that the outcome of other work asks for in a later turn', async () => {
   const { commits, add, committed } = openWords();
   await commits.run(add('a')).then(() => commits.run(add('b')));
   await commits.idle();
   expect(committed()).toBe('a,b');
 });
 
-test('while another process holds the lock, everything else goes on; then the work is done', async ({ file }) => {
+test('goes on with everything else while another process holds the lock, then does the work', async ({ file }) => {
   const service = await start({ file, adminPort: 0 });
   const health = () => service.admin('GET', '/health');
   const other = new DatabaseSync(file);
@@ -103,7 +103,7 @@ test('while another process holds the lock, everything else goes on; then the wo
   expect(text).toContain('{"petId":2,"quantity":4712,');
 });
 
-test('a lock that is never released is a StorageError after the last attempt', async () => {
+test('throws a StorageError after the last attempt if a lock is never released', async () => {
   const { commits, add, other } = openWords();
   other.exec('BEGIN IMMEDIATE');
   const database = openDatabase(other.location() ?? '');

@@ -7,14 +7,14 @@ import { temporaryPostgres } from '../support/postgres.ts';
 import { authorityFile, pemFile } from '../support/tls.ts';
 import { outcome, outcomes, start, type TestService, test } from './support.ts';
 
-describe('probes need no token', () => {
+describe('probes', () => {
   const probe = async (service: TestService, path = '/readyz') => {
     const { status, text } = await service.admin('GET', path, undefined, { key: null });
     return `${status} ${text}`;
   };
   const ok = '200 {"status":"ok"}';
 
-  test('healthy and ready; not ready once it drains, while requests are still answered', async () => {
+  test('report healthy and ready without a token, and not ready once the service drains', async () => {
     const service = await start({ adminPort: 0, testControls: false });
     expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, ok]);
     service.drain();
@@ -22,13 +22,13 @@ describe('probes need no token', () => {
     expect(await service.get('/inventory')).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 
-  test('not ready without its file', async ({ file }) => {
+  test('report not ready without the file', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
     expect(await probe(service)).toMatch(/^503 /);
   });
 
-  test('with test controls it is alive, and never ready: nobody puts it behind a balancer by mistake', async () => {
+  test('report alive, and never ready, with test controls', async () => {
     const service = await start({ adminPort: 0, testControls: true });
     expect(await probe(service, '/healthz')).toBe(ok);
     expect(await probe(service)).toMatch(/^404 .*never ready/);
@@ -85,7 +85,7 @@ describe('metrics', () => {
 });
 
 describe('administration of stock, usage and bans', () => {
-  test('a pet is put in, changed and taken out, with exact digits', async () => {
+  test('adds, changes and removes a pet, with exact digits', async () => {
     const service = await start({ adminPort: 0 });
     const path = '/inventory/9007199254740995';
     const put = (body: string) => service.admin('PUT', path, body);
@@ -98,7 +98,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('DELETE', path)).status).toBe(404);
   });
 
-  test('usage and bans are set and lifted', async () => {
+  test('sets and lifts usage and bans', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
     await service.get('/inventory');
     const { json } = await service.admin('GET', '/keys');
@@ -116,7 +116,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: -1 })).status).toBe(400);
   });
 
-  test('times that are no whole milliseconds break nothing that is stored', async () => {
+  test('stores nothing broken for times that are no whole milliseconds', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
     expect((await service.admin('POST', '/clock', { advanceSeconds: 1.2345 })).status).toBe(200);
     expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
@@ -131,7 +131,7 @@ describe('administration of stock, usage and bans', () => {
     ['usual', {}],
     ['seeded', { pets: 3, seed: 9, ids: 'small' as const }],
     ['given', { stock }],
-  ])('a reset without a body’s word brings back the %s stock of the start', async (_what, options) => {
+  ])('restores the %s stock of the start by a reset with an empty body', async (_what, options) => {
     const service = await start({ adminPort: 0, ...options });
     const read = async () => [(await service.get('/inventory')).text, (await service.get('/store/orders')).text];
     const first = await read();
@@ -149,7 +149,7 @@ test.each([
   ['POST', '/faults'],
   ['DELETE', '/faults'],
   ['POST', '/clock'],
-])('%s %s is there only with test controls', async (method, path) => {
+])('offers %s %s only with test controls', async (method, path) => {
   const service = await start({ adminPort: 0, testControls: false });
   const text = expect.stringContaining('--test-controls');
   expect(await service.admin(method, path)).toMatchObject({ status: 404, text });
@@ -157,7 +157,7 @@ test.each([
   expect(service.journal()).toEqual([]);
 });
 
-test('a snapshot is put back with records, orders and what keys have used', async () => {
+test('restores a snapshot with records, orders and used limits', async () => {
   const service = await start({ limits: { minute: 8, day: 9 }, ids: 'large' });
   const record = '{"id":9223372036854775807,"name":"Rex"}';
   const pet = { petId: 2n ** 63n - 1n, quantity: 2n ** 60n, status: 'sold' as const, record };
@@ -188,7 +188,7 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
-  ])('with %j trusted, %s is of %s', async (trustProxy, forwarded, address) => {
+  ])('with %j trusted, takes %s for %s', async (trustProxy, forwarded, address) => {
     const entries: LogEntry[] = [];
     const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
     await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
@@ -196,11 +196,11 @@ describe('X-Forwarded-For', () => {
     expect(entries).toMatchObject([{ address }]);
   });
 
-  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('%s is no network', async (network) => {
+  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('refuses %s as a network', async (network) => {
     await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
   });
 
-  test('the bucket of callers without a key is that of the client, not of the proxy', async () => {
+  test('counts callers without a key by client, not by proxy', async () => {
     const service = await start({ trustProxy: ['127.0.0.1'], addressLimit: 1 });
     const from = async (address: string) =>
       outcome(await service.get('/inventory', { key: null, headers: { 'X-Forwarded-For': address } }));
@@ -210,7 +210,7 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-test('the log has the cause of a 5xx, how the key begins, and the id of the request', async ({ file }) => {
+test('logs the cause of a 5xx, the beginning of the key, and the id of the request', async ({ file }) => {
   const entries: LogEntry[] = [];
   const service = await start({ file, log: (entry) => entries.push(entry) });
   rmSync(file);
@@ -223,7 +223,7 @@ test('the log has the cause of a 5xx, how the key begins, and the id of the requ
 describe('TLS', () => {
   const trusted = `sslrootcert=${authorityFile}`;
 
-  test('to the database: sslmode means what it means to psql', { timeout: 60_000 }, async () => {
+  test('to the database follows sslmode as psql does', { timeout: 60_000 }, async () => {
     const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
     for (const [parameters, expected] of [
       [`sslmode=verify-full&${trusted}`, /^served$/],
@@ -252,7 +252,7 @@ describe('TLS', () => {
     'sslmode=require&sslmode=disable',
     'sslmode=require&connect_timeout=0',
     'sslmode=require&options=-c%20a%3Db',
-  ])('to the database is asked for before anything is sent: %s', async (parameters) => {
+  ])('to the database begins before anything is sent: %s', async (parameters) => {
     const heard: Buffer[] = [];
     // A server without TLS, or somebody between who says that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));
@@ -268,12 +268,12 @@ describe('TLS', () => {
 
   const files = (key: string) => ({ cert: pemFile('server'), key: pemFile(`${key}-key`) });
 
-  test('a request in the clear is not answered', async () => {
+  test('answers no request in the clear', async () => {
     const service = await start({ tls: files('server') });
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
   });
 
-  test('files that do not fit are refused at the start', async () => {
+  test('refuses files at the start that do not fit', async () => {
     await expect(start({ tls: files('renewed') })).rejects.toThrow(/cannot be used/);
   });
 });

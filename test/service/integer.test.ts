@@ -4,7 +4,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-property('any int64 is read exactly', [int64, fc.nat({ max: 30 }), fc.nat({ max: 30 })], (value, zeros, shift) => {
+property('reads any int64 exactly', [int64, fc.nat({ max: 30 }), fc.nat({ max: 30 })], (value, zeros, shift) => {
   const text = String(value);
   expect(exactInt64(text)).toBe(value);
   expect(exactInt64(`${text}.${'0'.repeat(zeros + 1)}`)).toBe(value);
@@ -14,7 +14,7 @@ property('any int64 is read exactly', [int64, fc.nat({ max: 30 }), fc.nat({ max:
 
 const oneToNine = fc.integer({ min: 1, max: 9 });
 
-property('a fraction is no integer, however small', [int64, fc.nat(40), oneToNine], (value, zeros, digit) => {
+property('takes a fraction for no integer, however small', [int64, fc.nat(40), oneToNine], (value, zeros, digit) => {
   expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
 });
 
@@ -25,6 +25,6 @@ test.each([
   ['1e18', 1_000_000_000_000_000_000n],
   ['1e19', null],
   ['1e-99999999999999999999', null],
-])('%s is %s', (text, expected) => {
+])('reads %s as %s', (text, expected) => {
   expect(exactInt64(text)).toBe(expected);
 });

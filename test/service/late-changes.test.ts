@@ -11,7 +11,7 @@ import { outcome, startAt } from './support.ts';
 const quantityIn = async (url: string) =>
   (await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1'))[0]?.quantity;
 
-test('a change that comes to the database behind its deadline is not made, and says so', async () => {
+test('does not make a change that comes to the database behind its deadline, and reports it', async () => {
   const url = await temporaryDatabase();
   const connections = new Connections([url]);
   onTestFinished(() => connections.close());
@@ -24,7 +24,7 @@ test('a change that comes to the database behind its deadline is not made, and s
   expect(await quantityIn(url)).toBe(4_712);
 });
 
-test('of a change whose connection ends on the way it is said that it may have been made', async () => {
+test('reports that a change whose connection ends on the way may have been made', async () => {
   const url = await temporaryDatabase();
   const service = await startAt(Date, { database: url });
   const other = new pg.Client({ connectionString: url });
@@ -38,7 +38,7 @@ test('of a change whose connection ends on the way it is said that it may have b
   expect([outcome(answer), answer.headers['retry-after']]).toEqual(['503 outcome_unknown', '2']);
 });
 
-test('what is committed waits for the disk, also where the database does not by default', async () => {
+test('waits for the disk with a commit, also if the database does not by default', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const connections = new Connections([url]);

@@ -9,11 +9,11 @@ import { type Seed, seededStock } from '../../src/service/seed/stock.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcome, outcomes, rate, start, test } from './support.ts';
 
-test('the IPv6 loopback address can be listened at', async () => {
+test('listens at the IPv6 loopback address', async () => {
   expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
-test('stock, usage and entitlement last over a restart with the same key', async ({ file }) => {
+test('keeps stock, usage and entitlement over a restart with the same key', async ({ file }) => {
   const first = await start({ file, plan: 'pro' });
   const updated = await first.patch('/inventory/9223372036854775807', '{"quantity":31}');
   await first.close();
@@ -24,7 +24,7 @@ test('stock, usage and entitlement last over a restart with the same key', async
   expect(rate(list)).toMatch(/^300\/298\//);
 });
 
-test('a known key gets the plan or the limits that are given, and keeps what it has used', async ({ file }) => {
+test('gives a known key the plan or the limits that are given, and keeps its usage', async ({ file }) => {
   const key = generateKey();
   for (const [grant, shown] of [
     [{ plan: 'free' }, /^60\/59\//],
@@ -37,7 +37,7 @@ test('a known key gets the plan or the limits that are given, and keeps what it 
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test('a file that is no database, or cannot be created, is neither served nor changed', async ({ file }) => {
+test("neither serves nor changes a file that is no database or can't be created", async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
@@ -46,12 +46,12 @@ test('a file that is no database, or cannot be created, is neither served nor ch
   expect(statSync(file).size).toBe(1_500);
 });
 
-test('a fault that cannot be read keeps the service from starting, and leaves no file', async ({ file }) => {
+test("does not start with a fault that can't be read, and leaves no file", async ({ file }) => {
   await expect(start({ file, faults: ['*:nonsense'] })).rejects.toThrow(FaultSpecError);
   expect(existsSync(file)).toBe(false);
 });
 
-test('closing ends idle connections at once, whether they have sent a request or not; twice is once', async ({
+test('closes idle connections at once, whether they have sent a request or not, and twice as once', async ({
   service,
 }) => {
   const port = Number(new URL(service.url).port);
@@ -65,7 +65,7 @@ test('closing ends idle connections at once, whether they have sent a request or
   expect(Date.now() - started).toBeLessThan(4000);
 });
 
-test('closing lets what is in flight be answered', async () => {
+test('answers what is in flight before it closes', async () => {
   const service = await start({ faults: ['GET /pets/*:delay=60'] });
   const answer = service.get('/pets/1');
   while (service.journal().length === 0) await service.get('/inventory');
@@ -77,7 +77,7 @@ test('closing lets what is in flight be answered', async () => {
 const SET = '{"quantity":4711}';
 const unavailable = '503 storage_unavailable';
 
-test('a database file that is deleted is noticed: 503 for reads and writes, never 200', async ({ file }) => {
+test('answers 503 for reads and writes, never 200, once its file is deleted', async ({ file }) => {
   const service = await start({ file });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
@@ -85,7 +85,7 @@ test('a database file that is deleted is noticed: 503 for reads and writes, neve
   expect(outcome(await service.patch('/inventory/1', SET))).toBe(unavailable);
 });
 
-test('so is one that is replaced by a copy; with the file back in its place it goes on', async ({ file }) => {
+test('answers 503 once its file is replaced by a copy, and goes on with the file back in place', async ({ file }) => {
   const service = await start({ file });
   copyFileSync(file, `${file}.copy`);
   renameSync(file, `${file}.aside`);
@@ -95,7 +95,7 @@ test('so is one that is replaced by a copy; with the file back in its place it g
   expect(outcome(await service.patch('/inventory/1', SET))).toBe('200');
 });
 
-test('a fresh stock waits for whoever is writing the file, as `sandbox reset` puts it there', async ({ file }) => {
+test('waits with a fresh stock for whoever is writing the file', async ({ file }) => {
   await (await start({ file })).close();
   const writer = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -116,14 +116,14 @@ test('a fresh stock waits for whoever is writing the file, as `sandbox reset` pu
 
 const itemsOf = (seed: Seed) => [...seededStock(seed).items];
 
-test('the opening stock has every status, empty shelves and low ones', () => {
+test('opens with a stock of every status, empty and low pets', () => {
   const items = itemsOf({});
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']));
   expect(items.some(({ quantity }) => quantity === 0n)).toBe(true);
   expect(items.some(({ quantity }) => quantity > 0n && quantity < 4n)).toBe(true);
 });
 
-test('the same seed gives the same stock, another seed another one', () => {
+test('makes the same stock of the same seed, and another one of another', () => {
   expect(itemsOf({ seed: 5 })).toEqual(itemsOf({ seed: 5 }));
   expect(itemsOf({ seed: 5 })).not.toEqual(itemsOf({ seed: 6 }));
 });
@@ -134,6 +134,6 @@ test.each([
   [2, 'large', [1n, 9_007_199_254_740_993n]],
   [5, 'large', [1n, 2n, 9_007_199_254_740_992n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n]],
   [30, 'small', Array.from({ length: 30 }, (_, at) => BigInt(at + 1))],
-] as const)('%i pets with %s ids count from 1, and end with those that tell most', (pets, ids, expected) => {
+] as const)('counts %i pets with %s ids from 1, and ends with the ids that tell most', (pets, ids, expected) => {
   expect(itemsOf({ pets, ids }).map(({ petId }) => petId)).toEqual(expected);
 });

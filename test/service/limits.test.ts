@@ -4,7 +4,7 @@ import { NOON, outcomes, rate, start } from './support.ts';
 const seconds = (time: number) => time / 1000;
 const MIDNIGHT = NOON + 12 * 3_600_000;
 
-test('every answer tells limit, remaining and reset, whatever its status', async () => {
+test('sends limit, remaining and reset with every response, whatever its status', async () => {
   const service = await start({ plan: 'free' });
   const reset = seconds(NOON + 60_000);
   expect(rate(await service.get('/inventory'))).toBe(`60/59/${reset}`);
@@ -15,7 +15,7 @@ test('every answer tells limit, remaining and reset, whatever its status', async
   expect(rate(await service.get('/inventory', { key: null }))).toBe(`600/599/${reset}`);
 });
 
-test('beyond the limit: 429 with Retry-After to the end of the window, and no charge', async () => {
+test('answers 429 beyond the limit with Retry-After to the end of the window, and charges nothing', async () => {
   const service = await start({ limits: { minute: 2, day: 100 }, ban: false });
   expect(await outcomes(service, 2)).toEqual(['200', '200']);
   service.clock.advance(14_300);

@@ -15,25 +15,37 @@ async function startLogged(options: Parameters<typeof start>[0] = {}) {
   return { service, entries, logged };
 }
 
-test('a request is logged once it is answered', async () => {
+test('logs a request once it is answered', async () => {
   const { service, entries, logged } = await startLogged();
   const answer = await service.get('/inventory?status=sold');
   await logged(1);
   expect(entries).toEqual([
     {
-      ...{ time: new Date(NOON).toISOString(), id: answer.headers['x-request-id'], address: '127.0.0.1', cause: null },
-      ...{ keyPrefix: service.key.slice(0, 8), key: idOfKey(service.key), method: 'GET', route: '/v1/inventory' },
-      ...{ petId: null, status: 200, ms: 0 },
+      time: new Date(NOON).toISOString(),
+      id: answer.headers['x-request-id'],
+      address: '127.0.0.1',
+      cause: null,
+      keyPrefix: service.key.slice(0, 8),
+      key: idOfKey(service.key),
+      method: 'GET',
+      route: '/v1/inventory',
+      petId: null,
+      status: 200,
+      ms: 0,
     },
   ]);
 });
 
-test('names the route and an id, and never what else is in a path: it may be a key of any form', async () => {
+test('logs the route and an id, and nothing else of a path, which may hold a key', async () => {
   const { service, entries, logged } = await startLogged();
   const encoded = service.key.replace('psk', '%70%73k');
   for (const path of [
-    ...[`/inventory?key=${service.key}`, `/inventory/${service.key}`, `/pets/${encoded}`, `/${service.key}/h7Qk2mZx9`],
-    ...['/pets/h7Qk2mZx9LpW4vNa8TcR', '/pets/9007199254740993'],
+    `/inventory?key=${service.key}`,
+    `/inventory/${service.key}`,
+    `/pets/${encoded}`,
+    `/${service.key}/h7Qk2mZx9`,
+    '/pets/h7Qk2mZx9LpW4vNa8TcR',
+    '/pets/9007199254740993',
   ]) {
     await service.get(path);
   }
@@ -54,7 +66,7 @@ test('names the route and an id, and never what else is in a path: it may be a k
   ]);
 });
 
-test('what could not be read is logged too, and what was never answered', async () => {
+test('logs what could not be read, and what was never answered', async () => {
   const { service, entries, logged } = await startLogged({ faults: ['GET /pets/1:reset'] });
   await service.raw('hello\r\n\r\n');
   await logged(1);
@@ -66,7 +78,7 @@ test('what could not be read is logged too, and what was never answered', async 
   ]);
 });
 
-test('its duration is not that of a clock which is moved ahead', async () => {
+test('logs a duration that a moved clock does not change', async () => {
   const { service, entries, logged } = await startLogged();
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json', 'Content-Length': 14 };
   const patch = request(`${service.url}/inventory/1`, { method: 'PATCH', headers });
@@ -82,14 +94,14 @@ test('its duration is not that of a clock which is moved ahead', async () => {
   expect(entries).toMatchObject([{ petId: '1', status: 200, ms: 7 }]);
 });
 
-describe('besides requests the log tells', () => {
+describe('events of the log', () => {
   async function startTold(options: Parameters<typeof start>[0] = {}) {
     const told: object[] = [];
     const tell = (level: string, message: string, fields = {}) => void told.push({ level, message, ...fields });
     return { told, service: await start({ adminPort: 0, ...options, tell }) };
   }
 
-  test('each action of administration, with its outcome and no secret', async () => {
+  test('report each action of administration, with its outcome and no secret', async () => {
     const { told, service } = await startTold();
     await service.admin('GET', '/keys');
     await service.admin('PUT', '/inventory/5', { quantity: 3 });
@@ -103,7 +115,7 @@ describe('besides requests the log tells', () => {
     ]);
   });
 
-  test('refused tokens at once, and then one line in 10 s with their number', async () => {
+  test('report refused tokens at once, and then one line in 10 s with their number', async () => {
     const { told, service } = await startTold();
     const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
     for (let count = 0; count < 5; count++) await refuse();
@@ -113,7 +125,7 @@ describe('besides requests the log tells', () => {
     expect(JSON.stringify(told)).not.toContain('adm_');
   });
 
-  test('that the store is lost, with the reason, and that it is back', async () => {
+  test('report that the store is lost, with the reason, and that it is back', async () => {
     const file = temporaryFile();
     const { told, service } = await startTold({ file });
     renameSync(file, `${file}.aside`);
@@ -129,7 +141,7 @@ describe('besides requests the log tells', () => {
       ]);
   });
 
-  test('connections that were refused, while the administration still answers', async () => {
+  test('report refused connections, while the administration still answers', async () => {
     const { told, service } = await startTold({ maxConnections: 2 });
     const { port } = new URL(service.url);
     const sockets = Array.from({ length: 5 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));

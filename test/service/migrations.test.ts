@@ -49,7 +49,7 @@ function change(file: string, statement: string): void {
   database.close();
 }
 
-test('a file of 0.1.0 is brought to this version with its stock, keys and what they have used', async () => {
+test('migrates a file of 0.1.0 with its stock, keys and usage', async () => {
   const key = generateKey();
   const file = oldFile(key);
   expect(inspectDatabase(file)).toEqual({ pets: 2 });
@@ -63,14 +63,14 @@ test('a file of 0.1.0 is brought to this version with its stock, keys and what t
   expect((await (await start({ file, key })).get('/inventory')).text).toContain('{"petId":5,"quantity":3,');
 });
 
-test('four services that open it at once migrate it once', async () => {
+test('migrates a file once that four services open at once', async () => {
   const key = generateKey();
   const file = oldFile(key);
   const services = await Promise.all(Array.from({ length: 4 }, () => start({ file, key })));
   for (const service of services) expect(outcome(await service.get('/inventory'))).toBe('200');
 });
 
-test('what fails in the middle leaves the file as it was', async () => {
+test('leaves a file as it was if a migration fails in the middle', async () => {
   const key = generateKey();
   const file = oldFile(key);
   change(file, 'CREATE TABLE orders (something)');
@@ -79,7 +79,7 @@ test('what fails in the middle leaves the file as it was', async () => {
   expect(outcome(await (await start({ file, key })).get('/inventory'))).toBe('200');
 });
 
-test('a file of a later version is refused, and not taken for a broken one that may be replaced', async () => {
+test('refuses a file of a later version, and does not replace it', async () => {
   const file = oldFile(generateKey());
   change(file, 'PRAGMA user_version = 99');
   const message = expect.stringMatching(/later version of petstock \(schema 99/);
@@ -115,7 +115,7 @@ const dumpOf2 = (key: string) => [
 ];
 
 describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
-  test('of the version before are brought to this one with all that is in them, and that version works beside it', async () => {
+  test('are migrated from the version before with all that is in them, which works beside it', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf2(key));
     const service = await start({ database: url, key, clock: Date as never });
@@ -133,7 +133,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(outcome(await service.get('/inventory'))).toBe('200');
   });
 
-  test('that a later version adds columns to are served on by connections that have planned for those of before', async () => {
+  test('serve on, by statements planned before, after a later version has added columns', async () => {
     const url = await temporaryDatabase();
     const service = await start({ database: url, clock: Date as never, pets: 1_500 });
     const asked = async () => [
@@ -147,7 +147,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     for (let count = 0; count < 8; count++) expect(await asked()).toEqual(['200', '200', '200']);
   });
 
-  test('of schema 1 are brought to this one', async () => {
+  test('are migrated from schema 1', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf1(key));
     expect((await (await start({ database: url, key, clock: Date as never })).get('/inventory')).text).toBe(migrated);
@@ -166,7 +166,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(relations.map(({ relname }) => relname)).toContain('orders_position_seq');
   });
 
-  test('that a later version has taken over: replicas that run stop serving, and are not ready', async () => {
+  test('stop replicas from serving once a later version has taken them over', async () => {
     const url = await temporaryDatabase();
     const service = await start({ database: url, clock: Date as never, adminPort: 0, testControls: false });
     await runSql(url, 'UPDATE petstock_service.service SET version = 4');
@@ -181,7 +181,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
   });
 });
 
-test('a file that a later version has taken over is not written by a service that has it open', async ({ file }) => {
+test('does not write a file that a later version has taken over while it is open', async ({ file }) => {
   const service = await start({ file, adminPort: 0, testControls: false });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   change(file, 'PRAGMA user_version = 6');

@@ -4,7 +4,9 @@ import { generateKey } from '../../src/service/index.ts';
 import { serve } from './serving.ts';
 import { NOON, start, TestClock, temporaryFile } from './support.ts';
 
-test('four processes on one file admit exactly the limit, and lose no update', { timeout: 90_000 }, async () => {
+test('admits exactly the limit, and loses no update, with four processes on one file', {
+  timeout: 90_000,
+}, async () => {
   const key = generateKey();
   const limits = { minute: 300, day: 100_000 };
   const options = { file: temporaryFile(), key, limits, pets: 403, ban: false } as const;
@@ -22,7 +24,7 @@ test('four processes on one file admit exactly the limit, and lose no update', {
   expect(written).toEqual(petIds.filter((_, index) => statuses[index] === 200));
 });
 
-test('what was answered is there after kill -9', { timeout: 90_000 }, async () => {
+test('keeps what was answered after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
   const { child, set } = await serve(options);
   for (let quantity = 1; quantity <= 20; quantity++) await set(1, quantity);

@@ -10,11 +10,11 @@ const SET = 'Content-Length: 14\r\n\r\n{"quantity":5}';
 const patchOf = ({ key }: TestService, rest: string) =>
   `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${rest}`;
 
-test('what comes after a complete request is refused after that has been answered', async ({ service }) => {
+test('refuses what comes after a complete request once that has been answered', async ({ service }) => {
   expect(statusesIn(await service.raw(patchOf(service, `${SET}garbage\r\n\r\n`)))).toEqual([200, 400]);
 });
 
-test('Expect: 100-continue: the body is asked for when it is going to be read, and not by HTTP/1.0', async ({
+test('asks for the body after Expect: 100-continue when it is going to read it, and not by HTTP/1.0', async ({
   service,
 }) => {
   const bytes = patchOf(service, `Expect: 100-continue\r\n${CLOSE}${SET}`);
@@ -24,7 +24,7 @@ test('Expect: 100-continue: the body is asked for when it is going to be read, a
   expect(refused).toMatch(/^HTTP\/1\.1 413 [\s\S]*Connection: close/);
 });
 
-test('a client that goes away in the middle of its body leaves nothing behind', async () => {
+test('leaves nothing behind if a client goes away in the middle of its body', async () => {
   const service = await start({ file: temporaryFile() });
   const before = (await service.get('/inventory')).text;
   const { hostname, port } = new URL(service.url);
@@ -38,14 +38,14 @@ test('a client that goes away in the middle of its body leaves nothing behind', 
 });
 
 test.for(['Content-Length: 14\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 14'])(
-  'a length beside chunked is refused with 400: %j',
+  'refuses a length beside chunked with 400: %j',
   async (headers, { service }) => {
     const answer = await service.raw(patchOf(service, `${headers}\r\n\r\n0\r\n\r\n`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"malformed_request"/);
   },
 );
 
-test('a path of a pet that can not be decoded is refused with the headers of its route', async ({ service }) => {
+test("refuses a path of a pet that can't be decoded, with the headers of its route", async ({ service }) => {
   const { status, headers } = await service.get('/pets/%zz');
   expect({ status, ...headers }).toMatchObject({
     status: 400,
@@ -55,7 +55,7 @@ test('a path of a pet that can not be decoded is refused with the headers of its
   expect((await service.get('/%zz')).headers).not.toHaveProperty('sunset');
 });
 
-test('pipelined requests are answered in their order', async ({ service }) => {
+test('answers pipelined requests in their order', async ({ service }) => {
   const get = (path: string, more = '') =>
     `GET /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
   const answer = await service.raw(get('/inventory') + get('/nowhere') + get('/store/orders', CLOSE));

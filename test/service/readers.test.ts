@@ -3,7 +3,7 @@ import { openStorage, seededStock } from '../../src/service/index.ts';
 import { Readers } from '../../src/service/storage/postgres/readers.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 
-test('slow readers of one key leave connections to the lists of another', async () => {
+test('leaves connections to the lists of another key beside slow readers of one', async () => {
   const database = await temporaryDatabase();
   const storage = await openStorage({ database, clock: Date, stock: seededStock({ pets: 2_500 }) });
   onTestFinished(() => storage.close());
@@ -19,7 +19,7 @@ test('slow readers of one key leave connections to the lists of another', async 
   await Promise.all(firstPages);
 });
 
-test('each holds as many as are free; who waits begins in the order of coming, or fails in time', async () => {
+test('gives each key as many readers as are free, and others theirs in order, or fails in time', async () => {
   const readers = new Readers(10, 50);
   const began: string[] = [];
   const asked = (who: string) =>

@@ -32,13 +32,13 @@ async function databaseWithRole(role: string) {
   return { url, key, database: url.replace(/\/\/[^@]*@/, `//${role}@`) };
 }
 
-describe('a service is not ready', { timeout: 60_000 }, () => {
+describe('/readyz', { timeout: 60_000 }, () => {
   test.for([
     ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_a'],
     ['may not update keys', 'REVOKE UPDATE ON petstock_service.keys FROM server_a'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
     ['may only read', `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`],
-  ] as const)('once its role %s, while lists are still answered', async ([, statement]) => {
+  ] as const)('fails once the role %s, while lists are still answered', async ([, statement]) => {
     const { url, key, database } = await databaseWithRole('server_a');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
@@ -53,7 +53,7 @@ describe('a service is not ready', { timeout: 60_000 }, () => {
     await expect(startAt(Date, { database, key })).rejects.toThrow(/permission denied|does not exist|violates/);
   });
 
-  test('while somebody locks the table of pets, and is again afterwards; a lock of one pet is no reason', async () => {
+  test('fails while somebody locks the table of pets, not for a lock of one pet', async () => {
     const { url, key, database } = await databaseWithRole('server_b');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
@@ -73,7 +73,7 @@ describe('a service is not ready', { timeout: 60_000 }, () => {
     await expect.poll(ready).toBe('200');
   });
 
-  test('once the tables of its file are not as they were', async ({ file }) => {
+  test('fails once the tables of the file are not as they were', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     const ready = async () => outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
     expect(await ready()).toBe('200');
@@ -88,7 +88,7 @@ describe('a service is not ready', { timeout: 60_000 }, () => {
   });
 });
 
-test('many probes try one change in 5 s, and no more', async () => {
+test('tries one change in 5 s for many probes', async () => {
   const database = await temporaryDatabase();
   const clock = movableClock();
   const service = await startAt(clock, { database, adminPort: 0, testControls: false });

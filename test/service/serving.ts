@@ -26,7 +26,9 @@ export async function serve(options: ServingOptions & { readonly key: string }) 
   const served = { url: String(line).trim(), key: options.key };
   const client = clientOf(served);
   return {
-    ...{ child, ...served, ...client },
+    child,
+    ...served,
+    ...client,
     /** @returns the status */
     set: async (petId: number, quantity: number) =>
       (await client.patch(`/inventory/${petId}`, JSON.stringify({ quantity }))).status,

@@ -53,7 +53,7 @@ export function describeStore(kind: Kind): void {
 
   describe(kind.name, { timeout: 30_000 }, () => {
     describe('keys', () => {
-      test('an unknown one is not admitted, nor revoked; a known one is exact beyond 2^53', async () => {
+      test('are admitted and revoked only if they are known, exactly beyond 2^53', async () => {
         const { store: storage, key } = await open({ minute: 2n ** 63n - 2n });
         expect(await storage.admit(generateKey(), RULES)).toBeNull();
         expect(await storage.revoke('000000000000')).toBeNull();
@@ -62,7 +62,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.admit(key, RULES)).toMatchObject({ shown });
       });
 
-      test('registering again changes the entitlement, or keeps it, and never what was used', async () => {
+      test('get another entitlement by registering again, or keep it, and never lose their usage', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         const remaining = async () => (await storage.admit(key, RULES))?.shown.remaining;
@@ -74,7 +74,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
       });
 
-      test('a revoked one is not admitted, however often it is registered', async () => {
+      test('stay revoked, however often they are registered', async () => {
         const { store: storage, key } = await open();
         const revoked = await storage.revoke(idOfKey(key));
         expect(revoked).toMatchObject({ id: idOfKey(key), revokedAt: expect.any(Number) });
@@ -84,7 +84,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
       });
 
-      test('all are listed, oldest first, each by its id alone', async () => {
+      test('are listed oldest first, each by its id alone', async () => {
         const { store: storage, key } = await open();
         const others = [generateKey(), generateKey()];
         for (const other of others) {
@@ -104,7 +104,7 @@ export function describeStore(kind: Kind): void {
     });
 
     describe('admission', () => {
-      test('of requests at once: exactly the limit', async () => {
+      test('admits exactly the limit of requests at once', async () => {
         const { store: storage, key } = await open({ minute: 20n });
         await toMinute(storage);
         const all = await Promise.all(Array.from({ length: 50 }, () => storage.admit(key, RULES)));
@@ -114,7 +114,7 @@ export function describeStore(kind: Kind): void {
         );
       });
 
-      test('is what the rules say of each key by itself, whatever is asked when and together with what', async () => {
+      test('follows the rules for each key by itself, whatever is asked when and together with what', async () => {
         const { store: storage } = await open();
         const steps = fc.array(
           fc.record({ wait: fc.constantFrom(0, 0, 400, 1_100, 30_000, 60_000), together: fc.nat({ max: 3 }) }),
@@ -144,7 +144,7 @@ export function describeStore(kind: Kind): void {
         await fc.assert(property, { numRuns: 8 });
       });
 
-      test('goes by a usage that administrators have changed, which is listed', async () => {
+      test('follows a usage that administrators have changed, and lists it', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         await storage.admit(key, RULES);
@@ -165,7 +165,7 @@ export function describeStore(kind: Kind): void {
     describe('the stock', () => {
       const huge = 9_223_372_036_854_775_807n;
 
-      test('is put in, changed and taken out, pet by pet', async () => {
+      test('adds, changes and removes pet by pet', async () => {
         const { store: storage } = await open({ pets: 3 });
         const rex = { petId: huge, quantity: 3n, status: 'pending' as const, record: '{"name":"Rex"}' };
         await storage.put([rex, { petId: 1n, quantity: 4n, status: 'sold' }]);
@@ -181,7 +181,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.records()).toEqual([]);
       });
 
-      test('is replaced as a whole, with its orders; usage is forgotten if that is asked for, keys never', async () => {
+      test('replaces all with its orders, forgets usage if that is asked for, and never keys', async () => {
         const { store: storage, key } = await open({ pets: 5_000 });
         await storage.admit(key, RULES);
         const items = [{ petId: -5n, quantity: 1n, status: 'sold' as const }];
@@ -194,7 +194,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
       });
 
-      test('that fails to be replaced stays as it is', async () => {
+      test('stays as it is if replacing it fails', async () => {
         const { store: storage } = await open({ pets: 2 });
         const lost = { petId: 7n, quantity: 1n, status: 'lost' as 'sold' };
         await expect(storage.replace({ items: [lost], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
@@ -203,7 +203,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test('time goes ahead, for all who share it', async () => {
+    test('moves time ahead for all who share it', async () => {
       const { store: storage, again } = await open();
       const other = await again();
       const before = storage.now();
@@ -215,7 +215,7 @@ export function describeStore(kind: Kind): void {
     });
 
     describe('the inventory', () => {
-      test.each([0, 1, 24, 999, 1_000, 1_001, 2_500])('of %i pets is in pages by exact ids', async (pets) => {
+      test.each([0, 1, 24, 999, 1_000, 1_001, 2_500])('pages through %i pets by exact ids', async (pets) => {
         const pages = await read((await open({ pets })).store);
         expect(JSON.parse(`[${pages.join(',')}]`)).toHaveLength(pets);
         for (const page of pages) expect(page.length).toBeLessThan(200_000);
@@ -224,7 +224,7 @@ export function describeStore(kind: Kind): void {
         expect(new Set(ids).size).toBe(pets);
       });
 
-      test('is one state, however slowly it is read, while pets are updated and then all are replaced', async () => {
+      test('reads one state, however slowly, while pets are updated and then all are replaced', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const before = await read(storage);
         const [updated, replaced] = [storage.inventory(), storage.inventory()];
@@ -241,7 +241,7 @@ export function describeStore(kind: Kind): void {
         expect(JSON.parse(`[${await read(storage)}]`)).toHaveLength(10);
       });
 
-      test('can be left in the middle, by more readers than are usual', async () => {
+      test('lets more readers than usual leave in the middle', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const readers = Array.from({ length: 8 }, (_, at) => storage.inventory(`key ${at % 4}`));
         for (const reader of readers) await reader.next();
@@ -251,7 +251,7 @@ export function describeStore(kind: Kind): void {
     });
 
     describe('a pet', () => {
-      test('is found, and set, by its exact id alone', async () => {
+      test('finds and sets a pet by its exact id alone', async () => {
         const { store: storage } = await open();
         expect(await storage.find(9_007_199_254_740_993n)).toMatchObject({ petId: 9_007_199_254_740_993n });
         expect(await storage.find(9_007_199_254_740_994n)).toBeNull();
@@ -264,7 +264,7 @@ export function describeStore(kind: Kind): void {
         }
       });
 
-      test('updates at once: each tells its own, and the last one asked for stays', async () => {
+      test('returns to each of several updates its own, and keeps the last one', async () => {
         const { store: storage } = await open();
         const set = await Promise.all([5n, 6n, 7n].map((quantity) => storage.setQuantity(1n, quantity)));
         expect(set.map((item) => item?.quantity)).toEqual([5n, 6n, 7n]);
@@ -272,7 +272,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test('closing completes what has been asked for', async () => {
+    test('completes what has been asked for before it closes', async () => {
       const { store: storage, key, again } = await open();
       const [update, admission] = [storage.setQuantity(1n, 77n), storage.admit(key, RULES)];
       await storage.close();
@@ -282,7 +282,7 @@ export function describeStore(kind: Kind): void {
       if (other !== null) expect((await other.find(1n))?.quantity).toBe(77n);
     });
 
-    test('opened twice, it is one store', async ({ skip }) => {
+    test('opens twice as one storage', async ({ skip }) => {
       const { store: storage, key, again } = await open({ minute: 25n });
       const other = await again();
       if (other === null) return skip('what is in memory is opened once');

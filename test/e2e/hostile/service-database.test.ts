@@ -12,18 +12,19 @@ const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`
 /** What mallory puts in the way of all names that the service might look for, each of which tells that it was run. */
 const traps = (trap: string) =>
   [
-    ...['max(bytea)', 'clock_timestamp()', 'pg_backend_pid()', 'current_setting(text)'],
-    ...[
-      'to_timestamp(float8)',
-      'floor(numeric)',
-      'encode(bytea, text)',
-      'unnest(bigint[])',
-      'pg_advisory_xact_lock(bigint)',
-      'set_config(text, text, boolean)',
-    ],
+    'max(bytea)',
+    'clock_timestamp()',
+    'pg_backend_pid()',
+    'current_setting(text)',
+    'to_timestamp(float8)',
+    'floor(numeric)',
+    'encode(bytea, text)',
+    'unnest(bigint[])',
+    'pg_advisory_xact_lock(bigint)',
+    'set_config(text, text, boolean)',
   ].map((name) => `CREATE FUNCTION public.${name} RETURNS text LANGUAGE plpgsql AS $$ ${trap} $$`);
 
-test('a role that may create in public gets nothing of hers run by the service, and no right', async () => {
+test('runs nothing that a role may create in public, and gives it no right', async () => {
   const url = await temporaryDatabase();
   const trap = "BEGIN INSERT INTO public.caught VALUES (current_user); RETURN 'x'; END";
   await runSql(
@@ -71,7 +72,7 @@ test('a role that may create in public gets nothing of hers run by the service, 
   await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
 });
 
-test('the documented roles: one makes the tables, the other serves them and can neither drop nor alter one', async () => {
+test('serves with the documented roles: one makes the tables, the other can neither drop nor alter them', async () => {
   const server = await temporaryPostgres();
   const document = readFileSync(join(import.meta.dirname, '../../../docs/hosting/roles.sql'), 'utf8');
   const [before = '', after = ''] = document.split(/^-- 2\..*$/m);
@@ -108,7 +109,7 @@ test('the documented roles: one makes the tables, the other serves them and can 
   await expect(runSql(as(url, 'nobody_else'), 'SELECT 1')).rejects.toThrow();
 });
 
-test('a pooler in transaction mode is refused with a word, and nothing is set for its other clients', async () => {
+test('refuses a pooler in transaction mode, and changes nothing for its other clients', async () => {
   const { url, statements } = await transactionPooler();
   await expect(start(url)).rejects.toThrow(/pooler in transaction mode .*session mode/);
   const asks = 'SELECT pg_catalog.pg_backend_pid() AS pid';

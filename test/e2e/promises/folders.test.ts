@@ -7,7 +7,7 @@ import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
-test('a state whose first command was killed while it was made is no damage', async () => {
+test('takes a state whose first command was killed while making it for sound', async () => {
   const service = await scriptedService();
   const petstock = petstockAt(service);
   mkdirSync(petstock.home.state, { mode: 0o700, recursive: true });
@@ -24,7 +24,7 @@ test('a state whose first command was killed while it was made is no damage', as
   expect((await petstock.run('history list')).stderr).toContain('damaged');
 });
 
-describe('the state folder goes away during a run', () => {
+describe('a run whose state folder goes away', () => {
   test.each<[what: string, away: (state: string) => void]>([
     ['is removed', (state) => rmSync(state, { recursive: true })],
     ['is moved', (state) => renameSync(state, `${state}-2`)],
@@ -32,17 +32,20 @@ describe('the state folder goes away during a run', () => {
       'loses its write-ahead log',
       (state) => ['-wal', '-shm'].forEach((end) => void rmSync(join(state, `state.db${end}`))),
     ],
-  ])('%s: it stops before the next intents with exit 8, and is not exit 0 if all are written', async (_what, away) => {
-    const { service, result } = await applyWithout(away, 200, '--concurrency 1');
-    const sent = service.seen('PATCH').length;
-    // Intents are written for a few rows at once.
-    expect(sent).toBeLessThanOrEqual(3 + 4);
-    expect(result.code).toBe(8);
-    expect(reportOf(result).counts).toMatchObject({ notAttempted: 200 - sent, applied: sent });
-    const { result: whole } = await applyWithout(away, 40, '--concurrency 16');
-    expect(whole.code).not.toBe(0);
-    for (const { stderr } of [result, whole]) expect(stderr).toContain('state');
-  });
+  ])(
+    '%s: stops before the next intents with exit 8, and never exits with 0, even if all is written',
+    async (_what, away) => {
+      const { service, result } = await applyWithout(away, 200, '--concurrency 1');
+      const sent = service.seen('PATCH').length;
+      // Intents are written for a few rows at once.
+      expect(sent).toBeLessThanOrEqual(3 + 4);
+      expect(result.code).toBe(8);
+      expect(reportOf(result).counts).toMatchObject({ notAttempted: 200 - sent, applied: sent });
+      const { result: whole } = await applyWithout(away, 40, '--concurrency 16');
+      expect(whole.code).not.toBe(0);
+      for (const { stderr } of [result, whole]) expect(stderr).toContain('state');
+    },
+  );
 
   /** An apply of so many rows; while the third waits for its answer, the folder goes. */
   async function applyWithout(away: (state: string) => void, rows: number, options: string) {
@@ -61,7 +64,7 @@ describe('the state folder goes away during a run', () => {
     return { service, result: await program.result };
   }
 
-  test('before the first row: nothing is sent, exit 1', async () => {
+  test('sends nothing and exits with 1 if the folder goes before the first row', async () => {
     const service = await scriptedService();
     const petstock = petstockAt(service);
     const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
@@ -77,7 +80,7 @@ describe('the state folder goes away during a run', () => {
 test.each<[what: string, at: (petstock: Petstock) => string]>([
   ['a file in place of the state folder', (petstock) => petstock.file('state', ['not a folder'])],
   ['a state folder below /proc', () => '/proc/petstock'],
-])('%s: reads of 8 processes share the limit, and each says so, with -q too', async (_what, at) => {
+])('%s: shares the limit among reads of 8 processes, and each warns, with -q too', async (_what, at) => {
   const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
   const petstock = petstockAt(service);
   const runtime = join(petstock.home.folder, 'runtime');

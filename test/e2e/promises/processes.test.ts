@@ -9,7 +9,7 @@ const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);
 
 describeContained('containers that share one state folder', () => {
-  test('8 adjusts of one pet at once, each in a pid namespace of its own, add up', async () => {
+  test('adds up 8 adjusts of one pet at once, each in a pid namespace of its own', async () => {
     const service = await scriptedService({ stock: { 1: 0 } });
     service.always('GET', slowly(20));
     const petstock = petstockAt(service);
@@ -18,7 +18,7 @@ describeContained('containers that share one state folder', () => {
     expect(service.stockOf(1)).toBe(8);
   });
 
-  test('a run that is going on in one can not be resumed from another', async () => {
+  test('does not resume a run that another process is writing', async () => {
     const { service, petstock, program, run, release } = await running();
     const sent = service.seen('PATCH').length;
     for (const name of [run, 'latest']) {
@@ -30,7 +30,7 @@ describeContained('containers that share one state folder', () => {
     expect([1, 2, 3].map(service.stockOf)).toEqual([51, 52, 53]);
   });
 
-  test('a run that is going on in one is shown as running, and not pruned, from another', async () => {
+  test('shows a run of another process as running, and does not prune it', async () => {
     const { petstock, program, run, release } = await running();
     const listed = await petstock.run('history list --json', { through: container });
     expect(JSON.parse(listed.stdout)).toMatchObject([{ run, state: 'running' }]);

@@ -26,7 +26,7 @@ const inTurn = async (machine: Machine, commands: readonly string[]) => {
   return codes;
 };
 
-test('four machines with one key, whose clocks are off by 30 s: no 429, no lost adjust, one history', async () => {
+test('gets no 429, and loses no adjust, with one key on four machines whose clocks are off by 30 s', async () => {
   const { machines, service } = await openFour();
   const [apply, set, adjust, other] = machines;
   const before = await stockOf(apply);
@@ -56,7 +56,7 @@ test('four machines with one key, whose clocks are off by 30 s: no 429, no lost 
   expect(await adjust.run('state check')).toMatchObject({ code: 0 });
 });
 
-test('after a 429 to one machine nothing leaves any of them until its time has come', async () => {
+test('sends nothing from any machine after a 429 to one until its time has come', async () => {
   const { machines, service, env } = await openFour();
   await machines[0].run('inventory get 1');
   service.setFaults(['*:first=1:status=429:retry-after=3']);
@@ -88,7 +88,7 @@ async function noticesOf(url: string): Promise<readonly number[]> {
   return notices;
 }
 
-test('the run of a colleague is seen, taken back, and told from one’s own', async () => {
+test('shows the run of a colleague, undoes it, and tells it from one’s own', async () => {
   const { machines } = await openFour();
   const [ann, ben] = machines;
   const [petId] = (await stockOf(ann)).keys();

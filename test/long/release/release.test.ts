@@ -21,8 +21,8 @@ const changelog = `# Changelog
 - The first.
 `;
 
-describe('the change log', () => {
-  test('has it under its version afterwards', () => {
+describe('CHANGELOG.md', () => {
+  test('has the released notes under their version', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
     expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
@@ -31,11 +31,11 @@ describe('the change log', () => {
   });
 
   const empty = ['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'];
-  test.each(empty)('%j has nothing to release', (text) => {
+  test.each(empty)('has nothing to release: %j', (text) => {
     expect(() => notesOf(text)).toThrow('Unreleased');
   });
 
-  test('that is ours has something to release, or was just released', () => {
+  test('has a part for what is unreleased', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });
@@ -45,13 +45,13 @@ test.each([
   ['0.10.0', '0.9.0'],
   ['1.0.0', '1.0.0-rc.2'],
   ['1.0.0-rc.10', '1.0.0-rc.9'],
-])('version %s comes after %s, and not before it', (next, current) => {
+])('accepts the version %s after %s, and not before it', (next, current) => {
   requireNextVersion(next, current);
   expect(() => requireNextVersion(current, next)).toThrow('does not come after');
   expect(() => requireNextVersion(next, next)).toThrow('does not come after');
 });
 
-test.each(['', 'v0.2.0', '0.2', '1.0.0-01', '1.0.0+1', '1.0.0\n', 'patch'])('%j is no version', (text) => {
+test.each(['', 'v0.2.0', '0.2', '1.0.0-01', '1.0.0+1', '1.0.0\n', 'patch'])('refuses %j as a version', (text) => {
   expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['ssh://git@github.com/ann/petstock.git', 'https://github.com/ann/petstock'],
   ['/home/ann/petstock', undefined],
   ['https://github.com.example/ann/petstock', undefined],
-])('the page of the remote %s is %s', (remote, page) => expect(pageOf(remote)).toBe(page));
+])('finds the page of the remote %s: %s', (remote, page) => expect(pageOf(remote)).toBe(page));
 
 test.each([
   ['of no version', ['--dry-run'], () => {}, 'Name one version'],
@@ -90,7 +90,7 @@ test.each([
   ['of a tag of another version', ['0.2.0', '--tagged', '--dry-run'], () => {}, 'is 0.1.0, not 0.2.0'],
   ['by nobody', ['0.2.0', '--dry-run'], (run: Git) => run('config', 'user.name', ''), "git config user.name '<yours>'"],
   ['to nowhere', ['0.2.0'], () => {}, 'git remote add origin'],
-])('a release is refused: %s, and changes nothing', (_what, args, prepare, message) => {
+])('refuses a release %s, and changes nothing', (_what, args, prepare, message) => {
   const { folder, run } = repository();
   prepare(run, folder);
   const before = run('for-each-ref') + run('status', '--porcelain');
@@ -128,7 +128,7 @@ function repository(): { readonly folder: string; readonly run: Git } {
   return { folder, run };
 }
 
-test('a build names its commit in the version, but for the one that is tagged as the release', () => {
+test('names the commit in the version of a build, unless it is tagged as the release', () => {
   const { folder, run } = repository();
   expect(buildConstants(folder)).toEqual({ COMMIT: JSON.stringify(run('rev-parse', '--short=7', 'HEAD').trim()) });
   run('tag', 'v0.0.1');

@@ -17,13 +17,13 @@ const isLater = ({ message }: { readonly message: string }) =>
 const folder = new URL('../../../.github/workflows/', import.meta.url);
 const files = readdirSync(folder);
 
-test.each(files)('%s is one that GitHub takes', async (file) => {
+test.each(files)('passes the linter of GitHub: %s', async (file) => {
   const lint = await createLinter();
   const findings = lint(readFileSync(new URL(file, folder), 'utf8'), `.github/workflows/${file}`);
   expect(findings.filter((finding) => !isLater(finding))).toEqual([]);
 });
 
-test('the one gate is .ci/run, on three release lines, and a release waits for it', () => {
+test('runs .ci/run on three release lines as the one gate, and before a release', () => {
   const { check } = parse(readFileSync(new URL('ci.yml', folder), 'utf8')).jobs;
   expect(check).toMatchObject({ 'runs-on': 'ubuntu-latest', strategy: { matrix: { node: [20, 22, 24] } } });
   expect(check.steps.at(-1)).toEqual({ run: 'bash .ci/run' });
@@ -31,7 +31,7 @@ test('the one gate is .ci/run, on three release lines, and a release waits for i
   expect([ci.uses, build.needs]).toEqual(['./.github/workflows/ci.yml', 'ci']);
 });
 
-test('each script that a workflow runs is one of package.json', () => {
+test('runs only scripts of package.json', () => {
   const used = files.flatMap((file) => {
     const { jobs } = parse(readFileSync(new URL(file, folder), 'utf8'));
     return Object.values<Job>(jobs).flatMap(({ steps, strategy }) => [
@@ -44,7 +44,7 @@ test('each script that a workflow runs is one of package.json', () => {
   expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
 
-test('macOS and Windows are run, may fail, and say so', () => {
+test('runs macOS and Windows in a job that may fail', () => {
   const { others } = parse(readFileSync(new URL('ci.yml', folder), 'utf8')).jobs;
   expect(others).toMatchObject({ 'continue-on-error': true, name: expect.stringContaining('may fail') });
   expect(others.strategy.matrix.include.map(({ os }: { os: string }) => os)).toEqual([
@@ -57,7 +57,7 @@ test('macOS and Windows are run, may fail, and say so', () => {
   expect(targets.filter((name) => !name.startsWith('linux'))).toEqual(made);
 });
 
-test('no workflow has more rights than it names, and none has a token of its own', () => {
+test('gives workflows no more rights than they name, and no token', () => {
   for (const file of files) {
     const text = readFileSync(new URL(file, folder), 'utf8');
     expect(text).toMatch(/^permissions:/m);

@@ -56,8 +56,8 @@ const UNAVAILABLE = { outcome: '503 storage_unavailable', retryAfter: '2' };
 const UNKNOWN = { outcome: '503 outcome_unknown', retryAfter: '2' };
 const NOT_READY = '503 store_unavailable';
 
-describe('a database that is frozen', () => {
-  test('probes, metrics and requests are answered meanwhile; once it goes on, so does all', async () => {
+describe('the service while its database is frozen', () => {
+  test('answers probes, metrics and requests, and recovers once the database does', async () => {
     const server = await temporaryPostgres();
     const service = await start(server.url);
     await set(service, 3);
@@ -79,7 +79,7 @@ describe('a database that is frozen', () => {
     await expectSet(service, 5);
   });
 
-  test('however many ask for /readyz, clients have the connections once it goes on', async () => {
+  test('keeps connections for clients, however many ask for /readyz', async () => {
     const server = await temporaryPostgres();
     const service = await start(server.url);
     server.freeze();
@@ -91,7 +91,7 @@ describe('a database that is frozen', () => {
     expect(row?.open).toBeLessThanOrEqual(3);
   });
 
-  test('a change that lay before it is not made after its client was answered, and overwrites nothing', async () => {
+  test('does not make a change after its client was answered, and overwrites nothing', async () => {
     const { server, proxy, service } = await startWithProxy();
     const other = await start(server.url, { key: service.key });
     await set(service, 3);
@@ -108,7 +108,7 @@ describe('a database that is frozen', () => {
     expect(await quantity(other)).toBe(3);
   });
 
-  test('the service can be stopped nevertheless', async () => {
+  test('stops nevertheless', async () => {
     const { server, proxy, service } = await startWithProxy();
     const frozen = proxy.before(asks('charge'), () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
@@ -120,8 +120,8 @@ describe('a database that is frozen', () => {
   });
 });
 
-describe('a database that goes away', () => {
-  test('connections that lead nowhere any more are given up together: the next request has a new one', async () => {
+describe('the service after its database went away', () => {
+  test('gives up all dead connections together: the next request has a new one', async () => {
     const { proxy, service } = await startWithProxy();
     await Promise.all([set(service, 3), list(service), admin(service, '/readyz'), admin(service, '/metrics')]);
     expect(proxy.open()).toBeGreaterThan(1);
@@ -130,7 +130,7 @@ describe('a database that goes away', () => {
     await expectSet(service, 4);
   });
 
-  test('one that has become read-only, as after a failover, is left for the one that is behind its address now', async () => {
+  test('leaves a database that has become read-only for the one that is behind its address now', async () => {
     const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
     const proxy = await postgresProxy(old);
     const service = await start(proxy.url);
@@ -147,7 +147,7 @@ describe('a database that goes away', () => {
     ]);
   });
 
-  test('one that has no connection to give: 503, and 200 as soon as it has', async () => {
+  test('answers 503 while the database has no connection to give, and 200 as soon as it has', async () => {
     const server = await temporaryPostgres({
       settings: ['max_connections = 8', 'superuser_reserved_connections = 0', 'max_wal_senders = 0'],
     });
@@ -161,7 +161,7 @@ describe('a database that goes away', () => {
     await expectSet(service, 5);
   });
 
-  test('of a change whose answer is lost it is said that it may have been made; it is on the disk of the database', async () => {
+  test('reports that a change whose response was lost may have been made, and it is on disk', async () => {
     const server = await temporaryPostgres();
     await runSql(server.url, 'ALTER SYSTEM SET synchronous_commit = off', 'SELECT pg_reload_conf()');
     const proxy = await postgresProxy(server);
@@ -179,7 +179,7 @@ describe('a database that goes away', () => {
   });
 });
 
-test('the end of a connection that a slow reader holds ends its list, and not the process', async () => {
+test('ends the list of a slow reader whose connection is ended, and not the process', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
   const storage = await openPostgres([database], stock, Date);
@@ -196,7 +196,7 @@ test('the end of a connection that a slow reader holds ends its list, and not th
   await storage.check();
 });
 
-test('a service that is stopped between the two halves of an admission holds nobody up', async () => {
+test('holds nobody up while another service is stopped between the two halves of an admission', async () => {
   const server = await temporaryPostgres();
   const proxy = await postgresProxy(server);
   const limits = { minute: 1_000, day: 8 };
@@ -229,7 +229,7 @@ async function fill(url: string, count: number): Promise<pg.Client[]> {
   return clients;
 }
 
-test('several servers: the one that takes writes is used, and another one once that is gone', async () => {
+test('uses the one of several servers that takes writes, and another one once that is gone', async () => {
   const primary = await temporaryPostgres();
   const standby = await temporaryPostgres({ following: primary });
   const service = await start('', { database: [standby.url, primary.url] });

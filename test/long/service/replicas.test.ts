@@ -37,7 +37,7 @@ async function askAll(replicas: readonly Asked[], times: number) {
   return { counts, resets };
 }
 
-test('four admit exactly the limit in every window, whatever their clocks say', async () => {
+test('admits exactly the limit in every window with four replicas, whatever their clocks say', async () => {
   const replicas = await fourReplicas({ limits: { minute: 80, day: 100_000 }, ban: false });
   const [one] = replicas;
   for (let window = 0; window < 4; window++) {
@@ -48,7 +48,7 @@ test('four admit exactly the limit in every window, whatever their clocks say', 
   }
 });
 
-test('strikes and bans are counted over all of them', async () => {
+test('counts strikes and bans over all replicas', async () => {
   const replicas = await fourReplicas({ limits: { minute: 4, day: 100 }, ban: { strikes: 10, seconds: 300 } });
   await replicas[1]?.advanceClock(60);
   expect((await askAll(replicas, 2)).counts).toEqual({ '200': 4, '429 rate_limited': 4 });
@@ -60,7 +60,7 @@ test('strikes and bans are counted over all of them', async () => {
   expect((await askAll(replicas, 1)).counts).toEqual({ '200': 4 });
 });
 
-test('one clock: Date, windows and Retry-After are those of the database on each', async () => {
+test('takes Date, windows and Retry-After from the clock of the database on each replica', async () => {
   const replicas = await fourReplicas({ limits: { minute: 1, day: 100 }, ban: false });
   await replicas[0]?.advanceClock(60);
   await askAll(replicas, 1);
@@ -72,7 +72,7 @@ test('one clock: Date, windows and Retry-After are those of the database on each
   for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
 });
 
-test('four processes that make the tables together admit exactly the limit', async () => {
+test('admits exactly the limit with four processes that make the tables together', async () => {
   const key = generateKey();
   const database = await temporaryDatabase();
   const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
@@ -91,7 +91,7 @@ function toNextDay(database: string) {
 }
 
 const signals = ['SIGKILL', 'SIGSTOP'] as const;
-test.each(signals)('a replica gets %s in the middle of a window: all admit exactly the limit', async (signal) => {
+test.each(signals)('admits exactly the limit although a replica gets %s in the middle of a window', async (signal) => {
   const [database, key, limit] = [await temporaryDatabase(), generateKey(), 60];
   // A window of a day, which no test outlasts.
   const limits = { minute: limit, day: 1_000 };
@@ -121,7 +121,7 @@ test.each(signals)('a replica gets %s in the middle of a window: all admit exact
   }
 });
 
-test('what was answered is there after the database was killed; meanwhile it is 503', async () => {
+test('keeps what was answered if the database is killed, and answers 503 meanwhile', async () => {
   const server = await temporaryPostgres();
   const service = await startAt(Date, { database: server.url, windowSeconds: 86_400 });
   for (let quantity = 1; quantity <= 10; quantity++) {
@@ -137,7 +137,7 @@ test('what was answered is there after the database was killed; meanwhile it is 
   expect(Number(headers['x-ratelimit-remaining'])).toBeLessThanOrEqual(989);
 });
 
-test('a status that administration sets undoes no quantity that a client sets in that moment', async () => {
+test('keeps the quantity that a client sets while administration sets a status', async () => {
   const database = await temporaryDatabase();
   const service = await startAt(Date, { database, adminPort: 0 });
   const holder = new pg.Client({ connectionString: database });

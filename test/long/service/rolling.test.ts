@@ -37,7 +37,7 @@ function balancer(replicas: readonly Replica[], failures: string[]): Server {
   });
 }
 
-test('a load of keep-alive clients through three replicas and two rolling restarts loses nothing', async () => {
+test('loses no request of keep-alive clients in two rolling restarts of three replicas', async () => {
   const [file, key, failures] = [temporaryFile(), generateKey(), [] as string[]];
   const limits = { minute: 10_000_000, day: 10_000_000 };
   const open = (port = 0, adminPort = 0) => startService({ file, key, limits, clock: Date, port, adminPort });

@@ -32,7 +32,7 @@ function peakMb(pid: number | undefined): number {
 }
 
 test.runIf(process.platform === 'linux')(
-  'a list takes no memory of its own, however slowly it is read, and updates go on meanwhile',
+  'takes no memory for a list, however slowly it is read, and updates pets meanwhile',
   { timeout: 60_000 },
   async () => {
     const key = generateKey();
@@ -53,7 +53,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a list that is read as fast as it comes leaves other requests their turn between its pages', async () => {
+test('answers other requests between the pages of a list that is read as fast as it comes', async () => {
   const service = await start({ file: temporaryFile(), pets: MANY });
   const reader = new Worker(
     `const { get } = require('node:http');
@@ -83,7 +83,7 @@ test('a list that is read as fast as it comes leaves other requests their turn b
   expect(new Set(await Promise.all(others))).toEqual(new Set([200]));
 });
 
-test('a client that stops reading a list is cut off in the end, and its snapshot is let go', async () => {
+test('cuts off a client that stops reading a list, and lets its snapshot go', async () => {
   const file = temporaryFile();
   const timeouts = { headersMs: 60_000, requestMs: 300_000, readMs: 50 };
   const service = await start({ file, pets: MANY, timeouts });

@@ -50,7 +50,7 @@ async function synchronousPair(): Promise<Pair> {
   return pair;
 }
 
-test.each(oneMoment)('a failover once %i rows are answered: nothing is lost or doubled', async (count) => {
+test.each(oneMoment)('loses and doubles nothing in a failover once %i rows are answered', async (count) => {
   const given = await settingWith(synchronousPair);
   const { standby, failOver } = given.server;
   const program = given.begin();
@@ -66,7 +66,7 @@ test.each(oneMoment)('a failover once %i rows are answered: nothing is lost or d
   expect(last?.value).toBeGreaterThan(1_000_000);
 });
 
-test('a primary that hangs is left for the standby that takes over from it', async () => {
+test('leaves a primary that hangs for the standby that takes over from it', async () => {
   const given = await settingWith(synchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -84,7 +84,7 @@ const untilWaiting = ({ url }: PostgresServer, what: string) =>
   eventually(async () => expect(await runSql(url, `SELECT ${what} ${waiting}`)).not.toEqual([]));
 const endWait = 'pg_cancel_backend(pid)';
 
-test('what the standby does not have is not relied on, though the primary has committed it', async () => {
+test('relies on nothing that the standby lacks, though the primary has committed it', async () => {
   const { machine, server, service } = await settingWith(synchronousPair);
   const till = machine();
   await till.run('inventory list -q');
@@ -106,7 +106,7 @@ async function openRefused({ url }: Pair) {
   return { till, office, refuse: () => service.setFaults(['*:status=429:retry-after=3600']) };
 }
 
-test('a 429 outlasts a failover to a synchronous standby', async () => {
+test('keeps a gate over a failover to a synchronous standby', async () => {
   const pair = await synchronousPair();
   const { till, office, refuse } = await openRefused(pair);
   refuse();
@@ -137,7 +137,7 @@ const leaveBehind = async ({ primary, standby }: Pair) => {
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
 };
 
-test('a failover that loses what was confirmed is noticed: nothing more is sent, and nothing is doubled', async () => {
+test('notices a failover that loses what was confirmed: sends nothing more, and doubles nothing', async () => {
   const given = await settingWith(asynchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, 30);
@@ -158,7 +158,7 @@ test('a failover that loses what was confirmed is noticed: nothing more is sent,
   await expectResumed(given);
 });
 
-test('state info says that a standby is not waited for', async () => {
+test('warns in state info of a standby that is not waited for', async () => {
   const { machine, server } = await settingWith(asynchronousPair);
   const { standby, url, failOver } = server;
   await machine().run('inventory list -q');

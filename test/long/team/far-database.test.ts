@@ -29,7 +29,7 @@ async function countingDatabase() {
   };
 }
 
-test('an undo of many rows asks a database that is far away a few questions, also about what the stock was', async () => {
+test('takes few round trips to undo many rows, also for their stock', async () => {
   const database = await countingDatabase();
   const team = await openTeam(database.url, { pets: 150, limits: { minute: 10_000, day: 100_000 } });
   const till = await team.machine('till');
@@ -54,7 +54,7 @@ test('an undo of many rows asks a database that is far away a few questions, als
   expect(await undo()).toEqual(planned);
 });
 
-test('an adjust takes few round trips', async () => {
+test('takes few round trips for an adjust', async () => {
   const database = await countingDatabase();
   const team = await openTeam(database.url);
   const till = await team.machine('till');

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const resumable = /Hint: petstock inventory apply --resume \S+ --env staging/;
 
-test.each(moments)('kill -9 of PostgreSQL once %i rows are answered: nothing is lost or doubled', async (count) => {
+test.each(moments)('loses and doubles nothing after kill -9 of PostgreSQL once %i rows are answered', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);
@@ -31,7 +31,7 @@ test.each(moments)('kill -9 of PostgreSQL once %i rows are answered: nothing is 
   await expectResumed(given);
 });
 
-test('kill -9 of PostgreSQL right after a 429: no machine sends anything before its time has come', async () => {
+test('sends nothing before its time after kill -9 of PostgreSQL right after a 429', async () => {
   // What a commit does not wait for is lost with the server: it is written only by the next commit that waits, or so much later.
   const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
   const { machine, service } = await openTeam(server.url);
@@ -48,7 +48,7 @@ test('kill -9 of PostgreSQL right after a 429: no machine sends anything before 
   }
 });
 
-test('a PostgreSQL that goes away before the last answer: all is written, and a resume completes the history', async () => {
+test('writes all if PostgreSQL goes away before the last outcome, and a resume completes the history', async () => {
   const given = await setting();
   const program = given.machine().start(`inventory adjust ${rows} +1`);
   await given.held;
@@ -68,7 +68,7 @@ test('a PostgreSQL that goes away before the last answer: all is written, and a 
   expect(given.service.seen('PATCH')).toHaveLength(1);
 });
 
-test('a PostgreSQL that comes back at once, as after a failover, is waited for', async () => {
+test('waits for a PostgreSQL that comes back at once, as after a failover', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -86,7 +86,7 @@ test('a PostgreSQL that comes back at once, as after a failover, is waited for',
   await expectResumed(given);
 });
 
-test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and another machine goes on', async () => {
+test('sends nothing more if PostgreSQL hangs, ends what is in flight, and another machine goes on', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -101,7 +101,7 @@ test('a PostgreSQL that hangs: what is in flight ends, nothing more is sent, and
   await expectResumed(given);
 });
 
-test('a PostgreSQL that is slow: after its time-out nothing more is sent, and another machine goes on', async () => {
+test('sends nothing more after the time-out of a slow PostgreSQL, and another machine goes on', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -118,7 +118,7 @@ test('a PostgreSQL that is slow: after its time-out nothing more is sent, and an
   await expectResumed(given);
 });
 
-test.each(moments)('kill -9 of a machine once %i rows are answered: another one goes on', async (count) => {
+test.each(moments)('goes on with another machine after kill -9 of one once %i rows are answered', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);
@@ -128,28 +128,25 @@ test.each(moments)('kill -9 of a machine once %i rows are answered: another one 
   await expectResumed(given);
 });
 
-test.each(oneMoment)(
-  'a machine that stands still once %i rows are answered sends nothing when it goes on',
-  async (count) => {
-    const given = await setting();
-    const program = given.begin();
-    await untilAnswered(given.service, count);
-    program.kill('SIGSTOP');
-    given.release();
-    // Another machine takes over once the lease is over: 15 s.
-    await expectResumed(given);
-    const third = given.machine();
-    expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
-    const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
-    program.kill('SIGCONT');
-    const { code, stderr } = await program.result;
-    expect(given.service.seen('PATCH')).toHaveLength(sent);
-    expect([5, 7, 8]).toContain(code);
-    expect(stderr).toMatch(/was taken over by|does not respond/);
-    expect(given.stock()).toEqual(stock);
-    expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
-    const [, resumed] = await third.history();
-    expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
-    expect(await third.run('state check')).toMatchObject({ code: 0 });
-  },
-);
+test.each(oneMoment)('sends nothing after a machine was stopped once %i rows are answered', async (count) => {
+  const given = await setting();
+  const program = given.begin();
+  await untilAnswered(given.service, count);
+  program.kill('SIGSTOP');
+  given.release();
+  // Another machine takes over once the lease is over: 15 s.
+  await expectResumed(given);
+  const third = given.machine();
+  expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
+  const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
+  program.kill('SIGCONT');
+  const { code, stderr } = await program.result;
+  expect(given.service.seen('PATCH')).toHaveLength(sent);
+  expect([5, 7, 8]).toContain(code);
+  expect(stderr).toMatch(/was taken over by|does not respond/);
+  expect(given.stock()).toEqual(stock);
+  expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
+  const [, resumed] = await third.history();
+  expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
+  expect(await third.run('state check')).toMatchObject({ code: 0 });
+});
