@@ -14,7 +14,6 @@ export type { ExitCodeName } from '../shared/errors.ts';
 export {
   AuthError,
   ConflictError,
-  type ErrorChanges,
   type ErrorCode,
   type ErrorDetails,
   type ErrorFault,

@@ -39,46 +39,6 @@ export interface ErrorFault {
   readonly message: string;
 }
 
-export interface ErrorDetails {
-  /** The next step, as a command that can be run: `petstock config set-key --env staging`. */
-  readonly hint?: string | undefined;
-  /** Further lines for a person, such as one for each fault of a file. */
-  readonly lines?: readonly string[] | undefined;
-  /** The faults of a file, the first 1,000, for programs. `lines` says the same to a person. */
-  readonly faults?: readonly ErrorFault[] | undefined;
-  /** How many faults there are in all. */
-  readonly faultCount?: number | undefined;
-  /** The run that had begun. */
-  readonly run?: string | undefined;
-  /** The store and environment that it is about; default: those that were chosen for the command. */
-  readonly target?: Target | undefined;
-  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `target` have it. */
-  readonly keySource?: string | undefined;
-  /** HTTP status of the response, if there was one. */
-  readonly status?: number | undefined;
-  /** The Error body as the service sent it. */
-  readonly serviceError?: ServiceError | undefined;
-  /** Seconds until the same command works again. */
-  readonly retryAfterSeconds?: number | undefined;
-  /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
-  readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
-  /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
-  readonly notCarriedOut?: boolean | undefined;
-  /**
-   * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
-   * be on its way, and be carried out later.
-   */
-  readonly mayBeInFlight?: boolean | undefined;
-  /** The signal that ended the command. */
-  readonly signal?: EndingSignal | undefined;
-  readonly cause?: unknown;
-}
-
-/** The properties that `with` can change. */
-export interface ErrorChanges extends ErrorDetails {
-  readonly message?: string | undefined;
-}
-
 /** The codes of petstock's own failures. */
 export type ErrorCode =
   | 'usage'
@@ -101,20 +61,37 @@ export abstract class PetstockError extends Error {
   abstract readonly kind: ExitCodeName;
   /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  /** The next step, as a command that can be run: `petstock config set-key --env staging`. */
+  readonly hint?: string | undefined;
+  /** Further lines for a person, such as one for each fault of a file. */
   readonly lines: readonly string[];
+  /** The faults of a file, the first 1,000, for programs. `lines` says the same to a person. */
   readonly faults: readonly ErrorFault[];
+  /** How many faults there are in all. */
   readonly faultCount: number;
-  readonly run: string | undefined;
-  readonly target: Target | undefined;
-  readonly keySource: string | undefined;
-  readonly status: number | undefined;
-  readonly serviceError: ServiceError | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  readonly day: ErrorDetails['day'];
+  /** The run that had begun. */
+  readonly run?: string | undefined;
+  /** The store and environment that it is about; default: those that were chosen for the command. */
+  readonly target?: Target | undefined;
+  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `target` have it. */
+  readonly keySource?: string | undefined;
+  /** HTTP status of the response, if there was one. */
+  readonly status?: number | undefined;
+  /** The Error body as the service sent it. */
+  readonly serviceError?: ServiceError | undefined;
+  /** Seconds until the same command works again. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
+  readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
+  /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
   readonly notCarriedOut: boolean;
+  /**
+   * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
+   * be on its way, and be carried out later.
+   */
   readonly mayBeInFlight: boolean;
-  readonly signal: EndingSignal | undefined;
+  /** The signal that ended the command. */
+  readonly signal?: EndingSignal | undefined;
 
   constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -128,13 +105,20 @@ export abstract class PetstockError extends Error {
   }
 
   /** Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none. */
-  with({ message = this.message, ...changes }: ErrorChanges): this {
+  with({ message = this.message, ...changes }: ErrorDetails & { readonly message?: string | undefined }): this {
     const { kind, code, name: _name, ...own } = this;
     const details = { ...own, cause: this.cause ?? this, ...changes };
     // Not by its own constructor, which may take something else.
     return Object.assign(Reflect.construct(PetstockError, [message, details], this.constructor), { kind, code });
   }
 }
+
+type Details = Omit<PetstockError, keyof Error | 'kind' | 'code' | 'with'>;
+
+/** The fields of an error beside its message. All may be left out. */
+export type ErrorDetails = { readonly [Field in keyof Details]?: Details[Field] | undefined } & {
+  readonly cause?: unknown;
+};
 
 /** Arguments, settings or a confirmation: the person at the keyboard can put it right. Nothing was sent. */
 export class UsageError extends PetstockError {
