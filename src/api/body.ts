@@ -79,16 +79,17 @@ export function tooLong(what: string, most: number): FailureError {
   return new FailureError(`${what} exceeds the maximum of ${size}. It was not read completely`);
 }
 
-/**
- * @param keepMark whether to keep a byte order mark at the start
- * @throws FailureError if it is not UTF-8
- */
-export function decodeUtf8(bytes: Uint8Array, keepMark = false): string {
+/** @throws FailureError if it is no UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepMark }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new FailureError('The response of the service is not UTF-8 text', { cause });
+    throw notUtf8(cause);
   }
+}
+
+export function notUtf8(cause: unknown): FailureError {
+  return new FailureError('The response of the service is not UTF-8 text', { cause });
 }
 
 type Zlib = typeof import('node:zlib');

@@ -1,6 +1,16 @@
 import { grouped, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
-import { isJsonObject, type Json, numberText, parseJson, TooManyValues, toInteger } from '../shared/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  JsonSyntaxError,
+  numberText,
+  parseJson,
+  parseJsonAt,
+  TooManyValues,
+  toInteger,
+} from '../shared/json.ts';
+import { endOfValue } from '../shared/json-text.ts';
 import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -47,33 +57,34 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
     /**
-     * @param index how many items precede it
-     * @param offset where it begins in the body
-     * @returns undefined if the item is to be left out
-     * @throws FailureError if the item is invalid
+     * @param index how many items are before the one that begins at `at`
+     * @param offset returns where in the body a place in the text is, in bytes
+     * @returns where the item has ended, and the item, unless that is to be left out; undefined if the text ends first
+     * @throws FailureError
      */
-    item(bytes: Uint8Array, index: number, offset: number): InventoryItem | undefined {
-      const text = decodeUtf8(bytes, true);
+    item(text: string, at: number, index: number, offset: (at: number) => number) {
+      const where = `item ${index + 1} of `;
+      let found: ReturnType<typeof parseJsonAt>;
       try {
-        const item = readItem(parseJson(text), operation, `item ${index + 1} of `);
-        if (!('problem' in item)) return item;
-        unreadable += 1;
-        if (onUnreadable === undefined || unreadable > maxUnreadable)
-          throw unreadableQuantity(item, operation, `item ${index + 1} of `);
-        onUnreadable(item);
-        return undefined;
+        found = parseJsonAt(text, at);
       } catch (error) {
-        if (error instanceof TooManyValues) throw invalidAt(offset, error);
-        if (!(error instanceof SyntaxError)) throw error;
-        throw invalidAt(offset + Buffer.byteLength(text.slice(0, faultPosition(error))), error);
+        if (!(error instanceof SyntaxError || error instanceof TooManyValues)) throw error;
+        if (endOfValue(text, at) === undefined) return undefined;
+        throw invalidAt(offset(error instanceof JsonSyntaxError ? error.at : at), error);
       }
+      const { value, end } = found;
+      // More of a number may follow.
+      if (end === text.length && !isJsonObject(value) && endOfValue(text, at) === undefined) return undefined;
+      const item = readItem(value, operation, where);
+      if (!('problem' in item)) return { item, end };
+      unreadable += 1;
+      if (onUnreadable === undefined || unreadable > maxUnreadable) throw unreadableQuantity(item, operation, where);
+      onUnreadable(item);
+      return { item: undefined, end };
     },
-    /**
-     * Handles a body that does not begin with a list.
-     * @throws FailureError always
-     */
-    other(bytes: Uint8Array): never {
-      decodeItems(decodeJson(decodeUtf8(bytes), operation), operation);
+    /** A body that begins with something else than a list. @throws FailureError always */
+    other(text: string): never {
+      decodeItems(decodeJson(text, operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
     /** @param index how many items precede the one that is too long */
@@ -86,11 +97,6 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
 }
 
 export type ExactDecoder = ReturnType<typeof exactDecoder>;
-
-/** Returns the position at which the parser failed, in characters; 0 if it is not known. */
-function faultPosition({ message }: SyntaxError): number {
-  return Number(/ at position (\d+)$/.exec(message)?.[1] ?? 0);
-}
 
 /** An item in its shortest form, as most are: it needs no decoding, and each number is exact. */
 const plainItem = /^\{"petId":(0|[1-9]\d{0,17}),"quantity":(0|[1-9]\d{0,14}),"status":"([a-z]*)"\}$/;

@@ -4,7 +4,7 @@ import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
 import { NetworkFailure } from './failures.ts';
-import { InventoryScanner } from './scanner/scanner.ts';
+import { InventoryScanner } from './inventory-scanner.ts';
 
 const operation = { name: 'GET /inventory' };
 
@@ -28,21 +28,22 @@ export async function readInventory(
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);
-  let begun = false;
-  const giveBatch = () => {
-    begun = true;
+  const tellLeftOut = () => {
     for (const item of leftOut.splice(0)) onUnreadable?.(item);
-    return answer.pauseTimeout(() => give(scanner.batch));
+  };
+  let begun = false;
+  const giveAll = async (batches: Iterable<ItemColumns>) => {
+    for (const batch of batches) {
+      begun = true;
+      tellLeftOut();
+      if (!(await answer.pauseTimeout(() => give(batch)))) return false;
+    }
+    return true;
   };
   try {
-    for await (const chunk of answer.chunks()) {
-      scanner.add(chunk);
-      while (scanner.fill()) {
-        if (!(await giveBatch())) return;
-      }
-    }
-    scanner.finish();
-    if (scanner.batch.length + leftOut.length > 0) await giveBatch();
+    for await (const chunk of answer.chunks()) if (!(await giveAll(scanner.read(chunk)))) return;
+    await giveAll(scanner.read(undefined));
+    tellLeftOut();
   } catch (error) {
     throw begun ? notWhole(error, scanner.received) : error;
   }

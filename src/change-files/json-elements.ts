@@ -1,3 +1,4 @@
+import { endOfValue, skipSpace } from '../shared/json-text.ts';
 import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
@@ -127,38 +128,4 @@ export class JsonLines {
     }
     if (this.#text.length > maxRow) broken(this.#line, 'the line is longer than a megabyte');
   }
-}
-
-/** Returns where the white space that begins at `start` has ended. */
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (' \n\r\t'.includes(text[at] ?? '-')) at += 1;
-  return at;
-}
-
-/** Matches a string, a bracket, or the quote of a string that the text does not end. */
-const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
-
-/** Matches what ends a value that is neither a string nor in brackets. */
-const end = /[,[\]{}" \n\r\t]/g;
-
-/**
- * Returns where the value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
- * before a comma, a bracket, a quote or white space. undefined if the text ends first.
- */
-function endOfValue(text: string, start: number): number | undefined {
-  if (!'"{['.includes(text.charAt(start))) {
-    end.lastIndex = start + 1;
-    return end.exec(text)?.index;
-  }
-  part.lastIndex = start;
-  let depth = 0;
-  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
-    const [piece] = found;
-    if (piece === '"') return undefined;
-    if (piece === '{' || piece === '[') depth += 1;
-    else if (piece === '}' || piece === ']') depth -= 1;
-    if (depth === 0) return part.lastIndex;
-  }
-  return undefined;
 }

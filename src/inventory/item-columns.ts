@@ -65,11 +65,15 @@ export class ItemColumns {
   }
 
   append({ petId, quantity, status }: InventoryItem): void {
-    this.#makeRoom(this.length + 1);
     const { head, tail } = splitPetId(petId);
+    this.appendParts(head, tail, quantity, status);
+  }
+
+  appendParts(head: number, tail: number, quantity: number, status: string): void {
+    this.#makeRoom(this.length + 1);
     this.heads[this.length] = head;
     this.tails[this.length] = tail;
-    this.quantities[this.length] = quantity;
+    this.quantities[this.length] = quantity + 0;
     this.statusCodes[this.length] = this.statuses.codeOf(status);
     this.length += 1;
   }
@@ -163,9 +167,11 @@ export class StatusNames {
   codeOf(text: string): number {
     const known = this.#codes.get(text);
     if (known !== undefined) return known;
-    this.#codes.set(text, this.#texts.length);
-    this.characters += text.length;
-    return this.#texts.push(text) - 1;
+    // A copy: a part of a string keeps all of that in memory.
+    const own = Buffer.from(text, 'utf16le').toString('utf16le');
+    this.#codes.set(own, this.#texts.length);
+    this.characters += own.length;
+    return this.#texts.push(own) - 1;
   }
 
   textOf(code: number): string {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { skipSpace } from './json-text.ts';
 
 /** A JSON number with every digit that it came with. */
 export class JsonNumber {
@@ -38,8 +39,19 @@ export class TooManyValues extends Error {}
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
+  const { value, end } = parseJsonAt(text, 0, most);
+  if (end < text.length) throw new JsonSyntaxError(end, 'character');
+  return value;
+}
+
+/**
+ * Reads the value that begins at `start`. What follows it is not looked at, but for white space.
+ * @returns `end`: where it and the white space after it have ended
+ * @throws as `parseJson`
+ */
+export function parseJsonAt(text: string, start: number, most = maxOfAnswer): { value: Json; end: number } {
   try {
-    return new Reader(text, most).whole();
+    return new Reader(text, start, most).first();
   } catch (error) {
     // Nesting deep enough to overflow the stack is no answer either.
     throw error instanceof RangeError ? new SyntaxError(error.message) : error;
@@ -47,31 +59,31 @@ export function parseJson(text: string, most = maxOfAnswer): Json {
 }
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const space = /[ \t\n\r]*/y;
-const words: ReadonlyMap<string, Json> = new Map([
+const words = [
   ['true', true],
   ['false', false],
   ['null', null],
-]);
+] as const;
 /** Matches characters that may not stand in a text as they are. */
 const special = /[\\\x00-\x1f]/;
 
 class Reader {
-  #at = 0;
+  #at: number;
   #values = 0;
   /** All names so far. Objects without a common one take far more memory than their text. */
   readonly #names = new Set<string>();
 
   constructor(
     private readonly text: string,
+    start: number,
     private readonly most: JsonBounds,
-  ) {}
+  ) {
+    this.#at = start;
+  }
 
-  whole(): Json {
+  first(): { value: Json; end: number } {
     this.#skipSpace();
-    const value = this.#value();
-    if (this.#at < this.text.length) throw this.#unexpected();
-    return value;
+    return { value: this.#value(), end: this.#at };
   }
 
   /** With the white space after it. */
@@ -155,22 +167,22 @@ class Reader {
   }
 
   #scalar(): Json {
+    number.lastIndex = this.#at;
+    if (number.test(this.text)) {
+      const digits = this.text.slice(this.#at, number.lastIndex);
+      this.#at = number.lastIndex;
+      return new JsonNumber(digits);
+    }
     for (const [word, value] of words) {
       if (!this.text.startsWith(word, this.#at)) continue;
       this.#at += word.length;
       return value;
     }
-    number.lastIndex = this.#at;
-    const [digits] = number.exec(this.text) ?? [];
-    if (digits === undefined) throw this.#unexpected();
-    this.#at += digits.length;
-    return new JsonNumber(digits);
+    throw this.#unexpected();
   }
 
   #skipSpace(): void {
-    space.lastIndex = this.#at;
-    space.test(this.text);
-    this.#at = space.lastIndex;
+    this.#at = skipSpace(this.text, this.#at);
   }
 
   #unexpected(at = this.#at): JsonSyntaxError {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { decodeUtf8 } from '../../../src/api/body.ts';
 import { decodeItems, decodeJson, type ExactDecoder, exactDecoder } from '../../../src/api/decode.ts';
-import { InventoryScanner } from '../../../src/api/scanner/scanner.ts';
+import { InventoryScanner } from '../../../src/api/inventory-scanner.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
 
@@ -24,15 +24,13 @@ export function inventoryDecoder(): ExactDecoder & { asked: number } {
 export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecoder(operation)): InventoryItem[] {
   const scanner = new InventoryScanner(exact, size);
   const items: InventoryItem[] = [];
-  for (const piece of pieces) {
-    scanner.add(piece);
-    while (scanner.fill()) {
-      expect(scanner.batch.length).toBe(size);
-      items.push(...scanner.batch.items());
+  for (const piece of [...pieces, undefined]) {
+    for (const batch of scanner.read(piece)) {
+      if (piece !== undefined) expect(batch.length).toBe(size);
+      items.push(...batch.items());
     }
   }
-  scanner.finish();
-  return [...items, ...scanner.batch.items()];
+  return items;
 }
 
 /** What a parser makes of the body as a whole. */

@@ -1,5 +1,5 @@
 import { exactDecoder } from '../../../api/decode.ts';
-import { InventoryScanner } from '../../../api/scanner/scanner.ts';
+import { InventoryScanner } from '../../../api/inventory-scanner.ts';
 import { readStockList } from '../../../change-files/read-changes.ts';
 import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
@@ -69,12 +69,8 @@ async function scanJsonFile(context: Context, file: string): Promise<StockList |
 
 async function* scan(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ItemColumns> {
   const scanner = new InventoryScanner(exactDecoder({ name: file }));
-  for await (const chunk of chunks) {
-    scanner.add(chunk);
-    while (scanner.fill()) yield scanner.batch;
-  }
-  scanner.finish();
-  if (scanner.batch.length > 0) yield scanner.batch;
+  for await (const chunk of chunks) yield* scanner.read(chunk);
+  yield* scanner.read(undefined);
 }
 
 /** The lines as the elements of an array. A blank line makes it one that can't be read. */

@@ -1,0 +1,36 @@
+/** Returns where the white space that begins at `start` has ended. */
+export function skipSpace(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code <= 0x20; code = text.charCodeAt(at)) {
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+    at += 1;
+  }
+  return at;
+}
+
+/** Matches a string, a bracket, or the quote of a string that the text does not end. */
+const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
+
+/** Matches what ends a value that is neither a string nor in brackets. */
+const end = /[,[\]{}" \n\r\t]/g;
+
+/**
+ * Returns where the JSON value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
+ * before a comma, a bracket, a quote or white space. undefined if the text ends first.
+ */
+export function endOfValue(text: string, start: number): number | undefined {
+  if (!'"{['.includes(text.charAt(start))) {
+    end.lastIndex = start + 1;
+    return end.exec(text)?.index;
+  }
+  part.lastIndex = start;
+  let depth = 0;
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [piece] = found;
+    if (piece === '"') return undefined;
+    if (piece === '{' || piece === '[') depth += 1;
+    else if (piece === '}' || piece === ']') depth -= 1;
+    if (depth === 0) return part.lastIndex;
+  }
+  return undefined;
+}
