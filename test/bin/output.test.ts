@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isClosed } from '../../bin/run.ts';
+import { isClosed } from '../../bin/output.ts';
 
 test.each([
   ['EPIPE', false, true],
