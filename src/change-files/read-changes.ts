@@ -17,12 +17,24 @@ import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
-  const { problems, changes } = collector;
-  return problems.or({ changes, unit: problems.unit });
+  const { problems, changes, forReader } = collector;
+  return problems.or({ changes, forReader, unit: problems.unit });
+}
+
+/** The cells of a row that no change is read from. Empty: blank. */
+export interface ReaderCells {
+  readonly line: number;
+  readonly status: string;
+  readonly name: string;
 }
 
 export type ChangeFile =
-  | { readonly ok: true; readonly changes: readonly Change[]; readonly unit: PlaceUnit }
+  | {
+      readonly ok: true;
+      readonly changes: readonly Change[];
+      readonly forReader: ReadonlyMap<bigint, ReaderCells>;
+      readonly unit: PlaceUnit;
+    }
   | ({ readonly ok: false } & FileProblems);
 
 export class SeenPetLines {
@@ -57,6 +69,7 @@ function isTotal(cell: string): boolean {
 class ChangeCollector implements RowSink {
   readonly problems = new ProblemList();
   readonly changes: Change[] = [];
+  readonly forReader = new Map<bigint, ReaderCells>();
   readonly #seen = new SeenPetLines(this.problems);
   // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
   #lastReason: string | undefined;
@@ -64,7 +77,7 @@ class ChangeCollector implements RowSink {
 
   add(row: RawRow): void {
     const { cells, line } = row;
-    const { petId: id = '', reason = '', ref = '' } = cells;
+    const { petId: id = '', reason = '', ref = '', status = '', name = '' } = cells;
     if (isTotal(id) || (id === '' && isTotal(reason))) {
       this.problems.add({ line, message: 'this row is a total, and no pet: remove it' });
       return;
@@ -81,6 +94,8 @@ class ChangeCollector implements RowSink {
     if (petId === undefined) return;
     this.#seen.add(petId, line);
     if (this.problems.total > 0) return;
+    if (status !== '' || name !== '')
+      this.forReader.set(petId, { line, status: ownCopy(status.trim()), name: ownCopy(name.trim()) });
     this.changes.push({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
   }
 

@@ -36,7 +36,7 @@ describe('readChanges of a table', () => {
   });
 
   it('finds no changes in a header alone', async () => {
-    expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], unit: 'line' });
+    expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], forReader: new Map(), unit: 'line' });
   });
 
   it.each(['', '\n\n', '\ufeff', ' \r\n,,\n'])('reports an empty file: %j', async (content) => {

@@ -41,7 +41,7 @@ describe('readChanges of JSON', () => {
   });
 
   it('finds no changes in an empty array', async () => {
-    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [], unit: 'line' });
+    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [], forReader: new Map(), unit: 'line' });
   });
 
   it('reports an empty file', async () => {

@@ -197,7 +197,7 @@ export const topics = {
         'delta (or adjust)': 'instead of quantity: what to add to the stock',
         expected: 'write only if the stock is this',
         'reason, ref': 'for the history',
-        'status, name': 'ignored; any other column is refused',
+        'status, name': 'for the reader, not written; any other column is refused',
       },
     },
     'Columns stand in any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as ' +

@@ -27,6 +27,7 @@ import {
 } from '../option-values.ts';
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
+import { ReaderCellCheck } from './reader-cells.ts';
 import { openPlanOut } from './plan-out.ts';
 
 const help = 'petstock inventory apply --help';
@@ -61,7 +62,7 @@ export const defineApply = define({
     'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
     'and undone. Takes one request, and one for each row that changes.\n\n' +
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
-    'ref, status, name (both ignored). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
+    'ref, status, name (for you to read: not written, and a warning names the rows in which they differ). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
     `conflict, and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
@@ -154,7 +155,9 @@ async function planFile(
   const { target, questions } = invocation;
   const previewCommand = petstock`${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
-  const { changes, unit } = await read(invocation, file, reading, options).finally(() => isKept || failedOut?.empty());
+  const { changes, forReader, unit } = await read(invocation, file, reading, options).finally(
+    () => isKept || failedOut?.empty(),
+  );
   if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', previewCommand });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
@@ -164,7 +167,10 @@ async function planFile(
   const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.connections.announce();
-  const { quantities, readVersion, readAt } = await new StockReader(access.connection).readAfterInFlight(petIds);
+  const cells = new ReaderCellCheck(forReader, unit);
+  const reader = new StockReader(access.connection, cells.see);
+  const { quantities, readVersion, readAt } = await reader.readAfterInFlight(petIds);
+  await cells.warn(invocation);
   const noted =
     reason === undefined && ref === undefined
       ? changes
@@ -205,7 +211,7 @@ async function read({ context }: Invocation, file: string, reading: string, opti
   const result = await readChanges(readNamedFile(file, context), { name, format: wanted, columns, ignoreColumns });
   if (result.ok) {
     const changes = [...result.changes];
-    if (changes.length >= minRows) return { unit: result.unit, changes };
+    if (changes.length >= minRows) return { unit: result.unit, changes, forReader: result.forReader };
     const found = `${file === '-' ? 'stdin' : file} has ${counted(changes.length, 'row')}`;
     throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
@@ -229,7 +235,7 @@ function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, stri
     const name = text.slice(at + 1).trim();
     if (field === undefined || name === '') {
       throw new UsageError(
-        `--column takes a field and the column that has it, such as petId=SKU", not ${text}". The fields are ${rowFields.join(', ')}`,
+        `--column takes a field and the column that has it, such as petId=SKU, not "${text}". The fields are ${rowFields.join(', ')}`,
         { hint: help },
       );
     }

@@ -201,3 +201,30 @@ test.for(['csv', 'tsv', 'json', 'ndjson'])(
     await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
   },
 );
+
+test('apply warns of rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
+  const codes = changeFile(shop, 'code,petId,name\n,4,Rex\n,5,Mo\u0308hrle\n,8,Mia\n', 'codes.csv');
+  await shop.run(['config', 'set', 'codes', codes]);
+  const rows = 'petId,name,status,quantity\n4, REX ,Available,38\n5,M\u00f6hrle,sold,2\n8,Leo,available,31\n7,,,6\n';
+  const csv = changeFile(shop, rows);
+  const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
+  expect(applied.stderr).toBe(
+    'Warning: the status on line 3 is not that of the service; apply changes no status\n' +
+      'Warning: the name on line 4 is not that of the codes file; apply changes no name\n',
+  );
+  expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
+  const json = changeFile(
+    shop,
+    '[{"petId":4,"status":"sold","quantity":1},{"petId":5,"status":"lost","quantity":1}]',
+    'c.json',
+  );
+  expect((await shop.run(`inventory apply ${json} --dry-run`)).stderr).toContain(
+    'Warning: the status of items 1 and 2 is not that of the service',
+  );
+});
+
+test('apply names the first of many edited rows', async ({ shop }) => {
+  const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
+  const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
+  expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain('19, 20, 21 and 2 more is not that');
+});

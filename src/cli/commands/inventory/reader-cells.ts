@@ -1,0 +1,54 @@
+import type { ReaderCells } from '../../../change-files/read-changes.ts';
+import type { PetNames } from '../../../inventory/bar-codes.ts';
+import type { InventoryItem } from '../../../inventory/items.ts';
+import { plainText } from '../../../inventory/pet-names.ts';
+import type { Invocation } from '../../invocation/invocation.ts';
+
+/** In a warning. */
+const maxNamed = 20;
+
+/** Finds the rows in which somebody has edited a cell that no change is read from. */
+export class ReaderCellCheck {
+  readonly #statusLines = new Set<number>();
+
+  constructor(
+    private readonly cells: ReadonlyMap<bigint, ReaderCells>,
+    private readonly unit: string,
+  ) {}
+
+  /** Compares the status of a row with that of the service. May be handed on as it is. */
+  readonly see = ({ petId, status }: InventoryItem): void => {
+    const row = this.cells.get(petId);
+    if (row === undefined || row.status === '' || row.status.toLowerCase() === status.toLowerCase()) return;
+    this.#statusLines.add(row.line);
+  };
+
+  /** Warns of each column, if there are such rows. Names are compared with those of the shop, if it has any. */
+  async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
+    const status = [...this.#statusLines];
+    if (status.length > 0)
+      await messages.warn(`the status ${this.#where(status)} is not that of the service; apply changes no status`);
+    const hasNames = [...this.cells.values()].some(({ name }) => name !== '');
+    const names = hasNames ? await petNames() : undefined;
+    const renamed = names === undefined ? [] : this.#renamed(names);
+    if (renamed.length > 0)
+      await messages.warn(`the name ${this.#where(renamed)} is not that of the codes file; apply changes no name`);
+  }
+
+  #renamed(names: PetNames): number[] {
+    return [...this.cells].flatMap(([petId, { line, name }]) =>
+      name === '' || plainText(name) === plainText(names.get(petId) ?? '') ? [] : line,
+    );
+  }
+
+  /** `on lines 3, 7 and 9` */
+  #where(lines: readonly number[]): string {
+    const shown = lines
+      .toSorted((one, other) => one - other)
+      .slice(0, maxNamed)
+      .map(String);
+    const last = lines.length > maxNamed ? `${lines.length - maxNamed} more` : (shown.pop() ?? '');
+    const all = shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
+    return `${this.unit === 'line' ? 'on' : 'of'} ${this.unit}${lines.length === 1 ? '' : 's'} ${all}`;
+  }
+}
