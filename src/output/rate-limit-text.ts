@@ -62,6 +62,8 @@ export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' |
   readonly key: string;
   /** Until when nothing is sent, in milliseconds since the Unix epoch. */
   readonly gate: number | undefined;
+  /** The window has ended, and how much is left of the next one is not known. */
+  readonly isOver?: boolean;
 };
 
 /**
@@ -82,19 +84,20 @@ export function limitsView(rows: readonly LimitRow[], now: number): View {
 
 const fields = ['env', 'store', 'limit', 'remaining', 'resetAt', 'asOf', 'gate'] as const;
 
-function toRow({ target, limit, remaining, resetAt, asOf, gate }: LimitRow): Row {
+function toRow({ target, limit, remaining, resetAt, asOf, gate, isOver }: LimitRow): Row {
   const times = { resetAt: timeOf(resetAt), asOf: timeOf(asOf), gate: timeOf(gate) };
   const place = { env: target?.env ?? null, store: target?.store ?? null };
-  return { ...place, limit: limit ?? null, remaining: remaining ?? null, ...times };
+  return { ...place, limit: limit ?? null, remaining: isOver ? null : (remaining ?? null), ...times };
 }
 
 const timeOf = (time: number | undefined) => (time === undefined ? null : isoTime(time));
 
 function toTableRow(window: LimitRow, now: number): Row {
-  const { target, kind = null, key, resetAt = 0, asOf = 0 } = window;
-  const times = { resetAt: localTime(resetAt, now), asOf: localTime(asOf, now) };
+  const { target, kind = null, key, resetAt = 0, asOf = 0, isOver } = window;
+  const reset = localTime(resetAt, now);
+  const times = { resetAt: isOver ? `over since ${reset}` : reset, asOf: localTime(asOf, now) };
   const env = target === undefined ? '(another)' : targetName(target);
-  return { ...toRow(window), ...times, env, kind, key, share: usedShare(window) };
+  return { ...toRow(window), ...times, env, kind, key, share: isOver ? null : usedShare(window) };
 }
 
 const nearlyFull = 0.8;

@@ -1,7 +1,7 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
-import { currentGates, currentLimits, type KnownGate } from '../../rate-limit/known-limits.ts';
+import { currentGates, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
 import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
@@ -44,7 +44,7 @@ const limits = define({
     const rows = keys.flatMap((key): LimitRow[] => {
       const { target, shown } = key;
       const gate = currentGates([key], context.clock)[0]?.until;
-      const windows = currentLimits([key], context.clock);
+      const windows = windowsOf(key, context.clock);
       if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
       return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
@@ -109,11 +109,18 @@ const clear = define({
   },
 });
 
+/** Returns the last known windows of a key. How much is left of one that is over is not known: it may have begun anew. */
+function windowsOf(key: KnownKey, clock: Clock) {
+  const current = currentLimits([key], clock);
+  return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
+}
+
 function factsOf(key: KnownKey, clock: Clock): string[] {
   const now = clock.now();
-  const windows = currentLimits([key], clock).map(
-    ({ limit, remaining, resetAt }) => `${remaining} of ${limit} left until ${localTime(resetAt, now)}`,
-  );
+  const windows = windowsOf(key, clock).map(({ limit, remaining, resetAt, isOver }) => {
+    const at = localTime(resetAt, now);
+    return isOver ? `a limit of ${limit}, whose window was over at ${at}` : `${remaining} of ${limit} left until ${at}`;
+  });
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 

@@ -161,14 +161,20 @@ const gated = (seconds: string, status = 429) => ({
 });
 
 describe('limits', () => {
-  test('shows what the last answer said, without a request, and says that of a window that is over no more', async () => {
+  test('shows what the last answer said, without a request; of a window that is over the limit alone', async () => {
     const shop = await asked();
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
     const times = { resetAt: '2026-01-15T12:01:00.000Z', asOf: '2026-01-15T12:00:20.000Z' };
     expect(JSON.parse(stdout)).toEqual([{ env: 'staging', store: null, limit: 2, remaining: 1, ...times, gate: null }]);
     shop.clock.advance(42_000);
-    expect(await shop.run('limits --json')).toMatchObject({ code: 0, stdout: '[]\n' });
+    const over = { env: 'staging', store: null, limit: 2, remaining: null, ...times, gate: null };
+    expect(await shop.json('limits --json')).toEqual([over]);
+    const table = await shop.run('limits', { terminal: 100 });
+    expect(table.stdout).toMatch(/ minute +2 +over since 07:01:00 +07:00:20\n/);
+    expect(table.stderr).toBe('');
+    await shop.exits('limits clear --yes', 0, 'staging: a limit of 2, whose window was over at 07:01:00');
+    expect(await shop.json('limits --json')).toEqual([]);
   });
 
   test.each([
