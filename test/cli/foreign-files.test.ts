@@ -66,6 +66,18 @@ test('a damaged configuration stops only what needs it', async () => {
   }
 });
 
+test('a damaged configuration stops no command of the sandbox, and each of config', async () => {
+  const { shop, file } = await shopWithFile();
+  fs.writeFileSync(file, '{"settings":');
+  const warning = `Warning: The configuration file ${file} is not valid JSON.`;
+  for (const command of ['inventory list', 'inventory set 1 5', 'inventory set 1=6 2=7 --yes', 'status', 'limits']) {
+    await shop.exits(`${command} --env sandbox`, 0, warning);
+    await shop.exits(command, 0, warning, { env: { PETSTOCK_ENV: 'sandbox' } });
+  }
+  for (const command of ['config list', 'config set confirm always']) await shop.refused(`${command} --env sandbox`);
+  expect(fs.readFileSync(file, 'utf8')).toBe('{"settings":');
+});
+
 test('nothing is written through a link of others, wherever it is in the path', async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
   fs.mkdirSync(join(shared, '..', 'ours'));

@@ -112,7 +112,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'store keys, addresses and settings',
     group: 'Service and setup',
     description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
-    facts: { takesKeys: true },
+    facts: { takesKeys: true, needsConfig: true },
     examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
       ['petstock config set-key --env production'],

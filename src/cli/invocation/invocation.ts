@@ -4,7 +4,7 @@ import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
 import { settingOf } from '../../settings/settings.ts';
-import type { Environment } from '../../settings/variables.ts';
+import { type Environment, variable } from '../../settings/variables.ts';
 import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { type Target, targetName } from '../../shared/target.ts';
@@ -65,7 +65,7 @@ export type Run = <Options extends object>(action: Action<Options>) => (...args:
  * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
  */
 export interface CommandTraits<Options extends object = object> {
-  /** False: the command runs even if the configuration is damaged. */
+  /** False: the command runs even if the configuration is damaged. True: not even for the sandbox. Default: for the sandbox alone. */
   readonly needsConfig?: boolean;
   /** The result can be a page to print: `-o html`. */
   readonly hasPage?: boolean;
@@ -83,15 +83,16 @@ export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
 }
 
 /**
- * Returns the configuration; commands that don't need it continue if it is damaged.
+ * Returns the configuration. A damaged one stops no command that doesn't need it, nor one of the sandbox, which has its own key and address.
  * @throws the errors of `readConfig`
  */
-function readConfigFor({ needsConfig }: RunningCommand, folder: string): ReadConfig {
+function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
   try {
-    return readConfig(folder);
+    return readConfig(folders.config);
   } catch (error) {
-    if (!(error instanceof PetstockError) || needsConfig !== false) throw error;
-    const instead = 'This command continues without it, so without settings and without a shared state';
+    const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
+    if (!(error instanceof PetstockError) || !(needsConfig === undefined ? isForSandbox : !needsConfig)) throw error;
+    const instead = 'This command goes on without it: with no settings, and with no shared state that it may name';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }
@@ -108,7 +109,7 @@ export async function openInvocation(
   const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
   refuseSudoInHome(folders, env);
-  const { config: configFile, warnings } = readConfigFor(running, folders.config);
+  const { config: configFile, warnings } = readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
   const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
