@@ -59,13 +59,13 @@ export function requireFileName(file: string, what: string): void {
 export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number from 0, such as 100", not ${text}"`);
+  throw new UsageError(`${option} takes a whole number from 0, such as 100, not "${text}"`);
 }
 
 export function oneOf<Word extends string>(option: string, text: string, words: readonly Word[]): Word {
   const word = words.find((known) => known === text);
   if (word !== undefined) return word;
-  throw new UsageError(`${option} takes ${words.join(', ')}", not ${text}"`);
+  throw new UsageError(`${option} takes ${words.join(', ')}, not "${text}"`);
 }
 
 const defaultConcurrency = 16;

@@ -66,7 +66,7 @@ export function parseDate(
       : Number.NaN;
   if (Number.isFinite(moment) && isRealDate(text)) return moment;
   throw new UsageError(
-    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, today, yesterday, monday, or 7d, 1w, 12h", not ${text}"`,
+    `${option} takes a date such as 2026-01-15 or 2026-01-15T09:30, today, yesterday, monday, or 7d, 1w, 12h, not "${text}"`,
   );
 }
 

@@ -100,7 +100,7 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
     const known = [',', ';', '|', '\t'].find(
       (one) => one === delimiter || (one === '\t' && /^(?:tab|\\t)$/i.test(delimiter)),
     );
-    if (known === undefined) throw new UsageError(`--delimiter takes , ; | or tab", not ${delimiter}"`);
+    if (known === undefined) throw new UsageError(`--delimiter takes , ; | or tab, not "${delimiter}"`);
     return known;
   }
   if (format === 'tsv') return '\t';

@@ -122,7 +122,7 @@ function parseSelection(
 function parseLimit(text: string): Parsed<number> {
   const parsed = parseQuantity(text);
   if (parsed.ok && parsed.value >= 0) return parsed;
-  return { ok: false, problem: `--limit takes a whole number from 0, such as 10", not ${text}"` };
+  return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
 /** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */

@@ -54,7 +54,7 @@ const minInterval = 0.1;
 function secondsOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new UsageError(`${option} takes a number of seconds, such as 15", not ${text}"`);
+  throw new UsageError(`${option} takes a number of seconds, such as 15, not "${text}"`);
 }
 
 /** A JSON array has no end here: with --json it is a line for each change too. */

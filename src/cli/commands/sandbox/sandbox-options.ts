@@ -26,7 +26,7 @@ function whole(least: number, most = unlimited): Read<number> {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
     const range = most === unlimited ? `from ${least}` : `from ${least} to ${most}`;
-    throw new UsageError(`${option} takes a whole number ${range}", not ${text}"`);
+    throw new UsageError(`${option} takes a whole number ${range}, not "${text}"`);
   };
 }
 
@@ -167,10 +167,10 @@ function readNetwork(given: string, option: string): string {
   const [address = '', bits] = given.split('/');
   const most = isIP(address) === 6 ? 128 : 32;
   if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return given;
-  throw new UsageError(`${option} takes a network such as 10.0.0.0/8", not ${given}"`);
+  throw new UsageError(`${option} takes a network such as 10.0.0.0/8, not "${given}"`);
 }
 
 function readOrigin(given: string, option: string): string {
   if (given === '*' || (URL.canParse(given) && new URL(given).origin === given)) return given;
-  throw new UsageError(`${option} takes an origin such as https://shop.example, or *", not ${given}"`);
+  throw new UsageError(`${option} takes an origin such as https://shop.example, or *, not "${given}"`);
 }

@@ -98,7 +98,7 @@ function readVariable(variable: string, name: Name, text: string): unknown {
   }
   if (isOn.test(text)) return true;
   if (/^(false|0|no|off)$/i.test(text)) return undefined;
-  throw new UsageError(`${variable} takes true or false", not ${text}"`);
+  throw new UsageError(`${variable} takes true or false, not "${text}"`);
 }
 
 function refuseContradictions(values: Values): void {

@@ -71,9 +71,9 @@ class StockCollector {
     if (!petId.ok) this.problem(where, petId.problem);
     else if (this.#items.has(petId.value)) this.problem(where, `the pet ${petId.value} is there already`);
     else if (count === undefined || count >= limit || count < -limit) {
-      this.problem(where, `the quantity must be a whole number of 64 bits", not ${quantity.slice(0, 40)}"`);
+      this.problem(where, `the quantity must be a whole number of 64 bits, not "${quantity.slice(0, 40)}"`);
     } else if (known === undefined) {
-      this.problem(where, `the status must be ${statuses.join(', ')}", not ${status.slice(0, 40)}"`);
+      this.problem(where, `the status must be ${statuses.join(', ')}, not "${status.slice(0, 40)}"`);
     } else this.#items.set(petId.value, { petId: petId.value, quantity: count, status: known });
   }
 
