@@ -23,7 +23,7 @@ test('prints the body as it came; -i the status and the headers before it, never
   expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
-test('a write has the banner, the body as it was given, and its answer', async ({ shop }) => {
+test('shows a banner for a write, and sends its body as it was given', async ({ shop }) => {
   const command = ['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }'];
   const result = await shop.exits(command, 0, `▸ staging · ${shop.service.url}\n`);
   expect(result.stdout).toBe('{"petId":9007199254740993,"quantity":3,"status":"sold"}');
@@ -31,13 +31,13 @@ test('a write has the banner, the body as it was given, and its answer', async (
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('-H adds headers, several of one name as a list', async ({ shop }) => {
+test('adds headers with -H, several of one name as a list', async ({ shop }) => {
   const headers = ['-H', 'X-Trace: a', '-H', 'x-trace:b', '--header', 'Accept: text/csv'];
   const result = await shop.run(['api', 'GET', '/inventory', ...headers]);
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 
-test('-H with what is no header, or is ours, is refused, not repeated, and nothing is sent', async ({ shop }) => {
+test('refuses a header with -H that is none, or is ours, without repeating it, and sends nothing', async ({ shop }) => {
   for (const header of [
     'Authorization: Bearer psk_other',
     'content-length: 3',
@@ -49,7 +49,7 @@ test('-H with what is no header, or is ours, is refused, not repeated, and nothi
     expect(await shop.refused(['api', 'GET', '/inventory', '-H', header]), header).not.toContain('psk_other');
 });
 
-test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes to', async ({ shop }) => {
+test.runIf(canMakeFifos)('ends the reading of a pipe that nobody writes to by Ctrl-C', async ({ shop }) => {
   const pipe = join(shop.folders.state, '..', 'pipe');
   execFileSync('mkfifo', [pipe]);
   onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));
@@ -64,7 +64,7 @@ test.runIf(canMakeFifos)('Ctrl-C ends the reading of a pipe that nobody writes t
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
-test('an answer that is no success is shown, and is an error; with --json stdout is empty', async ({ shop }) => {
+test('shows a response that is no success and fails; with --json stdout is empty', async ({ shop }) => {
   const { stdout } = await shop.exits('api GET /nothing', 9, 'Error: ');
   expect(JSON.parse(stdout)).toMatchObject({ status: 404 });
   const json = await shop.exits('api POST /inventory --json --quiet', 10);
@@ -82,7 +82,7 @@ test.for([
   ['GET', '/inventory#part'],
   ['GET', '\\\\elsewhere.example'],
   ['GET', '@elsewhere.example/'],
-] as const)('%s %s never reaches another place', async ([method, path], { shop }) => {
+] as const)('never reaches another place with %s %s', async ([method, path], { shop }) => {
   const result = await shop.run(['api', method, path]);
   for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
   expect(result.code).not.toBe(0);
@@ -91,7 +91,7 @@ test.for([
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
-] as const)('an error has a line of its own where both streams are one: %j', async ([body, expected], { till }) => {
+] as const)('prints an error on a line of its own if both streams are one: %j', async ([body, expected], { till }) => {
   till.service.always('GET', ({ answer }) => answer(400, body));
   const both = await till.run('api GET /x -q', { sharesOutput: true });
   expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
@@ -104,7 +104,7 @@ test.for([
   ['@-', '{ "quantity": 9 }\n'],
   ['@file', '{ "quantity": 9 }\n'],
   ['-', `{"quantity":9${' '.repeat(1_000_000)}}`],
-] as const)('--data %s sends what is there, byte for byte, once', async ([data, stdin], { shop }) => {
+] as const)('sends what --data %s has, byte for byte, once', async ([data, stdin], { shop }) => {
   const named = data === '@file' ? `@${changeFile(shop, stdin, 'body.json')}` : data;
   const result = await shop.run(`api PATCH /inventory/4 --data ${named}`, { stdin });
   // The service takes bodies of up to 16 KiB.
@@ -120,7 +120,7 @@ test.for([
   [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
   ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv'],
   [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
-] as const)('%s is exit %i, said in words: %s', async ([command, code, words], { shop }) => {
+] as const)('%s exits with %i, and says: %s', async ([command, code, words], { shop }) => {
   const { stdout, stderr, requests } = await shop.exits(command, code, words);
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
   expect(stderr).not.toMatch(/E[A-Z]{4,}/);
@@ -130,7 +130,7 @@ test.for<[string, Action, boolean]>([
   ['a connection that breaks', commitThenDrop, false],
   ['a 503', answers(503), false],
   ['a refusal', answers(400), true],
-])('it is said of a write whether its fate is known: %s', async ([, action, isKnown], { till }) => {
+])('reports whether the outcome of a write is known: %s', async ([, action, isKnown], { till }) => {
   till.service.next('PATCH', action);
   const { stderr } = await till.run(['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}']);
   expect(stderr.includes('; it is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
@@ -138,7 +138,7 @@ test.for<[string, Action, boolean]>([
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });
 
-test('pets get prints what comes, and says that it is deprecated and until when', async ({ shop }) => {
+test('prints what pets get receives, and reports that it is deprecated and until when', async ({ shop }) => {
   const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and goes away on .+ GMT\n/;
   const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
   expect(result.sent).toEqual(['GET /v1/pets/9007199254740993']);

@@ -53,7 +53,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
   return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
 }
 
-test('a mistyped name is asked for once more', async ({ shop }) => {
+test('asks once more after a mistyped name', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
     'Write 2 changes to production? Units: 11 added, 27 removed. Type production to go on',
     '"prodution" is not production. Type production to continue, or press Enter to cancel',
@@ -62,7 +62,9 @@ test('a mistyped name is asked for once more', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('only the name itself writes several pets to production, in any case; n and no stop at once', async ({ shop }) => {
+test('takes only the name itself for several pets in production, in any case; n and no stop at once', async ({
+  shop,
+}) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
   for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);
@@ -70,7 +72,7 @@ test('only the name itself writes several pets to production, in any case; n and
   expect((await applyTyping(shop, 12, 0, ' Production ')).written).toHaveLength(2);
 });
 
-test('one pet is a yes or a no in production too, also to take it back', async ({ shop }) => {
+test('asks yes or no for one pet in production, also to undo it', async ({ shop }) => {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { asked, prompts } = confirming(true);
   const file = changeFile(shop, 'petId,quantity\n4,12\n');

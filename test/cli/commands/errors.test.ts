@@ -8,8 +8,8 @@ import { test } from '../../support/till.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
-describe('with --json an error is all that stderr has', () => {
-  test('a bad file has its first thousand faults, and how many there are', async ({ shop }) => {
+describe('an error with --json', () => {
+  test('has the first thousand faults of a bad file, and their number', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
     const { stderr } = await shop.exits('inventory apply - --yes --json', 2, [], { stdin });
     const { error } = errorJson(stderr);
@@ -18,7 +18,7 @@ describe('with --json an error is all that stderr has', () => {
     expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
   });
 
-  test('it is the last line with --debug, too, which shows where a failure comes from before it', async ({ shop }) => {
+  test('stays the last line with --debug, behind the stack of the failure', async ({ shop }) => {
     const { stderr } = await shop.exits('inventory get 4 --debug --json', 5, '\n│     at ', { env: down });
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
@@ -28,11 +28,11 @@ describe('with --json an error is all that stderr has', () => {
     'inventory list --limit x --json',
     'inventory list --nope -o json',
     'sandbox serve --port x --json',
-  ])('%s', async (command, { shop }) => {
+  ])('prints nothing else: %s', async (command, { shop }) => {
     expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
   });
 
-  test('a success still says where it wrote and what is left', async ({ shop }) => {
+  test('leaves banner and rate limit of a success on stderr', async ({ shop }) => {
     const said = /^▸ staging · .*\nThis can't be undone.*\nRate limit: 999 of 1000 left/;
     await shop.exits('inventory set 4 1 --json', 0, said);
   });
@@ -41,7 +41,7 @@ describe('with --json an error is all that stderr has', () => {
     ['api GET /nope', 9, 'petstock api --help'],
     // A command that runs as it stands.
     ['inventory set 4 1', 1, 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"'],
-  ] as const)('%s, without a state folder: its hint', async ([command, code, hint], { shop }) => {
+  ] as const)('has the hint %s without a state folder', async ([command, code, hint], { shop }) => {
     mkdirSync(join(shop.folders.state, '..'), { recursive: true });
     writeFileSync(shop.folders.state, 'no folder');
     expect(errorJson((await shop.exits(`${command} --json`, code)).stderr).error.hint).toBe(hint);
@@ -49,7 +49,7 @@ describe('with --json an error is all that stderr has', () => {
 });
 
 test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
-  '%s: a 404 that is about no pet is not said to be about one',
+  '%s: blames no pet for a 404 that is about none',
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
     await till.exits(command, 9, [
@@ -58,7 +58,7 @@ test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'invento
   },
 );
 
-describe('a 429 that asks to wait for longer than the command may', () => {
+describe('a 429 with a longer wait than the command may take', () => {
   const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
   const body = '{"code":"slow","message":"Slow down.","status":429}';
   const own = { code: 'slow', message: 'Slow down.' };
@@ -67,7 +67,7 @@ describe('a 429 that asks to wait for longer than the command may', () => {
     ...commands.map((command) => [command, 'PATCH', body, own] as const),
     ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
     ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
-  ])('%s: is told in JSON, of a %s that is answered with %j', async ([command, method, text, told], { till }) => {
+  ])('%s: reports it in JSON, of a %s that is answered with %j', async ([command, method, text, told], { till }) => {
     till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
     const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
     expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
@@ -75,7 +75,7 @@ describe('a 429 that asks to wait for longer than the command may', () => {
   });
 });
 
-test('off a terminal one line tells that a request is tried again', async ({ shop }) => {
+test('prints one line off a terminal for a retry', async ({ shop }) => {
   shop.service.setFaults(['GET /inventory:first=2:status=503']);
   const { stderr } = await shop.exits('inventory get 1', 0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
@@ -84,7 +84,9 @@ test('off a terminal one line tells that a request is tried again', async ({ sho
   await shop.exits('inventory set 4 5', 5, said, { env: down });
 });
 
-test('at a terminal all attempts without a connection change one line, which is gone in the end', async ({ shop }) => {
+test('changes one line at a terminal for all attempts without a connection, and removes it in the end', async ({
+  shop,
+}) => {
   const env = { ...down, NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
   const narrow = await shop.run('inventory list', { env, terminal: 40 });
@@ -128,7 +130,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The name of the file is empty.'],
 ];
 
-test.for(refusals)('%j is refused: %s One kind of quotes, and no other guess', async ([command, said], { shop }) => {
+test.for(refusals)('refuses %j with: %s One kind of quotes, and no other guess', async ([command, said], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
@@ -163,9 +165,12 @@ test.for<readonly [command: string, meant: string]>([
   ['help list', 'inventory list --help'],
   // It may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
-])('%j hints at the command that was meant, with the words that were typed', async ([command, meant], { shop }) => {
-  expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
-});
+])(
+  'hints after %j at the command that was meant, with the words that were typed',
+  async ([command, meant], { shop }) => {
+    expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
+  },
+);
 
 test.for([
   ['export', ['inventory', 'export', '']],
@@ -182,12 +187,12 @@ test.for([
   ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
   ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-] as const)('an empty name is said to be one: %s in %j', async ([what, command], { shop }) => {
+] as const)('reports an empty name: %s in %j', async ([what, command], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
 });
 
-test("the sandbox's key is made private again, with a warning", async ({ shop }) => {
+test("makes the sandbox's key private again, with a warning", async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
@@ -196,14 +201,14 @@ test("the sandbox's key is made private again, with a warning", async ({ shop })
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('what was not done is said of the command that did not do it', async ({ shop }) => {
+test('reports what was not done in the words of the command', async ({ shop }) => {
   await shop.run('inventory list');
   await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
   await shop.run('inventory set 4 1');
   expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
 });
 
-test('of a service that can not be reached, or fails, the hint is petstock status', async ({ shop, till }) => {
+test("hints at petstock status if a service can't be reached or fails", async ({ shop, till }) => {
   till.service.always('GET', answers(503, {}, ''));
   await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
   const away = withEnv(shop, down);
@@ -223,7 +228,7 @@ describe.each([
   ['one\nHint: two\r', '\n│ one Hint: two\n'],
   [' ', ''],
   ['\0', ''],
-])('a service that says %j', (message, words) => {
+])('a service that answers %j', (message, words) => {
   test.for([
     ['GET', 'inventory list', 400, 'Error: The service (?:refused it|returned 400)\\.'],
     ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|returned 400)\\.'],
@@ -234,7 +239,7 @@ describe.each([
       503,
       'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
-  ] as const)('%s by %s, %i', async ([method, command, status, own], { till }) => {
+  ] as const)('fails in %s by %s with %i', async ([method, command, status, own], { till }) => {
     const body = JSON.stringify({ code: 'x', message, status });
     till.service.always(method, answers(status, {}, body));
     const { stderr } = await till.run(`${command} -q`);
@@ -243,7 +248,7 @@ describe.each([
   });
 });
 
-test('config set default-store warns of a store that nothing is stored for', async ({ shop }) => {
+test('warns of a default-store that nothing is stored for', async ({ shop }) => {
   await shop.exits('config set default-store nosuch', 0, 'Warning: nothing is stored for a store nosuch yet');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {
@@ -252,7 +257,7 @@ test('config set default-store warns of a store that nothing is stored for', asy
   await shop.exits('config set default-store nroth', 0, 'Did you mean "north"?');
 });
 
-test('status says the limit once', async ({ shop }) => {
+test('prints the limit once with status', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('status', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
@@ -281,7 +286,7 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['*:status=403', 'inventory list', 'rejected'],
 ];
 
-test.each(cases)('%s: %s: %s, with --json too', async (fault, command, exit) => {
+test.each(cases)('%s: prints %s: %s, with --json too', async (fault, command, exit) => {
   const code = exitCodes[exit];
   for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
     const shop = await openShop(fault === '' ? {} : { faults: [fault] });
@@ -299,7 +304,7 @@ test.each(cases)('%s: %s: %s, with --json too', async (fault, command, exit) => 
   }
 });
 
-test('a run in part: its report on stdout, and an error that names it', async () => {
+test('prints the report of a partial run on stdout, and an error that names it', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout, stderr } = await shop.exits('inventory set 4=1 5=2 --yes -q --json', exitCodes.partial);
   const { run, counts } = JSON.parse(stdout);
@@ -307,7 +312,7 @@ test('a run in part: its report on stdout, and an error that names it', async ()
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });
 });
 
-test('in a script -q is silent on success, and heard of danger', async ({ shop }) => {
+test('prints nothing on success with -q in a script, and warns of danger', async ({ shop }) => {
   const silent = { code: 0, stderr: '' };
   const stdin = 'petId,quantity\n4,1\n5,2\n';
   const commands = ['inventory apply - --yes', 'inventory list', 'history export', 'limits', 'undo --last --yes'];

@@ -18,7 +18,7 @@ test.for([
   ['inventory get 4 5 --fields quantity', ['quantity']],
   ['inventory diff staging staging --fields petId', ['petId']],
   ['inventory list --fields colour', undefined],
-] as const)('%s has these columns alone in every format', async ([words, fields], { shop }) => {
+] as const)('prints only these columns of %s in every format', async ([words, fields], { shop }) => {
   const run = await recordRun(shop, rows);
   await shop.run('inventory get 1');
   const command = words.replace('<run>', run);
@@ -31,7 +31,7 @@ test.for([
   if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
 });
 
-test('--pets all lists every pet of a run; the first 20 are said to be so', async ({ shop }) => {
+test('lists every pet of a run with --pets all, and otherwise says that 20 are the first', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);
@@ -45,7 +45,7 @@ test('--pets all lists every pet of a run; the first 20 are said to be so', asyn
   ]);
 });
 
-test('CSV keeps a spreadsheet from running a reason; --raw has it as it is', async ({ shop }) => {
+test('keeps a spreadsheet from running a reason in CSV, and prints it as it is with --raw', async ({ shop }) => {
   const run = await recordRun(shop, [{ ...rows[0], reason: '=HYPERLINK("http://x")' } as (typeof rows)[number]]);
   const shown = await shop.run(`history show ${run} --fields reason -o csv`);
   expect(shown.stdout).toBe(`reason\n"'=HYPERLINK(""http://x"")"\n`);
@@ -63,7 +63,7 @@ test.for([
   ['inventory get 4 4 -o ndjson', '{"petId":"4",$4}\n{"petId":"4",$4}\n'],
   ['inventory set 4 39 --json', '{"petId":"4",$4,"run":"$run"}\n'],
   ['inventory adjust 4 0 --json', '{"petId":"4",$4,"before":39,"run":"$run"}\n'],
-] as const)('%s --string-ids', async ([command, expected], { shop }) => {
+] as const)('prints ids as strings: %s --string-ids', async ([command, expected], { shop }) => {
   const text = expected
     .replaceAll('$4', '"quantity":39,"status":"available"')
     .replaceAll('$0', '"quantity":0,"status":"available"');
@@ -71,7 +71,7 @@ test.for([
   expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
 });
 
-test('reports and the history have them too, and apply reads both', async ({ shop }) => {
+test('prints ids as strings in reports and the history, and apply reads both', async ({ shop }) => {
   const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {
@@ -96,7 +96,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-property('only the ids change, whatever the value', [value], (given) => {
+property('changes only the ids, whatever the value', [value], (given) => {
   const unquoted = (text: string) => text.replaceAll('"7"', '7');
   expect(unquoted(exactJson(given, true))).toBe(exactJson(given));
   expect(exactJson(given, true)).not.toMatch(/"petId":-?\d|"pets":\[-?\d/);

@@ -4,7 +4,7 @@ import { jsonLines, openShop, test } from '../../support/shop.ts';
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
 describe('--debug', () => {
-  test('shows one line per request and answer, and never the key', async ({ shop }) => {
+  test('shows one line per request and response, and never the key', async ({ shop }) => {
     const { stderr, stdout } = await shop.exits('inventory set 4 12 --expect 39 --debug', 0);
     expect(stderr.match(/^> .*/gm)).toHaveLength(2);
     expect(stderr.match(/^< 200 .*/gm)).toHaveLength(2);
@@ -13,7 +13,7 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
-  test('as JSON has a line with its time for each request and response', async ({ shop }) => {
+  test('prints a JSON line with its time for each request and response', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4 -q');
     const events = jsonLines(stderr);
     const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };
@@ -34,7 +34,7 @@ describe('--debug', () => {
     ['inventory get 999 --json', 9, ['error']],
     ['inventory lst', 2, ['error']],
     ['inventory list --timeout x', 2, ['error']],
-  ] as const)('=json makes all of stderr lines of JSON: %s', async ([command, code, events], { shop }) => {
+  ] as const)('prints all of stderr as lines of JSON with =json: %s', async ([command, code, events], { shop }) => {
     for (const terminal of [undefined, 60]) {
       const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
       const lines = jsonLines(stderr);
@@ -49,12 +49,12 @@ describe('--debug', () => {
   });
 });
 
-test('--quiet drops banner and rate limit, never a warning', async ({ shop }) => {
+test('drops banner and rate limit with --quiet, never a warning', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
 });
 
-test('a value is taken as it is, though the program has options that begin like it', async ({ shop }) => {
+test('takes a value as it is, though the program has options that begin like it', async ({ shop }) => {
   // -y would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
   const reasons = ['-quick', '--yes', '-5', '-yak'];
@@ -64,14 +64,17 @@ test('a value is taken as it is, though the program has options that begin like 
   expect(stdout.trim().split('\n').reverse()).toEqual(reasons);
 });
 
-test.for(['--env=production', '--dry-run', '--yes'])('a value that is missing is not %s', async (option, { shop }) => {
-  const said = new RegExp(
-    `"--reason <text>" argument missing: "${option.split('=')[0]}" is an option .--reason=… takes it`,
-  );
-  expect(await shop.refused(`inventory adjust 4 -1 --reason ${option}`)).toMatch(said);
-});
+test.for(['--env=production', '--dry-run', '--yes'])(
+  'does not take %s for a missing value',
+  async (option, { shop }) => {
+    const said = new RegExp(
+      `"--reason <text>" argument missing: "${option.split('=')[0]}" is an option .--reason=… takes it`,
+    );
+    expect(await shop.refused(`inventory adjust 4 -1 --reason ${option}`)).toMatch(said);
+  },
+);
 
-test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
+test.each([0, 2])('retries a write --retries %i times, too', async (retries) => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
   for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
     const { requests } = await shop.run(`inventory ${write} --retries ${retries}`);
@@ -79,7 +82,7 @@ test.each([0, 2])('--retries %i counts for a write, too', async (retries) => {
   }
 });
 
-test('the flag goes before PETSTOCK_ENV, that before the setting, that before staging', async ({ shop }) => {
+test('prefers the flag to PETSTOCK_ENV, that to the setting, that to staging', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const banner = async (command: string, PETSTOCK_ENV?: string) =>
     /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, PETSTOCK_ENV } })).stderr)?.[1];
@@ -97,12 +100,12 @@ test.for([
   [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
   [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
   [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-] as const)('without an address or a key: %o is exit %i', async ([env, code, told], { shop }) => {
+] as const)('exits without an address or a key, %o, with %i', async ([env, code, told], { shop }) => {
   const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
 });
 
-test('config get of a value that is not set is exit 1', async ({ shop }) => {
+test('exits with 1 after config get of a value that is not set', async ({ shop }) => {
   const { stdout } = await shop.exits(
     'config get url',
     1,

@@ -72,7 +72,7 @@ plain('a command is finished once', async () => {
   expect(three.registeredArguments).toHaveLength(1);
 });
 
-test('each command shows the same help in each way to ask for it, whatever the width', async ({ shop }) => {
+test('shows the same help of a command in each way to ask for it, whatever the width', async ({ shop }) => {
   const paths = (await allCommands()).map((command) => commandPath(command).slice('petstock '.length));
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
@@ -97,7 +97,7 @@ test('each command shows the same help in each way to ask for it, whatever the w
   }
 });
 
-test('the help of the program names every command, on one screen of 24 lines', async ({ shop }) => {
+test('names every command in the root help, on one screen of 24 lines', async ({ shop }) => {
   const { stdout } = await shop.run('--help', { terminal: 80 });
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(24);
@@ -105,7 +105,7 @@ test('the help of the program names every command, on one screen of 24 lines', a
   expect(named.toSorted()).toEqual(commandOutlines.map(({ usage }) => usage.replace(/ .*/, '')).toSorted());
 });
 
-test('help has bold headings on a terminal, unless colour is off', async ({ shop }) => {
+test('prints bold headings of help on a terminal, unless colour is off', async ({ shop }) => {
   for (const words of ['--help', 'help inventory list', 'inventory list --help']) {
     const bold = await shop.run(words, { terminal: 80, env: { TERM: 'xterm' } });
     expect(bold.stdout).toContain('\x1b[1mUsage:\x1b[22m petstock');
@@ -118,7 +118,7 @@ test('help has bold headings on a terminal, unless colour is off', async ({ shop
   }
 });
 
-test('the help of a command has its own options, and says where the global ones are', async ({ shop }) => {
+test("shows a command's own options, and where the global ones are", async ({ shop }) => {
   const { stdout } = await shop.run('inventory list --help');
   expect(stdout).toContain('--status');
   expect(stdout).not.toContain('--max-wait');
@@ -126,7 +126,7 @@ test('the help of a command has its own options, and says where the global ones 
   expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +maximum/);
 });
 
-test('help environment names every variable of the contract', async ({ shop }) => {
+test('names every variable of the contract in help environment', async ({ shop }) => {
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
@@ -134,24 +134,24 @@ test('help environment names every variable of the contract', async ({ shop }) =
     expect(stdout).toContain(name);
 });
 
-test('the exit codes in the help are those of the program', async ({ shop }) => {
+test('lists the exit codes of the program in help', async ({ shop }) => {
   const { stdout } = await shop.run('help exit-codes');
   const told = [...stdout.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
   expect(told).toEqual([...new Set([...Object.values(exitCodes), ...Object.values(signalExitCodes)])]);
 });
 
-test('no words, or those of a noun alone, show help', async ({ shop }) => {
+test('shows help without words, or with those of a noun alone', async ({ shop }) => {
   for (const words of [[], ['inventory'], ['config'], ['sandbox'], ['pets'], ['orders'], ['history'], ['state']])
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test('--version is the version alone; -V as the value of an option is not the question', async ({ shop }) => {
+test("prints the version alone with --version, and not for -V as an option's value", async ({ shop }) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   await shop.exits('inventory set 4 7 --reason -V', 0, '▸ staging');
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
-test('licenses prints the texts as they are, or as one in JSON', async ({ shop }) => {
+test('prints the texts of licences as they are, or as one in JSON', async ({ shop }) => {
   const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
   expect(await shop.run('licenses', { licences })).toMatchObject({ code: 0, stdout: licences, stderr: '' });
   expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });

@@ -89,7 +89,7 @@ test('lets a file of quantities be applied again without a word', async ({ shop 
   await shop.exits(apply, 0);
 });
 
-test('of a count gives back what was not written, and asks to count again what may have been', async ({ shop }) => {
+test('gives back what a count has not written, and asks to count again what may have been', async ({ shop }) => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
   expect(counted.code).toBe(8);

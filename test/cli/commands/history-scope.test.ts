@@ -31,8 +31,8 @@ describe.each([
   ['both variables', { PETSTOCK_ENV: 'staging', PETSTOCK_STORE: 'north' }, '', ['north/staging']],
   ['a flag before the variable', { PETSTOCK_STORE: 'north' }, '--store default', ['staging']],
   ['the store without a name', { PETSTOCK_STORE: 'default' }, '', ['staging']],
-] as const)('what %s names narrows', (_name, env, flags, left) => {
-  test('history list, show latest and export', async ({ shop }) => {
+] as const)('the scope of %s', (_name, env, flags, left) => {
+  test('narrows history list, show latest and export', async ({ shop }) => {
     const runs = await everyPlace(shop);
     const run = (command: string) => shop.run(`${command} ${flags}`.trim(), { env });
     expect(names(runs, JSON.parse((await run('history list --json')).stdout))).toEqual(left);
@@ -41,7 +41,7 @@ describe.each([
     expect(names(runs, jsonLines((await run('history export')).stdout)).toReversed()).toEqual(left);
   });
 
-  test('history prune, which names it', async ({ shop }) => {
+  test('narrows history prune, which names it', async ({ shop }) => {
     const runs = await everyPlace(shop);
     await shop.exits(`history prune --keep 0 --yes ${flags}`.trim(), 0, `${left.length} run`, { env });
     const kept = all.filter((name) => !(left as readonly string[]).includes(name));
@@ -49,7 +49,7 @@ describe.each([
   });
 });
 
-test('the settings default-env and default-store do not narrow the history', async ({ shop }) => {
+test('does not narrow the history by the settings default-env and default-store', async ({ shop }) => {
   const runs = await everyPlace(shop);
   await shop.exits('config set default-env production', 0);
   await shop.exits('config set default-store north', 0);
@@ -64,14 +64,14 @@ test.for([
   ['', { PETSTOCK_STORE: 'north' }, 'Remove 2 runs of the store north for good?'],
   ['--store default', {}, 'Remove 1 run of the store without a name for good?'],
   ['-e production', { PETSTOCK_STORE: 'north' }, 'Remove 1 run of north/production for good?'],
-] as const)('the question of history prune names its scope: %s %o', async ([flags, env, question], { shop }) => {
+] as const)('names its scope in the question of history prune: %s %o', async ([flags, env, question], { shop }) => {
   await everyPlace(shop);
   const { asked, prompts } = confirming(true);
   await shop.run(`history prune --keep 0 ${flags}`.trim(), { terminal: 100, prompts, env });
   expect(asked).toEqual([question]);
 });
 
-test('apply --resume latest skips a run of another address, and says so', async ({ shop }) => {
+test('skips a run of another address with apply --resume latest, and says so', async ({ shop }) => {
   const open = (at: Shop) =>
     recordRun(at, [{ ...pending, before: 39, after: 12 }], { serviceName: serviceNameOf(at.service.url) });
   const own = await open(shop);

@@ -13,7 +13,7 @@ const applied = (petId: bigint, before: number, after: number) =>
 const pending = (petId: bigint, ref?: string) => ({ petId, before: 1, after: 2, result: 'pending', ref }) as const;
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
-test('a run of the year 10000 is named as any other', async ({ shop }) => {
+test('names a run of the year 10000 as any other', async ({ shop }) => {
   const clock = { ...shop.clock, now: () => Date.UTC(10_000, 0, 1, 12) };
   const { run } = await shop.json('inventory adjust 4 +1 --json', { clock });
   await shop.exits(`history show ${run}`, 0);
@@ -21,7 +21,7 @@ test('a run of the year 10000 is named as any other', async ({ shop }) => {
 });
 
 describe('history list', () => {
-  test('has a line for each run: what came and what went, who, and the reference; Env where it differs', async () => {
+  test('shows what came and went, who, and the reference of each run; Env where it differs', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
     await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
@@ -39,7 +39,9 @@ describe('history list', () => {
     expect((await lines())[0]).toContain('Env');
   });
 
-  test('has every run, the latest first, and shows each row with its outcome; nothing is sent', async ({ shop }) => {
+  test('lists every run, the latest first, and shows each row with its outcome, and sends nothing', async ({
+    shop,
+  }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [
       { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
@@ -91,7 +93,7 @@ describe('history list', () => {
     await shop.refused(`history show ${second} --state lost`);
   });
 
-  test('by pet, date, state and environment', async ({ shop }) => {
+  test('filters by pet, date, state and environment', async ({ shop }) => {
     // In the last minute of the day.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -109,7 +111,7 @@ describe('history list', () => {
     await shop.refused('history list --limit few');
   });
 
-  test('by days that have names and by weeks, which begin and end at midnight here', async ({ shop }) => {
+  test('takes days by name and weeks, which begin and end at midnight here', async ({ shop }) => {
     // The clock stands on Thursday, 15 January 2026, at noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
@@ -132,7 +134,7 @@ describe('history list', () => {
     }
   });
 
-  test('has 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {
+  test('lists 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {
     for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -143,7 +145,7 @@ describe('history list', () => {
     expect(await ids(shop, '--limit 0')).toEqual([]);
   });
 
-  test('of a fresh machine is empty, and makes no state', async ({ shop }) => {
+  test('prints nothing on a fresh machine, and makes no state', async ({ shop }) => {
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
     expect(await shop.json('state info --json')).toMatchObject({ engine: null, runs: 0, present: [] });
@@ -153,7 +155,7 @@ describe('history list', () => {
 });
 
 describe('history show', () => {
-  test('of what is no run is exit 9', async ({ shop }) => {
+  test('exits with 9 for what is no run', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config']) await shop.exits(`history show ${run}`, 9);
     await recordRun(shop, [applied(4n, 1, 2)]);
     await shop.exits('history show 20200101T000000Z-aaaa', 9);
@@ -161,7 +163,7 @@ describe('history show', () => {
   });
 
   test.for(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd'])(
-    'of a run whose id was made %j reaches no file name and no command',
+    'keeps a run whose id was made %j out of file names and commands',
     async (id, { shop }) => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
@@ -192,7 +194,9 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('is a line for each row with an outcome, as they were settled; JSON, CSV or TSV, no table', async ({ shop }) => {
+  test('exports a line for each row with an outcome, as they were settled; JSON, CSV or TSV, no table', async ({
+    shop,
+  }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
@@ -226,7 +230,7 @@ describe('history export', () => {
     await shop.refused('history export -o table');
   });
 
-  test('by cursor has in the end what a whole export has: whatever the clock does, however late a row is settled, resumed or undone', async () => {
+  test('exports by cursor what a whole export has, however late rows are settled, resumed or undone', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/9:status=500'] });
     const read = async (options: string) => jsonLines((await shop.run(`history export -q ${options}`.trim())).stdout);
     const byRow = (rows: readonly { run: string; row: number; seq: number }[]) =>
@@ -280,7 +284,7 @@ describe('history prune', () => {
     return { shop, runs };
   };
 
-  test('removes what is old once that is agreed, of one environment if that is named, and nothing else', async () => {
+  test('removes what is old after a yes, of one environment if that is named, and nothing else', async () => {
     const { shop, runs } = await three();
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
@@ -295,7 +299,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
   });
 
-  test('keeps the latest, what can be gone on with, and the undo of that', async () => {
+  test('keeps the latest, what can be resumed, and the undo of that', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));
@@ -346,14 +350,14 @@ describe('history prune', () => {
     expect(await bytes()).toBeLessThan(full / 4);
   });
 
-  test('is what the setting keep-history does by itself, behind a run', async () => {
+  test('runs by itself after a run with the setting keep-history', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
     await shop.exits('inventory adjust 4 +1', 0);
     expect(await ids(shop)).toEqual([expect.any(String), runs[0]]);
   });
 
-  test('keeps a run that a process is at', async ({ shop }) => {
+  test('keeps a run that a process is writing', async ({ shop }) => {
     await useState(shop, async ({ history }) => {
       const log = await history.begin(headOf(shop), [plannedRow(pending(4n), 0)]);
       expect(await ids(shop, '--state running')).toEqual([log.run]);
@@ -366,7 +370,7 @@ describe('history prune', () => {
 });
 
 describe('state', () => {
-  test('info has its engine and its size, check says that it is sound', async ({ shop }) => {
+  test('info shows engine and size, check reports that it is sound', async ({ shop }) => {
     await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
@@ -378,7 +382,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('check of a state that is damaged inside says so, and a write what to do', async ({ shop }) => {
+  test('check reports a state that is damaged inside, and a write what to do', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";

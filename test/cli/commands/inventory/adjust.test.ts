@@ -20,11 +20,11 @@ test.for([
   ["a sum that a double can't hold", '4 9007199254740991', 2, ['GET /v1/inventory']],
   ['a pet that is not in the list', '4242 1', 9, ['GET /v1/inventory']],
   ['a delta that is none', '4 1.5', 2, []],
-] as const)('%s is refused, and nothing is written', async ([_what, words, code, sent], { shop }) => {
+] as const)('refuses %s, and writes nothing', async ([_what, words, code, sent], { shop }) => {
   expect(await shop.run(`inventory adjust ${words}`)).toMatchObject({ code, stdout: '', sent });
 });
 
-test('a stock below zero is warned of in a script', async ({ shop }) => {
+test('warns of a stock below zero in a script', async ({ shop }) => {
   for (const [petId, command] of [
     [4, 'adjust 4 -500'],
     [6, 'set 6 -3'],

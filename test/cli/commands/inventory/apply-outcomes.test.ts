@@ -8,12 +8,12 @@ const csv = `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 1000}`)
 const resume = async (shop: Shop, run: string, flags = '--yes') =>
   withReport(await shop.run(`inventory apply --resume ${run} ${flags} --json`));
 
-describe('a row whose outcome is not known is looked at', () => {
+describe('a row with an unknown outcome', () => {
   test.each([
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])('and sent again, where it has not (%s): once it can not be on its way any more', async (fault, looks) => {
+  ])("is read back and resent after %s, once it can't be in flight any more", async (fault, looks) => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
@@ -21,7 +21,7 @@ describe('a row whose outcome is not known is looked at', () => {
     expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
   });
 
-  test('until the service is plainly down: then the run stops, says how to go on, and is resumed', async () => {
+  test('stops the run if the service is plainly down, with a hint, and is resumed', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
@@ -48,7 +48,7 @@ describe('a row whose outcome is not known is looked at', () => {
 
 const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
 
-test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was wanted (seed %i)', async (seed) => {
+test.each([1, 2, 3])('writes exactly what was wanted with every fault at 10 %% (seed %i)', async (seed) => {
   const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
   const result = await apply(shop, csv);
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
@@ -59,7 +59,7 @@ test.each([1, 2, 3])('with every fault at 10 %%, the stock is exactly what was w
   expect(await stockOf(shop)).toEqual(await stockOf(await openShop()));
 });
 
-describe('Ctrl-C', () => {
+describe('Ctrl-C in apply', () => {
   test('finishes what is in flight, and --resume sends what is left and no more', async ({ shop }) => {
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
@@ -79,7 +79,7 @@ describe('Ctrl-C', () => {
     expect(resumed.sent).toHaveLength(notAttempted + 1);
   });
 
-  test('says at once that it stops, and how to go on', async () => {
+  test('reports at once that it stops, and how to continue', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
     const file = changeFile(shop, csv);
     const said: string[] = [];
@@ -92,7 +92,7 @@ describe('Ctrl-C', () => {
     expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted.')));
   });
 
-  test('during a wait for the rate limit leaves nothing open', async () => {
+  test('leaves nothing open during a wait for the rate limit', async () => {
     const shop = await openShop({ limits: { minute: 12, day: 1000 } });
     const stopped = await apply(shop, csv, [], { ctrlCAt: /rate limit/, terminal: 100, terminals: ['stderr'] });
     expect(stopped.code).toBe(130);
@@ -103,7 +103,7 @@ describe('Ctrl-C', () => {
   });
 });
 
-test('the rate limit of the day stops the run, which goes on the next day', async () => {
+test('stops a run at the limit of the day, and resumes it the next day', async () => {
   const shop = await openShop({ limits: { minute: 1000, day: 15 } });
   const stopped = await apply(shop, csv);
   expect(stopped.code).toBe(8);
@@ -115,7 +115,7 @@ test('the rate limit of the day stops the run, which goes on the next day', asyn
   expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
 });
 
-test('a run that a 401 has ended says why of each row, and how to go on, at its own service alone', async () => {
+test('reports why a 401 ended each row, and resumes at its own service alone', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const { report } = await apply(shop, 'petId,quantity\n4,1\n5,7\n6,8\n8,9\n', ['--concurrency', '1']);
   const status = { status: 401 };
@@ -149,14 +149,14 @@ test('a run that a 401 has ended says why of each row, and how to go on, at its 
   expect((await shop.run(show)).stderr).not.toContain('To resume');
 });
 
-test('--resume of a run whose only row was refused ends as that did', async () => {
+test('ends --resume of a run whose only row was refused as that run ended', async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
   expect(code).toBe(10);
   expect(await resume(shop, report.run)).toMatchObject({ code: 10, requests: [] });
 });
 
-test('--resume of a run that is done says so, sends no PATCH, and tells its id', async ({ shop }) => {
+test('sends no PATCH for --resume of a run that is done, and names its id', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });
@@ -164,7 +164,7 @@ test('--resume of a run that is done says so, sends no PATCH, and tells its id',
   expect(again.stderr).not.toContain('No rows');
 });
 
-test('two at once on overlapping rows: each row is written by one, and the other is told', async () => {
+test('writes each row once if two overlap, and reports it to the other', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:delay=1'] });
   const left = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 2000}`).join('\n')}\n`);
   const right = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 3000}`).join('\n')}\n`);

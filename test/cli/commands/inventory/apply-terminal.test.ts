@@ -14,7 +14,7 @@ async function applied(rows: string, options: ShopOptions = {}, flags = '') {
   return { ...result, lines: result.stdout.trimEnd().split('\n') };
 }
 
-test('a large apply on a terminal shows what failed alone, and where the rest is', async () => {
+test('shows only what failed of a large apply on a terminal, and where the rest is', async () => {
   const { code, lines, stderr } = await applied(rowsOf(30, [3, 20]), { quantityBounds: { max: 1000n } });
   expect(code).toBe(8);
   expect(lines).toEqual([
@@ -25,7 +25,7 @@ test('a large apply on a terminal shows what failed alone, and where the rest is
   expect(stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);
 });
 
-test('where all is written, a large apply shows the counts alone', async () => {
+test('shows only the counts of a large apply that wrote all', async () => {
   const { code, stdout, stderr } = await applied(rowsOf(30));
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('30 applied.\n');
@@ -33,7 +33,7 @@ test('where all is written, a large apply shows the counts alone', async () => {
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('rows that were only waiting when the run ended take no screen', async () => {
+test('shows no rows that were only waiting when the run ended', async () => {
   const options = { faults: ['PATCH /inventory/6:status=401'] };
   const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });
@@ -41,7 +41,7 @@ test('rows that were only waiting when the run ended take no screen', async () =
   expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
 });
 
-test('of many failures a screen is shown; of a few rows all, those that failed last', async () => {
+test('shows a screen of many failures, and all of a few rows, those that failed last', async () => {
   const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
   expect(many.lines.length).toBeLessThanOrEqual(17);
   expect(many.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
@@ -49,21 +49,21 @@ test('of many failures a screen is shown; of a few rows all, those that failed l
   expect(few.lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Line', '3', '4', '2']);
 });
 
-test('elsewhere than on a terminal all rows are printed', async () => {
+test('prints all rows elsewhere than on a terminal', async () => {
   const shop = await openShop({ pets: 200 });
   const terminal = { terminal: 100, terminals: ['stderr'] as const };
   const { stdout } = await shop.run(`inventory apply ${changeFile(shop, rowsOf(30))} --yes`, terminal);
   expect(stdout.trimEnd().split('\n')).toHaveLength(30);
 });
 
-test('nothing to write is said once', async ({ shop }) => {
+test('reports once that there is nothing to write', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
   const { stderr } = await shop.run(`inventory apply ${file} --yes`, { terminal: 100 });
   expect(stderr).toContain('Nothing to write.\n');
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('the preview says that no limit is waited for, and, with a measured round trip, how long it takes', async () => {
+test('previews that no limit is waited for and, with a measured round trip, how long it takes', async () => {
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
@@ -73,7 +73,7 @@ test('the preview says that no limit is waited for, and, with a measured round t
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
 
-test('of many faults a terminal shows the first 20; a file and JSON have them all', async ({ shop }) => {
+test('shows the first 20 of many faults on a terminal, and all in a file and JSON', async ({ shop }) => {
   const lines = (count: number) =>
     `petId,quantity\n${Array.from({ length: count }, (_, row) => `${row},x\n`).join('')}`;
   const command = `inventory apply ${changeFile(shop, lines(400))}`;

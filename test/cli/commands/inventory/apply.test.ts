@@ -28,15 +28,15 @@ test('sends one GET and one PATCH for each row that changes, and reports every r
   expect((await stockOf(shop)).get('9007199254740993')).toBe(3);
 });
 
-test('a dry run shows the plan and writes nothing, neither to the service nor to the history', async ({ shop }) => {
+test('shows the plan of a dry run and writes nothing, neither to the service nor to the history', async ({ shop }) => {
   const result = await apply(shop, 'id;qty\n4;0\n5;1\n', ['--dry-run']);
   expect(result).toMatchObject({ code: 0, sent: [get], report: { run: null, dryRun: true } });
   expect(result.report.rows.map((row) => row.result)).toEqual(['planned', 'unchanged']);
   expect((await shop.run('history list --json')).stdout).toBe('[]\n');
 });
 
-describe('what is refused before anything is written', () => {
-  test('every fault of the file is told at once, and nothing is sent', async ({ shop }) => {
+describe('apply before anything is written', () => {
+  test('reports every fault of the file at once, and sends nothing', async ({ shop }) => {
     const file = changeFile(shop, 'petId,quantity\n4,1.5\n1.23E+18,4\n5,2\n5,3\n');
     const stderr = await shop.refused(`inventory apply ${file} --yes`);
     for (const told of ['line 2', 'line 3', 'line 5', 'spreadsheet rounded']) expect(stderr).toContain(told);
@@ -45,7 +45,7 @@ describe('what is refused before anything is written', () => {
     expect(error.faults).toContainEqual(expect.objectContaining({ line: 3 }));
   });
 
-  test('a pet that the service does not have, with its line, after one GET', async ({ shop }) => {
+  test('refuses a pet that the service does not have, with its line, after one GET', async ({ shop }) => {
     const result = await apply(shop, 'petId,quantity\n4,1\n4242,1\n4343,1\n');
     expect(result).toMatchObject({ code: 2, stdout: '', sent: [get] });
     expect(errorJson(result.stderr).error.faults).toMatchObject([{ line: 3 }, { line: 4 }]);
@@ -57,14 +57,14 @@ describe('what is refused before anything is written', () => {
     ['[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
     ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
     ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
-  ] as const)('a fault of JSON is told by line, or by item if all is on one: %j', async ([text, told], { shop }) => {
+  ] as const)('reports a fault of JSON by line, or by item if all is on one: %j', async ([text, told], { shop }) => {
     const file = changeFile(shop, text, 'changes.json');
     const result = await shop.run(`inventory apply ${file} --yes`);
     expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
     expect(result.stderr).toContain(`│ ${told}`);
   });
 
-  test('a plan beyond a guard, whatever --yes says; the flag goes before the setting', async ({ shop }) => {
+  test('refuses a plan beyond a guard, whatever --yes says, and prefers the flag to the setting', async ({ shop }) => {
     for (const [guard, name] of [
       ['--max-changes=1', 'max-changes'],
       ['--max-zero=0', 'max-zero'],
@@ -77,7 +77,7 @@ describe('what is refused before anything is written', () => {
     expect(await apply(shop, 'petId,quantity\n4,0\n', ['--max-zero', '1'])).toMatchObject({ code: 0 });
   });
 
-  test('no file, a file that is not there, a folder, an option that is none', async ({ shop }) => {
+  test('refuses no file, a file that is not there, a folder, and an unknown option', async ({ shop }) => {
     const csv = changeFile(shop, 'petId,quantity\n4,1\n');
     const files = ['', '/nowhere/x.csv', '/tmp', 'x.csv --format xlsx', 'x.csv --resume y'];
     const failedOut = ['/nowhere/failed.csv', '.', 'failed.json', 'failed.xlsx'].map((out) => `--failed-out ${out}`);
@@ -91,14 +91,14 @@ describe('what is refused before anything is written', () => {
 describe('the confirmation', () => {
   const csv = 'petId,quantity\n4,1\n5,9\n';
 
-  test('off a terminal, or with the file on stdin, is --yes, or exit 2, and not even a GET', async ({ shop }) => {
+  test('needs --yes off a terminal or with the file on stdin, or exits with 2 without a GET', async ({ shop }) => {
     expect(await shop.refused(`inventory apply ${changeFile(shop, csv)}`)).toContain('--yes');
     const stdin = { stdin: csv, terminal: 80 };
     await shop.refused('inventory apply -', stdin);
     expect(await shop.run('inventory apply - --yes', stdin)).toMatchObject({ code: 0 });
   });
 
-  test('on a terminal is a question after the preview', async ({ shop }) => {
+  test('asks on a terminal after the preview', async ({ shop }) => {
     const { asked, prompts } = confirming(false, true);
     const file = changeFile(shop, csv);
     const no = await shop.run(`inventory apply ${file}`, { terminal: 80, prompts });
@@ -111,7 +111,7 @@ describe('the confirmation', () => {
 });
 
 describe('rows that are not written', () => {
-  test('a conflict with what the row expects is exit 7, and 8 where something was written', async ({ shop }) => {
+  test('exits with 7 for a conflict with what a row expects, and with 8 if something was written', async ({ shop }) => {
     const alone = await apply(shop, 'petId,quantity,expected\n4,1,38\n');
     expect(alone).toMatchObject({ code: 7, sent: [get] });
     expect(alone.report.rows).toMatchObject([{ result: 'conflict', before: 39, error: { code: 'conflict' } }]);
@@ -120,7 +120,7 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('--skip-unknown leaves out pets that are not there: no failure, not in --failed-out', async ({ shop }) => {
+  test('leaves out unknown pets with --skip-unknown: no failure, not in --failed-out', async ({ shop }) => {
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity\n4,1\n4242,1\n';
     const mixed = await apply(shop, csv, ['--skip-unknown', '--failed-out', failed]);
@@ -131,7 +131,7 @@ describe('rows that are not written', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ applied: 1, skipped: 1 });
   });
 
-  test('one that the service refuses leaves the others alone; --fail-fast stops', async () => {
+  test('writes the other rows if one is refused, and stops with --fail-fast', async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     const csv = 'petId,quantity\n4,-1\n5,7\n6,8\n';
     const stopped = await apply(shop, csv, ['--fail-fast', '--concurrency', '1']);
@@ -144,7 +144,7 @@ describe('rows that are not written', () => {
     expect(all.report.rows[0]?.error).toMatchObject({ status: 400 });
   });
 
-  test('a 401 stops the run at once', async () => {
+  test('stops at once after a 401', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:status=401'] });
     const lines = Array.from({ length: 18 }, (_, index) => `${index + 4},${index + 100}`);
     const result = await apply(shop, `petId,quantity\n${lines.join('\n')}\n`, ['--concurrency', '1']);
@@ -159,7 +159,7 @@ describe('rows that are not written', () => {
 });
 
 describe('--failed-out', () => {
-  test('has the rows that were not written, so that apply takes them again', async () => {
+  test('writes the rows that were not written, so that apply takes them again', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=400'] });
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity,delta,expected,reason,ref\n4,1,,38,"a, b",R-1\n5,,+6,,new,\n6,8,,,,\n';
@@ -170,7 +170,7 @@ describe('--failed-out', () => {
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
 
-  test('is written anew where nothing is left to write, too: an old one would be applied again', async ({ shop }) => {
+  test('empties the file if nothing is left to write: an old one would be applied again', async ({ shop }) => {
     const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
     const header = 'petId,status,expected,quantity,reason,ref\n';
     const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);
@@ -180,13 +180,13 @@ describe('--failed-out', () => {
     expect(readFileSync(failed, 'utf8')).toBe('');
   });
 
-  describe.runIf(hasFullDevice)('on a full disk leaves the report and the exit code, and names the rows', () => {
+  describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {
     const partly =
       /1 of 2 changes was written; 1 failed\. These rows could not be saved to the --failed-out file: .*the disk is full.*line 3: pet 5, 1 → 7 \(failed\).*\npetstock history show/s;
     test.for([
       ['petId,quantity\n4,1\n5,7\n', 8, { applied: 1, failed: 1 }, partly],
       ['petId,quantity,expected\n4,1,2\n', 7, { conflict: 1 }, /line 2: pet 4, 39 → 1 \(conflict\)/],
-    ] as const)('%j', async ([csv, code, counts, told]) => {
+    ] as const)('leaves the report and the exit code, and names the rows: %j', async ([csv, code, counts, told]) => {
       const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
       const result = await apply(shop, csv, ['--failed-out', '/dev/full', '--force']);
       expect(result).toMatchObject({ code, report: { counts } });
@@ -196,7 +196,7 @@ describe('--failed-out', () => {
   });
 });
 
-test('each refusal says with a command that runs what to do', async ({ shop }) => {
+test('hints at each refusal with a command that runs', async ({ shop }) => {
   for (const [text, yes] of [
     ['petId,quantity\n4,1\n', ''],
     ['petId,quantity\n4,1\n4242,1\n', ' --yes'],

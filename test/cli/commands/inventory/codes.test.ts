@@ -8,7 +8,7 @@ async function withCodes(shop: Shop, text: string): Promise<string> {
   return file;
 }
 
-test('codes add puts a code into the file as its columns have it, and codes list lists all', async ({ shop }) => {
+test('codes add puts a code into the file by its columns, and codes list lists all', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId,name,low\n007,4,Rex,3\n,9,Mia,\n');
   const added = await shop.run(['inventory', 'codes', 'add', ' 4006381333931', '9007199254740993', 'Lady, "big"']);
   expect(added).toMatchObject({ code: 0, requests: [], stderr: expect.stringContaining('Added 4006381333931 to ') });
@@ -20,7 +20,7 @@ test('codes add puts a code into the file as its columns have it, and codes list
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
 });
 
-test('codes add into a file whose last line has no end begins a line of its own', async ({ shop }) => {
+test('codes add begins a new line in a file whose last line has no end', async ({ shop }) => {
   const file = await withCodes(shop, 'petId\tcode\r\n4\t007');
   await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
   expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([
@@ -30,15 +30,13 @@ test('codes add into a file whose last line has no end begins a line of its own'
   expect(readFileSync(file, 'utf8')).toMatch(/^petId\tcode\r\n4\t007\n/);
 });
 
-test('without the setting codes both say how it is set', async ({ shop }) => {
+test('explains how to set the setting codes if there is none', async ({ shop }) => {
   for (const words of ['add 007 4', 'list']) {
     expect(await shop.refused(`inventory codes ${words}`)).toContain("Hint: petstock config set codes '<file.csv>'\n");
   }
 });
 
-test('a file with faults is refused by config set codes, and named later, each time with all of them', async ({
-  shop,
-}) => {
+test('reports all faults of a codes file, in config set codes and later', async ({ shop }) => {
   const faulty = 'code,petId,low\n007,x,\n,5,\n8,6,-1\n9,7,many\n';
   const bad = changeFile(shop, faulty, 'bad.csv');
   const refused = await shop.refused(['config', 'set', 'codes', bad]);

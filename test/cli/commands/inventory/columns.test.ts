@@ -9,7 +9,7 @@ test.for([
   ['csv', supplier, '--column petId=sku --column quantity=stock-on-hand', '4 12', '9007199254740993 3'],
   ['ndjson', ndjson, '--column petId=SKU --column delta=Pieces', '4 37', '5 4'],
 ] as const)(
-  '--column names columns of %s, the others are passed over',
+  '--column names columns of %s, and passes over the others',
   async ([format, text, columns, ...writes], { shop }) => {
     const file = changeFile(shop, text, `delivery.${format}`);
     const { sent } = await shop.exits(`inventory apply ${file} ${columns} --ignore-columns --yes`, 0);
@@ -18,14 +18,14 @@ test.for([
   },
 );
 
-test('without --ignore-columns each unknown column is a fault, as is a name taken from a field', async ({ shop }) => {
+test('reports each unknown column without --ignore-columns, and a name taken from a field', async ({ shop }) => {
   const command = `inventory apply ${changeFile(shop, supplier)} --column petId=SKU --column quantity=Name --yes`;
   const stderr = await shop.refused(command);
   expect(stderr).toContain('"Stock on hand" is not a column');
   expect(stderr).toContain('petId is read from "SKU", so there can be no column "id" beside it');
 });
 
-test('the hints have the options, so that they run as they stand', async ({ shop }) => {
+test('hints with options that run as they stand', async ({ shop }) => {
   const file = changeFile(shop, supplier);
   const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand'];
   const hint = `Hint: petstock inventory apply ${file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --max-zero 0`;
@@ -43,12 +43,12 @@ test.for([
   ['FILE --column petId=a --column id=b', '--column names petId twice'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
-] as const)('%s is exit 2, with nothing sent', async ([words, said], { shop }) => {
+] as const)('%s exits with 2, and sends nothing', async ([words, said], { shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   expect(await shop.refused(`inventory apply ${words.replace('FILE', file)}`)).toContain(said);
 });
 
-describe('the hint of a file with other names never guesses a column', () => {
+describe('the hint about a file with other column names', () => {
   const stock = '`--column quantity=<name>`, or `--column delta=<name>` for a delivery';
 
   test.for([
@@ -61,7 +61,7 @@ describe('the hint of a file with other names never guesses a column', () => {
     ['Artikel,Bestand\n4,12\n', 'Which column is the pet id: Artikel or Bestand?'],
     ['petId,quantity,expcted\n4,12,39\n', 'Is "expcted" the stock that a row expects? `--column expected=expcted`\n'],
     ['[{"petId":4,"price":9,"pieces":12}]', 'Which field is the stock: price or pieces?'],
-  ] as const)('%j', async ([text, question], { shop }) => {
+  ] as const)('guesses no column: %j', async ([text, question], { shop }) => {
     const file = changeFile(shop, text, text.startsWith('[') ? 'stock.json' : 'stock.csv');
     const stderr = await shop.refused(`inventory apply ${file}`);
     expect(stderr).toContain(`Hint: ${question}`);
@@ -72,7 +72,7 @@ describe('the hint of a file with other names never guesses a column', () => {
     'petId,quantity,Colour\n4,12,red\n',
     'petId,quantity,stock\n4,12,39\n',
     '[{"Colour":"red","petId":4,"quantity":12}]',
-  ])('%j can be read as it is', async (text, { shop }) => {
+  ])('takes %j as it is', async (text, { shop }) => {
     const file = changeFile(shop, text, text.startsWith('[') ? 'stock.json' : 'stock.csv');
     const stderr = await shop.refused(`inventory apply ${file}`);
     expect(stderr).toContain(`Hint: petstock inventory apply ${file} --ignore-columns --env staging\n`);
@@ -87,7 +87,7 @@ describe('the hint of a file with other names never guesses a column', () => {
     ['Secret0123,x9\n', 'Secret'],
     // Two names may both be a precondition: there is no such command.
     ['petId,quantity,expcted,expectd\n4,12,39,39\n', 'Hint:'],
-  ] as const)('%j has none', async ([text, secret], { shop }) => {
+  ] as const)('has none for %j', async ([text, secret], { shop }) => {
     const stderr = await shop.refused(`inventory apply ${changeFile(shop, text)}`);
     expect(stderr).not.toContain('Hint:');
     expect(stderr).not.toContain(secret);
@@ -97,7 +97,7 @@ describe('the hint of a file with other names never guesses a column', () => {
 test.for([
   ['petId,quantity,Colour\n4,x,red\n', '--ignore-columns', '"x" is not a quantity'],
   ['petId,delta\n4,9007199254740991\n404,1\n', '--skip-unknown', 'is out of range'],
-] as const)('no hint repeats the command that has just failed: %j %s', async ([text, options, fault], { shop }) => {
+] as const)('repeats no command that has just failed: %j %s', async ([text, options, fault], { shop }) => {
   const { stderr } = await shop.exits(`inventory apply ${changeFile(shop, text)} ${options} --yes`, 2, fault);
   expect(stderr).not.toContain('Hint:');
 });

@@ -19,7 +19,7 @@ async function openShops() {
 
 const test = shopTest.extend('shop', openShops);
 
-test('two environments that are alike: nothing on stdout, a GET each', async ({ shop }) => {
+test('prints nothing for two environments that are alike, with one GET each', async ({ shop }) => {
   const result = await shop.run('inventory diff staging production --exit-code --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
   expect(result.requests.map(({ url }) => new URL(url).origin)).toEqual(
@@ -31,7 +31,7 @@ test('two environments that are alike: nothing on stdout, a GET each', async ({ 
   );
 });
 
-test('what differs, by pet id, in every format', async ({ shop }) => {
+test('prints what differs, by pet id, in every format', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets);
   const json = await shop.run(`inventory diff ${left} ${right} --json`);
@@ -62,10 +62,10 @@ test('what differs, by pet id, in every format', async ({ shop }) => {
   expect(table.stderr.replaceAll(/\s+/g, ' ')).toContain('right.csv 3 pets: 2 changed, 1 added, 1 removed.');
 });
 
-describe('files as they are written by', () => {
+describe('diff of files', () => {
   const commands = ['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'];
 
-  test.for(commands)('%s', async (command, { shop }) => {
+  test.for(commands)('reads the file of %s', async (command, { shop }) => {
     const { stdout } = await shop.run(`inventory ${command}`);
     await shop.run('inventory set 4 12');
     const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
@@ -75,7 +75,7 @@ describe('files as they are written by', () => {
     }
   });
 
-  test('hand, with quantities alone: a status that is not known is not compared', async ({ shop }) => {
+  test('compares no status of a file written by hand with quantities alone', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
     const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
     expect(stdout.split('\n')[0]).toBe(
@@ -86,7 +86,7 @@ describe('files as they are written by', () => {
   });
 });
 
-test('--only compares one field of what both have; --exit-code is 3 where something differs', async ({ shop }) => {
+test('compares one field with --only, and exits with 3 for differences with --exit-code', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets.replace('77,3,pending', '5,1,available'));
   const quantity = await shop.exits(`inventory diff ${left} ${right} --only quantity --exit-code`, 3);
@@ -95,7 +95,7 @@ test('--only compares one field of what both have; --exit-code is 3 where someth
   expect(status.stdout).toMatch(/^9007199254740993\t.*\n$/);
 });
 
-test('--changes is a change file with what is expected, and says what it can not do', async ({ shop }) => {
+test("prints a change file with what is expected with --changes, and names what it can't do", async ({ shop }) => {
   const right = shop.file('right.csv', changedPets);
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,
@@ -105,7 +105,7 @@ test('--changes is a change file with what is expected, and says what it can not
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
 
-test('apply of diff --changes makes left like right', { timeout: 60_000 }, async ({ shop }) => {
+test('makes left like right by apply of diff --changes', { timeout: 60_000 }, async ({ shop }) => {
   const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 8,
   });
@@ -129,7 +129,7 @@ test('prefers an environment over a file of the same name; ./staging names the f
   expect(await shop.refused('inventory diff ./staging production')).toContain('There is no file ./staging');
 });
 
-test('two stores are compared, each with its own key', async ({ shop }) => {
+test('compares two stores, each with its own key', async ({ shop }) => {
   const staging = shop.env.PETSTOCK_URL_STAGING ?? '';
   const env = {
     PETSTOCK_NORTH_URL_STAGING: staging,
@@ -144,7 +144,7 @@ test('two stores are compared, each with its own key', async ({ shop }) => {
   expect(refused.stderr).toContain('The key came from: PETSTOCK_SOUTH_API_KEY_STAGING.');
 });
 
-test('a key that is refused is that of the side, and nothing is on stdout', async ({ shop }) => {
+test('names the side of a key that is refused, and prints nothing on stdout', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' };
   const told = 'The key came from: PETSTOCK_API_KEY_PRODUCTION.';
   expect((await shop.exits('inventory diff staging production', 4, told, { env })).stdout).toBe('');
@@ -153,7 +153,7 @@ test('a key that is refused is that of the side, and nothing is on stdout', asyn
   expect(without.stderr).toContain("config set-url 'https://<your-store>/v1' --env production");
 });
 
-describe('exit 2, with nothing sent', () => {
+describe('diff before anything is sent', () => {
   test.for([
     ['staging', 'right'],
     ['- -', 'Only one side can be stdin'],
@@ -166,7 +166,7 @@ describe('exit 2, with nothing sent', () => {
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],
     ['staging prod', 'There is no file prod, nor an environment of that name. Did you mean "production"?\n'],
-  ] as const)('%s', async ([operands, said], { shop }) => {
+  ] as const)('exits with 2: %s', async ([operands, said], { shop }) => {
     expect(await shop.refused(`inventory diff ${operands}`)).toContain(said);
   });
 
@@ -181,7 +181,7 @@ describe('exit 2, with nothing sent', () => {
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
     ['tsv', 'available\t4\t39\n', 'not a stock list'],
-  ] as const)('of the file .%s %j', async ([format, text, said], { shop }) => {
+  ] as const)('exits with 2 for the file .%s %j', async ([format, text, said], { shop }) => {
     const file = format === 'tsv' ? '-' : shop.file(`stock.${format}`, text);
     const stderr = await shop.refused(`inventory diff ${file} staging`, { stdin: text });
     expect(stderr).toContain(said);
@@ -205,13 +205,13 @@ test.for([
   ['stock.ndjson', item],
   ['stock.ndjson', `\n\n${item}\r\n\r\n`],
   ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
-] as const)('JSON of other hands is read as well: %s %j', async ([name, text], { shop }) => {
+] as const)('reads JSON of others: %s %j', async ([name, text], { shop }) => {
   const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
   const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
   expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
 });
 
-test('a list without a header line, as of a pipe, is read, but as no change file', async ({ shop }) => {
+test('reads a list without a header line, as of a pipe, but not as a change file', async ({ shop }) => {
   const { stdout: tsv } = await shop.run('inventory list');
   const { stdout: csv } = await shop.run('inventory list -o csv --no-header');
   for (const [left, stdin] of [

@@ -10,7 +10,7 @@ import { test } from '../../../support/till.ts';
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
 describe('to a file', () => {
-  test('says where it is on stderr, and nothing on stdout', async ({ shop }) => {
+  test('names the file on stderr, and prints nothing on stdout', async ({ shop }) => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
@@ -20,7 +20,7 @@ describe('to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('of somebody else is replaced after a question, or with --force', async ({ shop }) => {
+  test('replaces a file of somebody else after a question, or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -73,7 +73,7 @@ describe('to a file', () => {
     expect(fs.existsSync(target)).toBe(false);
   });
 
-  test('is whole or not at all: an answer that breaks off leaves what was there', async () => {
+  test('writes the whole file or nothing: it stays if the response breaks off', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     fs.writeFileSync(file, 'as it was');
@@ -82,7 +82,7 @@ describe('to a file', () => {
   });
 });
 
-test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', async ({ shop }) => {
+test.runIf(canMakeFifos)('ends an export by Ctrl-C into a pipe that nobody reads', async ({ shop }) => {
   const pipe = fileIn(shop);
   execFileSync('mkfifo', [pipe]);
   const interruption = new AbortController();
@@ -92,13 +92,13 @@ test.runIf(canMakeFifos)('Ctrl-C ends an export into a pipe that nobody reads', 
   fs.closeSync(fs.openSync(pipe, 'r+'));
 });
 
-describe('in every format that apply takes', () => {
+describe('export in the formats of apply', () => {
   test.for([
     ['json', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}'],
     ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
     ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
     ['csv', '\n4,available,39,39,,\n'],
-  ] as const)('%s', async ([format, row], { shop }) => {
+  ] as const)('writes %s', async ([format, row], { shop }) => {
     const { stdout, sent } = await shop.run(`inventory export -o ${format}`);
     expect({ stdout, sent }).toEqual({ stdout: expect.stringContaining(row), sent: ['GET /v1/inventory'] });
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
@@ -115,7 +115,7 @@ describe('in every format that apply takes', () => {
     ['-o table', 'export writes csv, tsv, json, ndjson'],
     ['-o json --spreadsheet', 'go with CSV'],
     ['--delimiter :', '--delimiter takes'],
-  ] as const)('%s is refused, and nothing is sent', async ([words, why], { shop }) => {
+  ] as const)('refuses %s, and sends nothing', async ([words, why], { shop }) => {
     expect(await shop.refused(`inventory export ${words}`)).toContain(why);
   });
 });
@@ -125,13 +125,16 @@ test.for([
   [{ LANG: 'en_GB.UTF-8' }, '', ','],
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
-] as const)('--spreadsheet is for Excel as %j has it%s, and for apply', async ([env, options, delimiter], { shop }) => {
-  const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
-  expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
-  expect(stdout).toContain(`"=""9007199254740993""",sold,0,0,,\n`.replaceAll(',', delimiter));
-  const { counts } = await shop.json('inventory apply - --json --yes', { stdin: stdout });
-  expect(counts).toMatchObject({ notEdited: 24, applied: 0, failed: 0, conflict: 0 });
-});
+] as const)(
+  'writes --spreadsheet for Excel as %j has it%s, and for apply',
+  async ([env, options, delimiter], { shop }) => {
+    const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
+    expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
+    expect(stdout).toContain(`"=""9007199254740993""",sold,0,0,,\n`.replaceAll(',', delimiter));
+    const { counts } = await shop.json('inventory apply - --json --yes', { stdin: stdout });
+    expect(counts).toMatchObject({ notEdited: 24, applied: 0, failed: 0, conflict: 0 });
+  },
+);
 
 const twice = [
   '{"petId":1,"quantity":3,"status":"available"}',

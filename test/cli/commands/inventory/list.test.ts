@@ -3,13 +3,18 @@ import { test } from '../../../support/shop.ts';
 
 const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
 
-test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('ids beyond 2^53 in %s, from one GET', async (format, { shop }) => {
-  const { code, stdout, sent } = await shop.run(`inventory list --pet ${beyondDoubles} -o ${format}`);
-  expect({ code, sent }).toEqual({ code: 0, sent: ['GET /v1/inventory'] });
-  expect(stdout.match(/9\d{15,}/g)).toEqual(beyondDoubles.split(','));
-});
+test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])(
+  'prints ids beyond 2^53 in %s, from one GET',
+  async (format, { shop }) => {
+    const { code, stdout, sent } = await shop.run(`inventory list --pet ${beyondDoubles} -o ${format}`);
+    expect({ code, sent }).toEqual({ code: 0, sent: ['GET /v1/inventory'] });
+    expect(stdout.match(/9\d{15,}/g)).toEqual(beyondDoubles.split(','));
+  },
+);
 
-test('a table on a terminal, TSV elsewhere, before that the setting, and before all the flag', async ({ shop }) => {
+test('prints a table on a terminal and TSV elsewhere, unless the setting or the flag says otherwise', async ({
+  shop,
+}) => {
   const list = async (options = '', terminal?: number) =>
     (await shop.run(`inventory list --limit 1${options}`, { terminal, env: { NO_COLOR: '1' } })).stdout;
   expect(await list('', 80)).toContain('Pet ID');
@@ -19,7 +24,7 @@ test('a table on a terminal, TSV elsewhere, before that the setting, and before 
   expect(await list(' -o csv --no-header')).toBe('1,12,available\n');
 });
 
-describe('what is shown', () => {
+describe('list with filters', () => {
   test.for([
     ['--pet 4,1', '1 4'],
     ['--pet 4 --pet 1', '1 4'],
@@ -35,12 +40,12 @@ describe('what is shown', () => {
     ['--sort status --desc --limit 2', '2 9'],
     ['--limit 0', ''],
     ['--max-quantity -1', ''],
-  ] as const)('%s', async ([options, ids], { shop }) => {
+  ] as const)('shows %s', async ([options, ids], { shop }) => {
     const { code, stdout } = await shop.run(`inventory list ${options} --fields petId`);
     expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
   });
 
-  test('--fields chooses the columns and their order; an empty table says so on stderr', async ({ shop }) => {
+  test('shows the columns of --fields in their order, and reports an empty table on stderr', async ({ shop }) => {
     const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
     const empty = await shop.run('inventory list --pet 4242 -o table');
@@ -64,7 +69,7 @@ test.for([
   ['--color sometimes', '--color'],
   ['extra', 'argument'],
   ['--summary --limit 2', '--limit'],
-] as const)('exit 2, with nothing sent: %s', async ([options, told], { shop }) => {
+] as const)('exits with 2, and sends nothing: %s', async ([options, told], { shop }) => {
   expect(await shop.refused(`inventory list ${options}`)).toContain(told);
 });
 
@@ -78,7 +83,7 @@ test.for([
   // A pet that another filter leaves out is not missing, nor one behind the limit.
   ['--pet 5 --min-quantity 100', 0, '', ''],
   ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
-] as const)('list %s is exit %i, with the pets that are there', async ([options, code, stdout, told], { shop }) => {
+] as const)('list %s exits with %i, with the pets that are there', async ([options, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory list ${options}`);
   expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
   expect(result.stderr).toContain(told);

@@ -14,7 +14,7 @@ async function run(answer: string, command: string, terminal?: number) {
   return await shop.run(command, { env: { PETSTOCK_URL_STAGING: await answering(200, answer) }, terminal });
 }
 
-describe('an answer that breaks off', () => {
+describe('a response that breaks off', () => {
   const cut = body.slice(0, -100_000);
 
   test.each([
@@ -24,7 +24,7 @@ describe('an answer that breaks off', () => {
     ['json', 'inventory list -o json'],
     ['a table', 'inventory list -o table'],
     ['a filter', 'inventory list --min-quantity 1 --fields status,petId'],
-  ])('%s: whole lines are printed, and stderr says that they are not all', async (_what, command) => {
+  ])('%s: prints whole lines, and reports that they are not all', async (_what, command) => {
     const { code, stdout, stderr } = await run(cut, command);
     const whole = await run(body, command);
     expect(code).toBe(1);
@@ -45,14 +45,14 @@ describe('an answer that breaks off', () => {
     ['get 29999', 1, /^$/],
     // The last that was asked for was before it.
     ['list --limit 2', 0, /^0\t.*\n1\t.*\n$/],
-  ])('%s is exit %i', async (command, code, printed) => {
+  ])('%s exits with %i', async (command, code, printed) => {
     const { stderr, ...result } = await run(cut, `inventory ${command}`);
     expect(result).toMatchObject({ code, stdout: expect.stringMatching(printed) });
     expect(stderr.includes('is incomplete.')).toBe(code === 1);
   });
 });
 
-test('a sold pet at 0 is not out of stock, in a list of any length', async () => {
+test('does not mark a sold pet at 0 as out of stock, in a list of any length', async () => {
   for (const length of [5, 900]) {
     const items = Array.from({ length }, (_, index) => {
       const status = index % 2 === 0 ? 'sold' : 'available';

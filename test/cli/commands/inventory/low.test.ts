@@ -11,7 +11,7 @@ async function shopWithLevels() {
 
 const terminal = { terminal: 100, env: { NO_COLOR: '1' } };
 
-test('the level of a pet goes before low-stock in --low, in marks, in summaries and on a printed list', async () => {
+test('prefers the level of a pet to low-stock in --low, marks, summaries and on a printed list', async () => {
   const shop = await shopWithLevels();
   const low = async (words = '') =>
     (await shop.run(`inventory list --low --pet 4,5,7,8,12 -o tsv${words}`)).stdout.match(/^\d+/gm);
@@ -30,13 +30,13 @@ test('the level of a pet goes before low-stock in --low, in marks, in summaries 
   expect(page.match(/<tr class="low"/g)).toHaveLength(2);
 });
 
-test('watch --low shows what falls to the level of the pet', async () => {
+test('shows with watch --low what falls to the level of the pet', async () => {
   const shop = await shopWithLevels();
   const low = await shop.run('inventory watch --low --now --pet 4,5,8 --for 1');
   expect(low.stdout).toMatch(/^\{[^\n]*"petId":4,[^\n]*\}\n$/);
 });
 
-test('a blank sheet has the level of each pet if some have their own, and no stock', async () => {
+test('prints the level of each pet on a blank sheet if some have their own, and no stock', async () => {
   const shop = await shopWithLevels();
   const { stdout } = await shop.run('inventory count --sheet -o csv');
   expect(stdout).toMatch(/^name,petId,codes,low,counted\n/);

@@ -32,7 +32,7 @@ test.for([
   ['12" aquarium', '13', '12" aquarium'],
   ['stra\u00dfe', '9223372036854775807', 'STRASSE \u6708'],
   ['\u6708', '9223372036854775807', 'STRASSE \u6708'],
-] as const)('get, set and adjust take the name %s for pet %s, and show it', async ([typed, petId, name]) => {
+] as const)('takes the name %s for pet %s in get, set and adjust, and shows it', async ([typed, petId, name]) => {
   const shop = await namedShop();
   const get = await shop.exits(['inventory', 'get', typed, '--json'], 0, `"${typed}" is pet ${petId} `);
   expect(get.stdout).toContain(`{"petId":${petId},`);
@@ -44,7 +44,7 @@ test.for([
   expect(adjust.stdout).toContain(`"petId":${petId},"before":7,"after":8,"result":"applied"`);
 });
 
-test('several pets of a name are listed with their ids, and nothing is sent', async () => {
+test('lists several pets of a name with their ids, and sends nothing', async () => {
   const shop = await namedShop();
   for (const words of [
     'set hamster 5',
@@ -65,7 +65,7 @@ test('several pets of a name are listed with their ids, and nothing is sent', as
   });
 });
 
-test('a name of no pet leads to the nearest one, in the line that was typed', async () => {
+test('hints after an unknown name at the nearest one, in the line that was typed', async () => {
   const shop = await namedShop();
   const nearest = async (line: string) => (await shop.refused(line)).replace('Nothing was sent. ', '').trimEnd();
   expect(await nearest('inventory set rabit 4 --reason sold')).toBe(
@@ -80,7 +80,7 @@ test('a name of no pet leads to the nearest one, in the line that was typed', as
   });
 });
 
-test('a number is never a name, in whatever notation, and a letter or two have to be a word of it', async () => {
+test('never takes a number for a name, and a letter or two only as a word of it', async () => {
   const shop = await namedShop();
   for (const number of ['1e3', '0x10', '1.5', '１', '12"', '+5', "'4"]) {
     expect(await shop.refused(['inventory', 'get', number])).toContain('is not a pet id');
@@ -90,23 +90,21 @@ test('a number is never a name, in whatever notation, and a letter or two have t
   expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
 });
 
-test('a name that could be taken for our words stands behind a bar, without what a terminal must not see', async ({
-  shop,
-}) => {
+test('shows a name behind a bar that could be taken for our words, without control characters', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);
   expect(await shop.refused('inventory get gne')).toContain('Did you mean one of these?\n│ 5 Error: gone\n');
 });
 
-test('several words that are not quoted lead to the line that is meant', async () => {
+test('hints after several words without quotes at the line that is meant', async () => {
   const shop = await namedShop();
   expect(await shop.refused('inventory set red hamster 4')).toContain(
     "\nHint: petstock inventory set 'red hamster' 4\n",
   );
 });
 
-test('list, watch, history list and history export choose by name', async () => {
+test('chooses by name in list, watch, history list and history export', async () => {
   const shop = await namedShop();
   await shop.run('inventory set 1=3 4=4 5=5 --yes');
   await shop.run('inventory set 8 8');
@@ -125,6 +123,6 @@ test('list, watch, history list and history export choose by name', async () => 
   expect((await shop.run('history list --name rabbit -o html')).stdout).toContain('of pets with &quot;rabbit&quot;');
 });
 
-test('without the setting codes a name is no pet id', async ({ shop }) => {
+test('takes no name for a pet id without the setting codes', async ({ shop }) => {
   expect(await shop.refused('inventory set rabbit 4')).toContain('Error: "rabbit" is not a pet id');
 });

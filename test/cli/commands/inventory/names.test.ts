@@ -10,7 +10,7 @@ async function namedShop() {
   return { ...shop, codes };
 }
 
-test('list --name finds pets by a part of their name, in any case, with one request', async () => {
+test('finds pets by a part of their name with list --name, in any case, with one request', async () => {
   const shop = await namedShop();
   const result = await shop.run('inventory list --name REX --status Available,SOLD,pending -o json');
   expect(JSON.parse(result.stdout).map(({ petId }: { petId: number }) => petId)).toEqual([4, 5]);
@@ -18,7 +18,7 @@ test('list --name finds pets by a part of their name, in any case, with one requ
   expect(await shop.run('inventory list --name nobody -o json')).toMatchObject({ code: 0, stdout: '[]\n' });
 });
 
-test('get --code finds a pet by its bar code; an unknown one is exit 9, and nothing is sent', async () => {
+test('finds a pet by its bar code with get --code; an unknown one exits with 9, and sends nothing', async () => {
   const shop = await namedShop();
   expect((await shop.json('inventory get --code 4006381333931 --json')).petId).toBe(4);
   expect(await shop.json('inventory get 5 --code ]E066 --json')).toHaveLength(2);
@@ -26,7 +26,7 @@ test('get --code finds a pet by its bar code; an unknown one is exit 9, and noth
   await shop.refused('inventory get');
 });
 
-test('an unknown id that looks like a bar code hints at the command that takes one', async ({ shop }) => {
+test('hints after an unknown id that looks like a bar code at the command that takes one', async ({ shop }) => {
   const code = '4006381333931';
   for (const [words, hint] of [
     [`get 4 ${code}`, `get --code ${code}`],
@@ -41,7 +41,7 @@ test('an unknown id that looks like a bar code hints at the command that takes o
   }
 });
 
-test('a file with bar codes as ids hints at a count, never at leaving them out', async ({ shop }) => {
+test('hints at a count for a file with bar codes as ids, never at leaving them out', async ({ shop }) => {
   const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
   const told = 'nothing was written. 4006381333931 looks like a bar code, and apply takes pet ids.\n';
   for (const [header, hint] of [
@@ -55,13 +55,13 @@ test('a file with bar codes as ids hints at a count, never at leaving them out',
   }
 });
 
-test('without the setting codes, --name and --code say what they need', async ({ shop }) => {
+test('explains what --name and --code need without the setting codes', async ({ shop }) => {
   for (const words of ['list --name Rex', 'get --code 55']) {
     expect(await shop.refused(`inventory ${words}`)).toContain("Hint: petstock config set codes '<file.csv>'\n");
   }
 });
 
-test('a file that has moved is said, and its content still counts; a changed one is read again', async () => {
+test('reports a file that has moved, whose content still counts, and reads a changed one again', async () => {
   const shop = await namedShop();
   expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
   renameSync(shop.codes, `${shop.codes}.old`);
@@ -80,7 +80,7 @@ test('a file that has moved is said, and its content still counts; a changed one
   expect(faulty.stderr).toContain('has an error; bar codes and names are those that it had before\n│ line 2, code: ');
 });
 
-test('names are shown where there is one, in every format, and by set', async () => {
+test('shows names in every format, and with set', async () => {
   const shop = await namedShop();
   const list = async (format: string) => (await shop.run(`inventory list --pet 4,7 -o ${format}`)).stdout;
   expect(await list('json')).toBe(
@@ -100,7 +100,7 @@ test('names are shown where there is one, in every format, and by set', async ()
   );
 });
 
-test('a narrow list does without the status and cuts names, before the mark of a stock, and set and apply report them at a terminal', async () => {
+test('cuts names before the mark of a stock on a narrow list, also in set and apply', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
@@ -114,7 +114,7 @@ test('a narrow list does without the status and cuts names, before the mark of a
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
 });
 
-test('a narrow list does without the status rather than without names, whatever the ids', async () => {
+test('drops the status of a narrow list rather than names, whatever the ids', async () => {
   const shop = await namedShop();
   changeFile(shop, 'code,petId,name\n55,9223372036854775807,"Lady, the T-Rex"\n', 'codes.csv');
   for (const terminal of [40, 45, 50]) {
@@ -125,7 +125,7 @@ test('a narrow list does without the status rather than without names, whatever 
   }
 });
 
-test('a preview, its question, and the history show names', async () => {
+test('shows names in a preview, its question, and the history', async () => {
   const shop = await namedShop();
   const { asked, prompts } = confirming(true);
   const apply = (rows: string) =>
@@ -160,7 +160,7 @@ test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 
 );
 
 test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
-  'apply takes a list with names that list -o %s has written',
+  'applies a list with names that list -o %s has written',
   async (format, { shop }) => {
     await shop.run(`config set codes ${changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')}`);
     const { stdout } = await shop.run(`inventory list -o ${format}`);
@@ -172,7 +172,7 @@ test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
 );
 
 test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter |'])(
-  'export has names behind the ids with -o %s, and apply takes it',
+  'exports names behind the ids with -o %s, and apply takes it',
   async (format, { shop }) => {
     const file = changeFile(shop, 'code,petId,name\n55,5,"Lady, ""the"" | T-Rex"\n7,7,=1+1\n', 'codes.csv');
     await shop.run(['config', 'set', 'codes', file]);
@@ -189,18 +189,15 @@ test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter 
   },
 );
 
-test('without the setting codes export has no names', async ({ shop }) => {
+test('exports no names without the setting codes', async ({ shop }) => {
   expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
 });
 
-test.for(['csv', 'tsv', 'json', 'ndjson'])(
-  'diff reads a list with names that list -o %s has written',
-  async (format) => {
-    const shop = await namedShop();
-    const file = changeFile(shop, (await shop.run(`inventory list -o ${format}`)).stdout, `stock.${format}`);
-    await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
-  },
-);
+test.for(['csv', 'tsv', 'json', 'ndjson'])('diffs a list with names that list -o %s has written', async (format) => {
+  const shop = await namedShop();
+  const file = changeFile(shop, (await shop.run(`inventory list -o ${format}`)).stdout, `stock.${format}`);
+  await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
+});
 
 test('apply warns of rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,4,Rex\n,5,Mo\u0308hrle\n,8,Mia\n', 'codes.csv');

@@ -6,7 +6,7 @@ import { changeFile, confirming, type Shop, test } from '../../../support/shop.t
 const terminal = { terminal: 100, env: { NO_COLOR: '1' } };
 const practice = (shop: Shop, words: string, options = {}) => shop.run(`--env sandbox ${words}`, options);
 
-test('the practice shop has names, codes and levels without any set-up', async ({ shop }) => {
+test('has names, codes and levels in the practice shop without any set-up', async ({ shop }) => {
   expect((await practice(shop, 'inventory list', terminal)).stdout).toMatch(/\n +4 +39 +available +Rabbit\n/);
   expect((await practice(shop, 'inventory list -o html')).stdout).toContain('Rabbit');
   expect(await practice(shop, 'inventory set rabbit 8', terminal)).toMatchObject({ code: 0 });
@@ -23,12 +23,12 @@ test('the practice shop has names, codes and levels without any set-up', async (
   expect(JSON.parse(count.stdout).rows).toMatchObject([{ petId: 4, before: 8, after: 3, result: 'applied' }]);
 });
 
-test('at first low-stock shows the same pets of the practice shop as its levels do', async ({ shop }) => {
+test('shows the same pets of the practice shop by low-stock as by its levels at first', async ({ shop }) => {
   const ids = async (words: string) => (await practice(shop, `inventory list ${words}`)).stdout.match(/^\d+/gm);
   expect(await ids('--low')).toEqual(await ids('--status available --max-quantity 5'));
 });
 
-test('a program is shown no names of the practice shop, so that nothing changes for it', async ({ shop }) => {
+test('shows no names of the practice shop to a program', async ({ shop }) => {
   for (const format of ['tsv', 'csv', 'json', 'ndjson']) {
     const { stdout } = await practice(shop, `inventory list -o ${format}`);
     expect(stdout).not.toMatch(/name|Rabbit/);
@@ -40,13 +40,13 @@ test('a program is shown no names of the practice shop, so that nothing changes 
   expect((await practice(shop, 'inventory export --spreadsheet')).stdout).toMatch(/^\ufeffpetId,name,status,expected,/);
 });
 
-test('the setting codes goes before the codes of the practice shop, in every format', async ({ shop }) => {
+test('prefers the setting codes to the codes of the practice shop, in every format', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n007,4,Rex\n', 'codes.csv')]);
   expect((await practice(shop, 'inventory get rex --json')).stdout).toContain('"name":"Rex"}');
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 2 });
 });
 
-test('codes of the practice shop are added to a file of its own, which a reset removes', async ({ shop }) => {
+test('adds codes of the practice shop to a file of its own, which a reset removes', async ({ shop }) => {
   expect(await practice(shop, 'inventory codes add X-1 rabbit')).toMatchObject({ code: 0 });
   expect(readFileSync(join(shop.folders.state, 'sandbox-codes.csv'), 'utf8')).toMatch(
     /^code,petId,name,low\n.*\n2000000000046,4,Rabbit,8\n.*\nX-1,4,,\n$/s,
@@ -60,12 +60,12 @@ test('codes of the practice shop are added to a file of its own, which a reset r
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 0 });
 });
 
-test('a stock of your own in the sandbox has no names of practice pets', async ({ shop }) => {
+test('has no names of practice pets for a stock of your own in the sandbox', async ({ shop }) => {
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
   expect((await practice(shop, 'inventory list', terminal)).stdout).not.toContain('Rabbit');
 });
 
-test('the history shows names of the practice shop beside its own runs alone', async ({ shop }) => {
+test('shows names of the practice shop only beside its own runs in the history', async ({ shop }) => {
   await practice(shop, 'inventory set 4 8', terminal);
   const run = (words: string) => practice(shop, words, terminal).then(({ stdout }) => stdout);
   expect(await run('history list')).toContain('Rabbit');

@@ -22,7 +22,7 @@ const added = async () => {
   return ['1', '2', '3'].map((petId) => (now.get(petId) ?? 0) - (before.get(petId) ?? 0));
 };
 
-test('a run that wrote nothing does not hide the one before it, which did', async () => {
+test('finds the run before one that wrote nothing', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   shop.service.setFaults(['PATCH /inventory/*:status=400']);
   expect((await shop.run(`${apply} --again`)).code).not.toBe(0);
@@ -37,7 +37,7 @@ test('a run that wrote nothing does not hide the one before it, which did', asyn
 test.each([
   ['at its first request', 1, { other: 0, code: 2, stderr: expect.stringMatching(onceMore) }],
   ['after it has read the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
-])('applied by another process while this one is held up %s: nothing counts twice', async (_when, at, ends) => {
+])('counts nothing twice if another process applies the file while this one is held up %s', async (_when, at, ends) => {
   let [requests, other] = [0, -1];
   const { code, stderr } = await shop.run(apply, {
     around: async (send) => {
@@ -50,14 +50,14 @@ test.each([
   expect({ other, code, stderr }).toEqual(ends);
 });
 
-test('applied by another process while the confirmation stands open: nothing counts twice', async () => {
+test('counts nothing twice if another process applies the file while the question stands open', async () => {
   const confirm = async () => (await shop.run(apply)).code === 0;
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
   expect(await added()).toEqual([1, 1, 1]);
 });
 
-test('applied by version 0.2.0 it is known: its hash had the reasons', async () => {
+test('recognizes a file that version 0.2.0 has applied', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const rows = [1, 2, 3].map(
     (petId) => `${JSON.stringify([`${petId}`, undefined, 1, undefined, undefined, undefined])}\n`,
@@ -70,7 +70,7 @@ test('applied by version 0.2.0 it is known: its hash had the reasons', async () 
   expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
 });
 
-test('an edited export that is applied once more is a conflict that names the run which has written it', async () => {
+test('reports an edited export that is applied again as a conflict that names the run', async () => {
   const file = changeFile(shop, 'petId,expected,quantity\n1,12,30\n2,1,7\n', 'stock.csv');
   await shop.run('inventory set 1=12 2=1 --yes');
   const { run } = await shop.json(`inventory apply ${file} --yes --json`);
@@ -85,7 +85,7 @@ test('an edited export that is applied once more is a conflict that names the ru
   expect((await shop.run(`inventory apply ${file} --yes`)).code).toBe(0);
 });
 
-test('a file whose undo was undone counts as applied, and can be undone again', async () => {
+test('takes a file for applied whose undo was undone, and can undo it again', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const newest = async () => (await shop.json('history list --json'))[0].run;
   for (let times = 0; times < 2; times += 1) {
@@ -97,7 +97,7 @@ test('a file whose undo was undone counts as applied, and can be undone again', 
   expect(await added()).toEqual([0, 0, 0]);
 });
 
-test('a delta of which nobody knows whether it was written is not added once more', async ({ till }) => {
+test('adds no delta again of which nobody knows whether it was written', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   await killAt(till, hang, `inventory apply ${file} --yes`);
   till.service.sell(1, 1);

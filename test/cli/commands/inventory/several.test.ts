@@ -23,14 +23,14 @@ test.for([
   ['777 4 778', 9, '4\t39\tavailable\n', `${left}Error: There are no pets 777 and 778 in staging.\n`],
   ['777 778 --json', 9, '[]\n', `${left}{"error":{`],
   ['4242 --json', 9, '', `${left}${JSON.stringify({ error: missing })}\n`],
-] as const)('get %s is exit %i, from one GET', async ([words, code, stdout, told], { shop }) => {
+] as const)('get %s exits with %i, from one GET', async ([words, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory get ${words}`);
   expect(result).toMatchObject({ code, stdout, sent: [get] });
   expect(result.stderr.slice(0, told.length)).toBe(told);
   if (code === 0) expect(result.stderr).toBe(told);
 });
 
-test('set of several is one run with the report of apply, and is taken back as one', async ({ shop }) => {
+test('records set of several as one run with the report of apply, and undoes it as one', async ({ shop }) => {
   const { stdout, sent } = await shop.exits('inventory set 4=12 5=9 1=12 --yes --json --reason count', 0);
   const patches = ['PATCH /v1/inventory/4 {"quantity":12}', 'PATCH /v1/inventory/5 {"quantity":9}'];
   expect([sent[0], ...sent.slice(1).sort()]).toEqual([get, ...patches]);
@@ -47,7 +47,7 @@ test('set of several is one run with the report of apply, and is taken back as o
   expect((await shop.run('inventory get 4 5')).stdout).toBe('4\t39\tavailable\n5\t1\tavailable\n');
 });
 
-test('set of several asks on a terminal, and elsewhere sends nothing without --yes', async ({ shop }) => {
+test('asks before set of several on a terminal, and elsewhere sends nothing without --yes', async ({ shop }) => {
   const { asked, prompts } = confirming(false);
   expect(await shop.run('inventory set 4=12 5=9', { terminal: 80, prompts })).toMatchObject({ code: 2, sent: [get] });
   expect(asked).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
@@ -63,14 +63,14 @@ test.for([
   ['config set max-changes 1', '4=1 1=1 --yes', 2, 'max-changes'],
   ['', '4 1 --dry-run --exit-code', 3, '4   39 → 1  (-38)'],
   ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging. Nothing was written.\n'],
-] as const)('%s, set %s is exit %i, and writes nothing', async ([before, words, code, told], { shop }) => {
+] as const)('%s, set %s exits with %i, and writes nothing', async ([before, words, code, told], { shop }) => {
   if (before !== '') await shop.run(before);
   const result = await shop.run(`inventory set ${words}`);
   expect(result).toMatchObject({ code, sent: [get] });
   expect(result.stderr).toContain(told);
 });
 
-test('one pet as petId=quantity is one request, and prints a run', async ({ shop }) => {
+test('sends one request for one pet as petId=quantity, and prints a run', async ({ shop }) => {
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result).toMatchObject({ code: 0, sent: ['PATCH /v1/inventory/4 {"quantity":-2}'] });
   expect(JSON.parse(result.stdout)).toMatchObject({
@@ -89,11 +89,11 @@ test.for([
   ['4=1=2', '"1=2"'],
   ['4', 'The quantity is missing'],
   ['4=12 5=9 --expect 3', '--expect is about one pet'],
-] as const)('set %s is exit 2, with nothing sent', async ([operands, said], { shop }) => {
+] as const)('set %s exits with 2, and sends nothing', async ([operands, said], { shop }) => {
   expect(await shop.refused(`inventory set ${operands} --yes`)).toContain(said);
 });
 
-test('--low lists what is available and at or below low-stock, beside the other filters', async ({ shop }) => {
+test('lists with --low what is available and at or below low-stock, beside the other filters', async ({ shop }) => {
   const all = (await shop.run('inventory list')).stdout.trim().split('\n');
   const low = (most: number) =>
     all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');

@@ -27,7 +27,7 @@ const spellings = [
   ['1e-400', 'not an integer'],
 ] as const;
 
-test.for(spellings)('a stock of %s leaves the other pets in the list, and is %s', async ([given, fault]) => {
+test.for(spellings)('lists the other pets beside a stock of %s, and reports it as %s', async ([given, fault]) => {
   const { run, service } = await tillWith(given);
   const words = `is ${given}, which is ${fault}`;
   const result = await run('inventory list');
@@ -58,7 +58,7 @@ test.for(spellings)('a stock of %s leaves the other pets in the list, and is %s'
 const given = '9007199254740993';
 const words = `is ${given}, which is out of range`;
 
-test('get shows the others, and says of one that it is unreadable, not that it is not there', async () => {
+test('shows the others with get, and reports one as unreadable, not as missing', async () => {
   const { run, exits } = await tillWith(given);
   expect(await run('inventory get 3')).toMatchObject({ code: 0, stdout: '3\t10\tavailable\n' });
   // Nor is `status` about the stock.
@@ -68,7 +68,7 @@ test('get shows the others, and says of one that it is unreadable, not that it i
   expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the response ${words}.`);
 });
 
-test('the pet that is unreadable is named, and the one that is not there', async () => {
+test('names the unreadable pet, and the one that is not there', async () => {
   const { run } = await tillWith(given);
   const lines = [`Error: Pet 2 is left out: "quantity" in the response ${words}.`, '│ There is no pet 99 in staging.'];
   for (const command of ['get 1 99 2', 'list --pet 1,99,2', 'list --summary --pet 99,2']) {
@@ -83,7 +83,9 @@ test('the pet that is unreadable is named, and the one that is not there', async
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 
-test('of many some are shown; more than a thousand are another shape', async ({ till: { service, run, exits } }) => {
+test('shows some of many, and reports another shape for more than a thousand', async ({
+  till: { service, run, exits },
+}) => {
   service.next('GET', ({ answer }) => answer(200, unreadable(25)));
   const petIds = Array.from({ length: 26 }, (_, index) => `${index}`);
   const told = ['25 pets are left out', 'There is no pet 25 in staging.'];
@@ -94,7 +96,7 @@ test('of many some are shown; more than a thousand are another shape', async ({ 
   expect(many.stderr).toContain('"quantity" in item 1001 of the response is 0.5 for pet 1000');
 });
 
-test('a pet that is unreadable is never missing, even where a filter is not for it', async () => {
+test('takes an unreadable pet for missing in no filter', async () => {
   const { run } = await tillWith(given);
   expect(await run('inventory list --pet 2 --status sold')).toMatchObject({ code: 0, stdout: '' });
   const result = await run('inventory list --pet 2,99 --status sold');
@@ -102,7 +104,7 @@ test('a pet that is unreadable is never missing, even where a filter is not for 
   expect(result.stderr).toContain('Error: There is no pet 99 in staging.\n');
 });
 
-test('list is whole JSON, and exits 1 only where the pet would have been in it', async () => {
+test('lists whole JSON, and exits with 1 only if the pet would have been in it', async () => {
   const { run, exits } = await tillWith(given);
   for (const options of ['', '--sort quantity', '--pet 1,2', '--status available']) {
     const { code, stdout } = await run(`inventory list --json ${options}`.trim());
@@ -132,13 +134,13 @@ test.each([
   ['1.5', '--min-quantity 2', 0],
   [longSpelling, '--low', 1],
   [longSpelling, '--min-quantity 2', 0],
-])('of a stock of %s, list %s exits %i', async (stock, options, code) => {
+])('a stock of %s in list %s exits with %i', async (stock, options, code) => {
   const { run } = await tillWith(stock);
   const result = await run(`inventory list ${options}`);
   expect([result.code, result.stderr.includes('Pet 2 is left out')]).toEqual([code, code === 1]);
 });
 
-test('export writes the others, and exits 1', async () => {
+test('exports the others, and exits with 1', async () => {
   const till = await tillWith(given);
   const file = join(till.folders.state, '..', 'stock.csv');
   expect(await till.run(['inventory', 'export', file])).toMatchObject({ code: 1 });
@@ -147,7 +149,7 @@ test('export writes the others, and exits 1', async () => {
   );
 });
 
-test('diff compares it with nothing: it is neither added nor removed', async () => {
+test('diffs it with nothing: it is neither added nor removed', async () => {
   const till = await tillWith(given);
   const file = till.file('list.csv', 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n');
   for (const sides of [`${file} staging`, `staging ${file}`]) {
@@ -160,7 +162,7 @@ test('diff compares it with nothing: it is neither added nor removed', async () 
   }
 });
 
-test('watch says it once, and takes it for no change', async ({ till: { service: other, ...fresh } }) => {
+test('reports it once in watch, and takes it for no change', async ({ till: { service: other, ...fresh } }) => {
   const { service, run } = await tillWith(given);
   const readable: Action = ({ answerNormally }) => answerNormally();
   other.next('GET', readable, listing(other, given), listing(other, given), readable);
@@ -177,7 +179,7 @@ test('watch says it once, and takes it for no change', async ({ till: { service:
   expect(service.seen('PATCH')).toEqual([]);
 });
 
-test('set of several and count leave that row alone', async () => {
+test('leaves that row alone in set of several and count', async () => {
   const { run, service } = await tillWith(given);
   const several = withReport(await run('inventory set 1=11 2=5 --yes --json'));
   expect(several).toMatchObject({ code: 8, report: { rows: [{ result: 'applied' }, { result: 'failed' }] } });
@@ -187,7 +189,7 @@ test('set of several and count leave that row alone', async () => {
   expect([service.stockOf(1), service.stockOf(2), service.stockOf(3)]).toEqual([4, 10, 0]);
 });
 
-test('a resume and an undo name it', async ({ till: { service, ...till } }) => {
+test('names it in a resume and an undo', async ({ till: { service, ...till } }) => {
   const run = (command: string, stdin?: string) => till.run(command, { stdin });
   const written = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n2,11\n3,11\n'));
   const recover = service.always('PATCH /inventory/2', ({ answer }) => answer(500));

@@ -39,7 +39,7 @@ const sells: Before = (look, service) => {
   if (look > 1) service.sell(1, 1);
 };
 
-test('prints a line a change, as NDJSON off a terminal; a look every 15 s', async () => {
+test('prints a line a change, as NDJSON off a terminal, and reads every 15 s', async () => {
   const result = await watch('--for 35', sells);
   expect(result.code).toBe(0);
   expect(result.stdout).toBe(
@@ -57,11 +57,11 @@ test.each([
   ['-o csv', `at,petId,before,after,status,change,statusBefore\n${at},1,10,9,available,changed,\n`],
   ['-o tsv', `${at}\t1\t10\t9\tavailable\tchanged\t\n`],
   ['--json --string-ids', `{"at":"${at}","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n`],
-])('%s', async (format, expected) => {
+])('reports %s', async (format, expected) => {
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });
 
-test('a pet that comes or goes, and a status that changes, are changes', async () => {
+test('reports a pet that comes or goes, and a status that changes', async () => {
   const answers = [
     '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":1,"status":"sold"}]',
     '[{"petId":9007199254740993,"quantity":7,"status":"pending"},{"petId":1,"quantity":3,"status":"sold"}]',
@@ -76,7 +76,7 @@ test('a pet that comes or goes, and a status that changes, are changes', async (
   );
 });
 
-describe('what counts', () => {
+describe('filters of watch', () => {
   const sellAll: Before = (look, service) => {
     if (look === 2) {
       service.sell(1, 4);
@@ -92,20 +92,20 @@ describe('what counts', () => {
     ['--status sold', [3]],
     ['--pet 1,2 --low', [2, 2]],
     ['--status SOLD', [3]],
-  ])('%s', async (options, petIds) => {
+  ])('report %s', async (options, petIds) => {
     const { lines } = await watch(`--for 45 ${options}`, sellAll);
     expect(lines.map(({ petId }) => petId)).toEqual(petIds);
   });
 });
 
-test('--first ends with 0 after the first change; with --for and none it is 3', async () => {
+test('exits with 0 after the first change with --first, and with 3 if --for ends without one', async () => {
   const first = await watch('--first', (look, service) => look === 3 && service.sell(1, 1));
   expect(first).toMatchObject({ code: 0, lines: [{ petId: 1 }], times: [0, 15, 30] });
   expect(await watch('--first --for 40')).toMatchObject({ code: 3, stdout: '', times: [0, 15, 30, 40] });
   expect(await watch('--for 40')).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('Ctrl-C ends it with 0, in a pause and while a request is on its way', async () => {
+test('exits with 0 by Ctrl-C, in a pause and while a request is in flight', async () => {
   const controller = new AbortController();
   const stop = () => setImmediate(() => controller.abort(new InterruptedError('Interrupted')));
   const { code, stdout, stderr } = await watch('', stop, { interrupted: controller.signal });
@@ -113,7 +113,7 @@ test('Ctrl-C ends it with 0, in a pause and while a request is on its way', asyn
   expect(stderr).not.toContain('Error');
 });
 
-describe('nothing but a 401 ends it', () => {
+describe('watch through failures', () => {
   /** The looks of which that is true are answered so, and with 0 not at all; at the last of them one is sold. */
   const fault =
     (from: number, to: number, status: number, body = ''): Before =>
@@ -131,7 +131,7 @@ describe('nothing but a 401 ends it', () => {
     ['half a list', 200, '[{"petId":1,"quantity":3,"status":"available"},'],
     ['a pet twice', 200, `[${Array(2).fill('{"petId":1,"quantity":3,"status":"sold"}').join()}]`],
     ['a connection that breaks', 0, ''],
-  ])('%s is said once, and when it is over; what changed meanwhile is seen', async (_what, status, body) => {
+  ])('warns of %s once, and when it is over, and shows what changed meanwhile', async (_what, status, body) => {
     const result = await watch('--for 60', fault(2, 3, status, body));
     expect(result).toMatchObject({ code: 0, times: [0, 15, 30, 45, 60], lines: [{ petId: 1, before: 10, after: 9 }] });
     expect(result.stderr.match(/changes are not reported until the service responds/g)).toHaveLength(1);
@@ -144,12 +144,12 @@ describe('nothing but a 401 ends it', () => {
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  test('a 401 ends with 4', async () => {
+  test('exits with 4 after a 401', async () => {
     const body = '{"code":"unauthorized","message":"no","status":401}';
     expect(await watch('', fault(3, 3, 401, body))).toMatchObject({ code: 4, times: [0, 15, 30] });
   });
 
-  test('a 429 slows it down, said once, and nothing leaves before its time', async () => {
+  test('slows down after a 429, says so once, and sends nothing before its time', async () => {
     const refusals: Before = (look, service) => {
       if (look === 2 || look === 3) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
     };
@@ -170,7 +170,7 @@ describe('nothing but a 401 ends it', () => {
   });
 });
 
-test('--for ends it while the rate limit lets no look leave', async () => {
+test('ends by --for while the rate limit allows no request', async () => {
   const clock = createTestClock();
   let [meanwhile, looks] = [async () => {}, 0];
   const sleep: TestClock['sleep'] = async (ms, signal) => {
@@ -206,7 +206,7 @@ test('--for ends it while the rate limit lets no look leave', async () => {
   expect({ looks, seconds: (clock.monotonic() - began) / 1000 }).toEqual({ looks: 1, seconds: 10 });
 });
 
-test('it takes no more than a tenth of the limit, and says once that it is slower', async () => {
+test('takes no more than a tenth of the limit, and says once that it is slower', async () => {
   const minute = await openShop({ limits: { minute: 20, day: 1_000_000 } });
   const result = await minute.run('inventory watch --interval 1 --for 300');
   expect([result.code, result.requests.length]).toEqual([0, 11]);
@@ -216,7 +216,7 @@ test('it takes no more than a tenth of the limit, and says once that it is slowe
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
 });
 
-test('a machine that was suspended is looked at once, at once', async ({ shop }) => {
+test('reads once, at once, after the machine was suspended', async ({ shop }) => {
   const times: number[] = [];
   let sleeps = 0;
   const clock = {
@@ -233,12 +233,12 @@ test('a machine that was suspended is looked at once, at once', async ({ shop })
   expect(times.map((time) => (time - (times[0] ?? 0)) / 1000)).toEqual([0, 25, 85, 145, 200]);
 });
 
-test('options that make no sense are exit 2, with nothing sent', async ({ shop }) => {
+test('exits with 2 for options that contradict each other, and sends nothing', async ({ shop }) => {
   const wrong = ['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet x', '--status gone', 'extra'];
   for (const words of wrong) await shop.refused(`inventory watch ${words}`);
 });
 
-test('it says that --for is shorter than the time to the second look', async () => {
+test('warns that --for is shorter than the time to the second read', async () => {
   const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
   const short = await slow.run('inventory watch --for 30');
   expect(short.requests).toHaveLength(1);
@@ -251,14 +251,17 @@ test('it says that --for is shorter than the time to the second look', async () 
 
 const stock = (quantity: number | string) => `[{"petId":1,"quantity":${quantity},"status":"available"}]`;
 
-test.each([stock('1e30'), '[]'])('--low --first sees a fall behind a look without the pet: %s', async (between) => {
-  const answers = [stock(100), between, stock(2)];
-  const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
-  const result = await watch('--low --first --for 60', before);
-  expect(result).toMatchObject({ code: 0, lines: [{ petId: 1, before: 100, after: 2 }] });
-});
+test.each([stock('1e30'), '[]'])(
+  'sees a fall with --low --first behind a read without the pet: %s',
+  async (between) => {
+    const answers = [stock(100), between, stock(2)];
+    const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
+    const result = await watch('--low --first --for 60', before);
+    expect(result).toMatchObject({ code: 0, lines: [{ petId: 1, before: 100, after: 2 }] });
+  },
+);
 
-test('the time of what is seen is that of the answer, though its look had to wait', async () => {
+test('shows the time of the response, though its request had to wait', async () => {
   const { service, clock, run } = await openTill();
   service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
   await run('inventory list --max-wait 0');
@@ -272,14 +275,14 @@ test.each([
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
-])('of %i that are sold a terminal says what a narrow list says, with digits grouped: %s', async (units, line) => {
+])('shows of %i sold on a terminal what a narrow list shows, with digits grouped: %s', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status\n/);
   expect(stdout).toContain(line);
 });
 
-test('--now begins with what is there, which is no change', async () => {
+test('begins with --now with what is there, which is no change', async () => {
   const { lines } = await watch('--now --first --pet 1,2', (look, service) => look === 2 && service.sell(1, 9));
   expect(lines).toMatchObject([
     { petId: 1, before: null, after: 10, change: 'now' },

@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn } from './count-rig.ts';
 
-test('codes are text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
+test('takes codes as text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
   const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":3}'] });
   expect(result.report.rows.map(({ petId, after }) => `${petId} ${after}`)).toEqual(['4 3', '5 1']);
 });
 
-test('names of --codes are in the plan, in its question, and in the report', async ({ shop }) => {
+test('shows names of --codes in the plan, in its question, and in the report', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
   const { asked, prompts } = confirming(true);
   const typed = (stdin: string) => shop.run(`inventory count --new --codes ${codes}`, { ...person, prompts, stdin });
@@ -22,7 +22,7 @@ test('names of --codes are in the plan, in its question, and in the report', asy
   expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
 });
 
-test('a file of codes with faults is refused, with all of them', async ({ shop }) => {
+test('refuses a file of codes with faults, and reports all', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
   const stderr = await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' });
   expect(stderr.match(/^│ line /gm)).toHaveLength(4);
@@ -38,12 +38,12 @@ test.for([
   ['8\b4', "can't be scanned"],
   ['9'.repeat(201), 'a code has at most 200 characters'],
   ['done', 'it has a meaning in a count'],
-] as const)('a code that nobody can scan is refused: %j', async ([code, why], { shop }) => {
+] as const)('refuses a code that nobody can scan: %j', async ([code, why], { shop }) => {
   const codes = changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv');
   expect(await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' })).toContain(why);
 });
 
-test('a code of --codes whose pet the service lacks is named with its pet', async ({ shop }) => {
+test('names a code of --codes whose pet the service lacks', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
   const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
   expect(script.code).toBe(8);
@@ -56,7 +56,7 @@ test('a code of --codes whose pet the service lacks is named with its pet', asyn
   );
 });
 
-test('what a scanner puts around a code changes nothing', async ({ shop }) => {
+test('ignores what a scanner puts around a code', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
   const scans = [
     ...['\x024006381333931\x03', ']E04006381333931', '4006381333931\t', '4\x1d', ']C04'],
@@ -66,14 +66,16 @@ test('what a scanner puts around a code changes nothing', async ({ shop }) => {
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":5}', '5 {"quantity":3}'] });
 });
 
-test('a backspace or an escape in a scan is never taken for less than it is, and can be seen', async ({ shop }) => {
+test('shows a backspace or an escape in a scan, and takes it for no less than it is', async ({ shop }) => {
   const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 
-test('a session keeps its bar codes: it goes on without the file, and a merge has those of all', async ({ shop }) => {
+test('keeps the bar codes of a session: it goes on without the file, and a merge has those of all', async ({
+  shop,
+}) => {
   const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
     changeFile(shop, text, `codes-${index}.csv`),
   );
@@ -89,7 +91,7 @@ test('a session keeps its bar codes: it goes on without the file, and a merge ha
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('the setting codes counts where no --codes is given', async ({ shop }) => {
+test('takes the setting codes without --codes', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const typed = await count(shop, '55\ndone\n', '--dry-run', person);
@@ -97,19 +99,19 @@ test('the setting codes counts where no --codes is given', async ({ shop }) => {
 });
 
 test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
-  'of a line that is too long the beginning alone is kept, and none of it counts: %s',
+  'keeps only the beginning of a line that is too long, and counts none of it: %s',
   async (line, { shop }) => {
     const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
     expect(stderr).toContain('a code has at most 200 characters, and this line has more');
   },
 );
 
-test('what a terminal puts around a paste is no part of the first scan', async ({ shop }) => {
+test('leaves what a terminal puts around a paste out of the first scan', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
   expect(stderr).toContain('2 units, 1 pet > ');
 });
 
-test('a word at the prompt is no goods: it is not counted, and said to be none', async ({ shop }) => {
+test('counts no word at the prompt, and says so', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   const word = "'undo' is no pet and no code: not counted. - takes back, help shows more\n";
@@ -118,9 +120,7 @@ test('a word at the prompt is no goods: it is not counted, and said to be none',
   expect(narrow.stderr).toContain("'hamster' is no pet and no code: not counted\n");
 });
 
-test('a code that was taught is offered to the file of codes once, and is in it for the next count', async ({
-  shop,
-}) => {
+test('offers a taught code to the file of codes once, and knows it in the next count', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;code;name;shelf\r\n4;"0;04";Rex;B', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const { asked, prompts } = confirming(true);
@@ -132,9 +132,7 @@ test('a code that was taught is offered to the file of codes once, and is in it 
   expect(next.asked).toHaveLength(1);
 });
 
-test('no leaves the file of codes as it was; one that has lost its header is said, and the count goes on', async ({
-  shop,
-}) => {
+test('leaves the file of codes after a no, and goes on if it has lost its header', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

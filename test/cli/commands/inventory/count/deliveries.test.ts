@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { stockOf, test } from '../../../../support/shop.ts';
 import { begun, count, person, sessionIn, statesIn } from './count-rig.ts';
 
-test('--add adds what is scanned to the stock of the end, and --take takes it away', async ({ shop }) => {
+test('adds what --add has scanned to the stock at the end, and subtracts it with --take', async ({ shop }) => {
   const added = await count(shop, '4 x3\n5\n', '--add --yes --json');
   expect(added).toMatchObject({ code: 0, written: ['4 {"quantity":42}', '5 {"quantity":2}'] });
   const [run] = await shop.json('history list --json');
@@ -14,7 +14,7 @@ test('--add adds what is scanned to the stock of the end, and --take takes it aw
     await shop.refused(`inventory count ${flags} --yes`, { stdin: '4\n' });
 });
 
-test('the prompt says which of them it is, and nothing is said of what was not scanned', async ({ shop }) => {
+test('names the kind at the prompt, and reports nothing of what was not scanned', async ({ shop }) => {
   const { stderr } = await count(shop, '4 x3\ndone\n', '--add', person);
   expect(stderr).toContain('It is a count of what came in (--add). Scan');
   expect(stderr).toContain('3 units in, 1 pet > ');
@@ -22,7 +22,7 @@ test('the prompt says which of them it is, and nothing is said of what was not s
   expect((await count(shop, '4\ndone\n', '--take --new', person)).stderr).toContain('1 unit out, 1 pet > ');
 });
 
-test('--to writes deltas, which apply adds', async ({ shop }) => {
+test('writes deltas with --to, which apply adds', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'delivery.csv');
   expect((await count(shop, '4 x3\n', `--take --to ${file}`)).code).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4,,,,-3,scanned out,\n');
@@ -30,7 +30,7 @@ test('--to writes deltas, which apply adds', async ({ shop }) => {
   expect((await stockOf(shop)).get('4')).toBe(36);
 });
 
-test('a session goes on as what it is, and two of different kinds are not merged', async ({ shop }) => {
+test('continues a session as what it is, and merges none of two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const kind = /Session \w{4} \(a count of what came in \(--add\)\) of \S+( by \S+)? is not finished/;
@@ -47,7 +47,7 @@ test('a session goes on as what it is, and two of different kinds are not merged
   expect((await count(shop, '4\n', `${name} --yes --json`)).written).toEqual(['4 {"quantity":42}']);
 });
 
-test('a dry run leaves a session as it was: looking first counts nothing twice', async ({ shop }) => {
+test('leaves a session as it was after a dry run', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   for (const options of [{}, person]) {
     const { code, stderr } = await count(shop, '4 x2\n', `${name} --dry-run`, options);
@@ -57,7 +57,7 @@ test('a dry run leaves a session as it was: looking first counts nothing twice',
   expect((await count(shop, '', `${name} --yes --json`)).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('a dry run at a terminal says which session has what was scanned', async ({ shop }) => {
+test('names the session of a dry run at a terminal', async ({ shop }) => {
   const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
   const name = await sessionIn(shop);
   expect(look.stderr).toContain(

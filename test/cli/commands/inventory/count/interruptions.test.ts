@@ -4,7 +4,7 @@ import { openShop, type Shop, stockOf, test } from '../../../../support/shop.ts'
 import { stateSql } from '../../../../support/state-sql.ts';
 import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
+test('keeps the session after Ctrl-C, and hints at how to continue', async ({ shop }) => {
   const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', { ...person, ctrlCAt: /4: 2/ });
   expect(stopped.code).toBe(130);
   const name = await sessionIn(shop);
@@ -16,14 +16,14 @@ test('Ctrl-C keeps the session, and says how to go on', async ({ shop }) => {
   expect(on.written).toEqual([`4 {"quantity":${Number(units) + 1}}`]);
 });
 
-test('Ctrl-C before the first scan keeps no session', async ({ shop }) => {
+test('keeps no session after Ctrl-C before the first scan', async ({ shop }) => {
   const stopped = await count(shop, '\n\n\n', '', { ...person, ctrlCAt: /Scan, or type/ });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toMatch(/Error: Interrupted\. Nothing was counted\.\n$/);
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
-test('a run of it that breaks off is resumed, and the session makes no other one', async () => {
+test('resumes the run of a session that breaks off, and makes no other one', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   expect(broken.code).toBe(8);
@@ -55,7 +55,7 @@ async function killedCount(shop: Shop, lines: string, args: string): Promise<str
   return sessionIn(shop);
 }
 
-test('a crash once its run has begun: the session finds the run, and makes no other one', async ({ shop }) => {
+test('finds the run of a session after a crash, and makes no other one', async ({ shop }) => {
   const session = await killedCount(shop, '4 x2\n', '--yes');
   const stderr = await shop.refused(`inventory count ${session} --yes`, { stdin: '4\n' });
   expect(stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
@@ -64,7 +64,7 @@ test('a crash once its run has begun: the session finds the run, and makes no ot
 test.for([
   ['at once after its run began', true],
   ['before its session knew of the run', false],
-] as const)('a delivery whose process died is not added again: %s', async ([_when, knows], { shop }) => {
+] as const)('adds a delivery whose process died only once: %s', async ([_when, knows], { shop }) => {
   const stock = (await stockOf(shop)).get('4') ?? 0;
   const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
   shop.clock.advance(60_000);
@@ -79,7 +79,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(stock + 5);
 });
 
-test('without the service the count goes on, and the pets are looked at in the end', async () => {
+test('goes on without the service, and reads the pets at the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
   const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
   expect(result.stderr).toMatch(
@@ -89,13 +89,13 @@ test('without the service the count goes on, and the pets are looked at in the e
   expect(result.code).toBe(8);
 });
 
-test('a key that is refused is said before anything is scanned', async ({ shop }) => {
+test('reports a key that is refused before anything is scanned', async ({ shop }) => {
   const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
   expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
   expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);
 });
 
-test('a service that is away in the end, and Ctrl-C at the question: the session stays, and the hint goes on with it', async () => {
+test('keeps the session if the service is away at the end, or after Ctrl-C at the question', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=5:status=503'] });
   const away = await count(shop, '4 x2\n', '--yes');
   expect(away.code).toBe(5);

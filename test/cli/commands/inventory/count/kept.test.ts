@@ -19,7 +19,7 @@ import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 const codesOf = (shop: Shop, ...rows: readonly string[]) =>
   changeFile(shop, ['code,petId', ...rows, ''].join('\n'), 'c.csv');
 
-test('a code of digits that was scanned without the codes is one of them once they are given', async ({ shop }) => {
+test('takes digits that were scanned without the codes for a code once they are given', async ({ shop }) => {
   const digits = '4006381333931';
   expect((await count(shop, `${digits} x2\nX-12\n`)).code).toBe(9);
   const codes = codesOf(shop, `${digits},4`, 'X-12,8');
@@ -30,7 +30,7 @@ test('a code of digits that was scanned without the codes is one of them once th
   });
 });
 
-test('so is one that was merged before the codes were given', async ({ shop }) => {
+test('takes merged digits for a code once the codes are given', async ({ shop }) => {
   await count(shop, '4006381333931 x2\n', '--new --yes');
   await count(shop, '4006381333931\n', '--new --yes');
   const [one, two] = await sessionsIn(shop);
@@ -40,9 +40,7 @@ test('so is one that was merged before the codes were given', async ({ shop }) =
   expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
 });
 
-test('units kept apart stay in the session beside what is written, and --codes goes on with them alone', async ({
-  shop,
-}) => {
+test('keeps units apart beside what is written, and continues with them alone by --codes', async ({ shop }) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
   // A sale of what was written.
@@ -54,7 +52,7 @@ test('units kept apart stay in the session beside what is written, and --codes g
   expect(await statesIn(shop)).toEqual(['applied']);
 });
 
-test('with a shared state, and the folder of this machine gone: scanned again, nothing is there twice', async () => {
+test('counts nothing twice with a shared state if the folder of this machine is gone', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = (await stockOf(shop)).get('4') ?? 0;
   const confirm = async () => {
@@ -72,7 +70,7 @@ test('with a shared state, and the folder of this machine gone: scanned again, n
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('a run that another machine resumed and pruned is not added again: %s', async ([, sql]) => {
+] as const)('adds no run again that another machine resumed and pruned: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;
@@ -86,7 +84,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(before + 5);
 });
 
-test('units of a delivery that were refused stay in its session, and discarding it blocks nothing', async () => {
+test('keeps refused units of a delivery in its session, and discarding it blocks nothing', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   await till.exits('inventory count --add --yes', 8, [], { stdin: '1 x7\n2 x3\n' });

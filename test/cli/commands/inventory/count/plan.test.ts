@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn } from './count-rig.ts';
 
-test('--all sets what was not scanned to 0, guarded by max-zero, and never beside an unknown code', async () => {
+test('sets what was not scanned to 0 with --all, within max-zero, and never beside an unknown code', async () => {
   const shop = await openShop({ pets: 5 });
   const guarded = await count(shop, '1\n', '--yes --all --max-zero 1');
   expect(guarded).toMatchObject({ code: 2 });
@@ -18,7 +18,7 @@ test('--all sets what was not scanned to 0, guarded by max-zero, and never besid
   expect((await stockOf(shop)).get('1')).toBe(1);
 });
 
-test('--to writes a change file with what is expected, and no stock', async ({ shop }) => {
+test('writes a change file with what is expected, and no stock, with --to', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'counted.csv');
   const result = await count(shop, '4\n1 x12\n', `--to ${file}`);
   expect(result).toMatchObject({ code: 0, stdout: '', written: [] });
@@ -35,7 +35,7 @@ test('--to writes a change file with what is expected, and no stock', async ({ s
   expect(printed).toMatchObject({ code: 0, stdout: `${header}4,,1,1,stock-take,\n` });
 });
 
-test('--to keeps to --max-changes and --max-zero', async () => {
+test('keeps to --max-changes and --max-zero with --to', async () => {
   const shop = await openShop({ pets: 5 });
   const file = join(shop.folders.state, '..', 'guarded.csv');
   for (const guard of ['--all --max-zero 1', '--all --max-changes 1']) {
@@ -46,7 +46,7 @@ test('--to keeps to --max-changes and --max-zero', async () => {
   expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
 });
 
-test('hints make the same plan', async () => {
+test('hints at commands that make the same plan', async () => {
   const shop = await openShop({ pets: 5 });
   const codes = changeFile(shop, 'code,petId\n55,1\n', 'codes.csv');
   const plan = `--codes ${codes} --all --reason year-end --ref=-7`;

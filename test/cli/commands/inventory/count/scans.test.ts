@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { changeFile, errorJson, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn, statesIn } from './count-rig.ts';
 
-test('what is scanned becomes the stock, by a run of the history that can be taken back', async ({ shop }) => {
+test('sets the stock to what was scanned, by a run that can be undone', async ({ shop }) => {
   const before = await stockOf(shop);
   const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n');
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":2}', '5 {"quantity":3}'] });
@@ -17,7 +17,7 @@ test('what is scanned becomes the stock, by a run of the history that can be tak
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('scans after the end, as of a second file, are refused, and those before it are kept', async ({ shop }) => {
+test('refuses scans after the end, as of a second file, and keeps those before it', async ({ shop }) => {
   const result = await count(shop, '4\ndone\n7\ndone\n');
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);
@@ -29,18 +29,18 @@ test('scans after the end, as of a second file, are refused, and those before it
   expect(later.written).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);
 });
 
-test('every digit of an id counts, and an int64 is counted', async ({ shop }) => {
+test('counts every digit of an id, and an int64', async ({ shop }) => {
   const { written } = await count(shop, '9007199254740993 x2\n9223372036854775807\n');
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
 
-test('without a terminal, --yes or --to is needed before anything is read or sent', async ({ shop }) => {
+test('needs --yes or --to without a terminal, before anything is read or sent', async ({ shop }) => {
   const stderr = await shop.refused('inventory count', { stdin: '4\n' });
   expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);
 });
 
-test('what is not known is kept apart, listed, and not written: exit 8', async ({ shop }) => {
+test('keeps unknown codes apart, lists them, and writes none: exit 8', async ({ shop }) => {
   const result = await count(shop, '4\n004\n004\n777777\nfoo x2\n4 x0\n');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toMatch(/^Not counted, since no pet is known for them:\n( {2}.+\n){4}/m);
@@ -49,7 +49,7 @@ test('what is not known is kept apart, listed, and not written: exit 8', async (
   expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
 });
 
-test('a dry run of a pipe leaves nothing behind; where nothing is known the session stays', async ({ shop }) => {
+test('leaves nothing behind after a dry run of a pipe, except a session of unknown codes', async ({ shop }) => {
   expect(await count(shop, '4\n', '--dry-run --exit-code')).toMatchObject({ code: 3, written: [] });
   expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
   const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
@@ -57,7 +57,7 @@ test('a dry run of a pipe leaves nothing behind; where nothing is known the sess
   expect(later).toMatchObject({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('nothing counted is refused, whatever --yes and --all say, and leaves nothing behind', async () => {
+test('refuses a count of nothing, whatever --yes and --all say, and leaves nothing behind', async () => {
   const shop = await openShop({ pets: 5 });
   const before = await stockOf(shop);
   for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
@@ -71,7 +71,7 @@ test('nothing counted is refused, whatever --yes and --all say, and leaves nothi
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('scans through a pipe to a terminal: what is unknown stays, and the sum is drawn', async ({ shop }) => {
+test('keeps unknown codes of a pipe to a terminal, and draws the sum', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);
@@ -84,7 +84,7 @@ test('scans through a pipe to a terminal: what is unknown stays, and the sum is 
   );
 });
 
-test('what is said of unknown codes does not depend on how the input ends', async ({ shop }) => {
+test('reports unknown codes however the input ends', async ({ shop }) => {
   for (const flag of ['', ' -q', ' --json']) {
     const [first, ...others] = await Promise.all(
       ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n\n'].map(async (tail) => {

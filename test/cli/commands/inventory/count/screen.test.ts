@@ -4,7 +4,7 @@ import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn } from './count-rig.ts';
 
-test('a person sees the sum, hears what is unknown, and is asked', async ({ shop }) => {
+test('shows a person the sum and what is unknown, and asks', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
@@ -17,7 +17,7 @@ test('a person sees the sum, hears what is unknown, and is asked', async ({ shop
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
-test('the line of a slow look is gone before the question', async ({ shop }) => {
+test('removes the line of a slow read before the question', async ({ shop }) => {
   let [shown, onQuestion] = ['', ''];
   const onStderr = (text: string) => {
     shown += text;
@@ -33,7 +33,7 @@ test('the line of a slow look is gone before the question', async ({ shop }) => 
   expect(onQuestion.split(/\n|\r\x1b\[K/).at(-1)).toBe('');
 });
 
-test('at 40 columns no line of it is longer, whatever the code', async ({ shop }) => {
+test('draws no line longer than 40 columns, whatever the code', async ({ shop }) => {
   const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
   const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
   const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
@@ -42,20 +42,20 @@ test('at 40 columns no line of it is longer, whatever the code', async ({ shop }
   expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
-test('at 60 columns a line that is mistyped says what is wrong with it', async ({ shop }) => {
+test('explains a mistyped line at 60 columns', async ({ shop }) => {
   const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
   expect(stderr).toContain('= 4: 1 kept apart, write = 42 7 to set pet 42 to 7\n');
   expect(stderr).toContain('4 x0: 1 kept apart, write 1 to 99,999 units\n');
 });
 
-test('TERM=dumb: plain lines with the sum, and nothing is drawn', async ({ shop }) => {
+test('prints plain lines with the sum and draws nothing with TERM=dumb', async ({ shop }) => {
   const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
   expect(stderr).toContain('\n4: 1\nSum: 1 unit, 1 pet\n');
   expect(stderr).toContain('kept apart, there is no such pet\nSum: 1 unit, 1 pet, 1 unknown\n');
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('no is no: the session stays, and a person is asked to go on with it', async ({ shop }) => {
+test('keeps the session after a no, and offers to continue it', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
@@ -71,7 +71,9 @@ test('no is no: the session stays, and a person is asked to go on with it', asyn
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
-test('quit, exit and help at the prompt say what ends the count; elsewhere they are scans', async ({ shop }) => {
+test('explains what ends the count after quit, exit and help at the prompt, and elsewhere counts them', async ({
+  shop,
+}) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
@@ -86,7 +88,7 @@ test('quit, exit and help at the prompt say what ends the count; elsewhere they 
   expect(await count(shop, '4\nquit\n', '--new --yes')).toMatchObject({ code: 8 });
 });
 
-test('an unknown code that is dropped is said to be that', async ({ shop }) => {
+test('reports an unknown code that is dropped', async ({ shop }) => {
   const { code, stderr } = await count(shop, '4\nfoo1\n= foo1 0\ndone\n', '', person);
   expect(code).toBe(0);
   expect(stderr).toContain('foo1: 1 kept apart, no known code\n');
@@ -94,7 +96,7 @@ test('an unknown code that is dropped is said to be that', async ({ shop }) => {
   expect(stderr).not.toContain('0 kept apart');
 });
 
-test('in raw mode what is typed is drawn behind the prompt, and fast scans never mix', async ({ shop }) => {
+test('draws what is typed behind the prompt in raw mode, and never mixes it with fast scans', async ({ shop }) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);
@@ -111,7 +113,7 @@ test('in raw mode what is typed is drawn behind the prompt, and fast scans never
   ]);
 });
 
-test('a pet whose stock changes while it is counted is asked for again, and counted from nothing', async ({ shop }) => {
+test('asks for a pet again whose stock changes while it is counted, and counts it from nothing', async ({ shop }) => {
   let isSold = false;
   const around = async <T>(send: () => Promise<T>): Promise<T> => {
     const answer = await send();
@@ -128,7 +130,7 @@ test('a pet whose stock changes while it is counted is asked for again, and coun
   expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('code 5 makes the code before it one of pet 5, in the session as well', async ({ shop }) => {
+test('takes code 5 for a code of pet 5 in the whole session', async ({ shop }) => {
   const lines = 'code 5\nfoo x2\ncode 99999\ncode 8\ncode 5\nfoo\nbar1\ndone\n';
   const taught = await count(shop, lines, '', { ...person, prompts: { confirm: async () => true } });
   expect(taught).toMatchObject({ code: 8, written: ['5 {"quantity":3}'] });
@@ -146,7 +148,7 @@ test('code 5 makes the code before it one of pet 5, in the session as well', asy
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
-test('the question says how much is left out, and the last hint goes on with it', async ({ shop }) => {
+test('asks with how much is left out, and hints at how to continue', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);
@@ -157,7 +159,7 @@ test('the question says how much is left out, and the last hint goes on with it'
 const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
 
 property(
-  'a line is what its keys come to, however they are cut into pieces',
+  'reads a line from its keys, however they are cut into pieces',
   [
     fc.array(fc.constantFrom(...keys), { maxLength: 20 }),
     fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }),

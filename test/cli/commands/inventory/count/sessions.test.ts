@@ -4,7 +4,7 @@ import { errorJson, openShop, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
 import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-test('while a session is unfinished a script is refused, with the command that goes on', async ({ shop }) => {
+test('refuses a script while a session is unfinished, with the command that continues it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const refused = await shop.refused('inventory count --yes --json', { stdin: '5\n' });
   expect(errorJson(refused).error.hint).toBe(`petstock inventory count ${name} --json --yes --env staging`);
@@ -23,7 +23,7 @@ test('while a session is unfinished a script is refused, with the command that g
   expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
 });
 
-test('a session is of one environment, and is named right', async ({ shop }) => {
+test('keeps a session to one environment, and names it right', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
@@ -33,7 +33,7 @@ test('a session is of one environment, and is named right', async ({ shop }) => 
   await shop.refused('inventory count ../x --yes');
 });
 
-test('two sessions become one: what each has counted is added up, once', async ({ shop }) => {
+test('adds up what two sessions have counted, once', async ({ shop }) => {
   const [one, two] = await begun(shop, '4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n');
   for (const names of [`${one} ${one}`, one]) await shop.refused(`inventory count --merge ${names} --yes`);
   const merged = await count(shop, '-\n4\n', `--merge ${one} ${two} --yes --json`);
@@ -43,7 +43,7 @@ test('two sessions become one: what each has counted is added up, once', async (
   expect(again).toContain('is finished: it was merged into session ');
 });
 
-test('a dry run of a merge from a script leaves the sessions as they are', async ({ shop }) => {
+test('leaves the sessions after a dry run of a merge from a script', async ({ shop }) => {
   const names = await begun(shop, '4 x2\n', '4\n5 x4\n');
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
   expect(dry.code).toBe(0);
@@ -55,7 +55,7 @@ test('a dry run of a merge from a script leaves the sessions as they are', async
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('a dry run of a merge that fails or is interrupted hints at itself: of it nothing is kept', async () => {
+test('keeps nothing of a dry run of a merge that fails or is interrupted, and hints at it', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
   const names = await begun(shop, '4 x2\n', '4\n');
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
@@ -68,7 +68,7 @@ test('a dry run of a merge that fails or is interrupted hints at itself: of it n
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
-test('--list shows the sessions, and --discard gives one up after a question', async ({ shop }) => {
+test('lists the sessions with --list, and removes one after a question with --discard', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\nfoo\n');
   const listed = await shop.run('inventory count --list --closed --json');
   expect(listed.requests).toEqual([]);
@@ -81,7 +81,7 @@ test('--list shows the sessions, and --discard gives one up after a question', a
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('a session is of one store, and hints name it', async ({ shop }) => {
+test('keeps a session to one store, which hints name', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
@@ -93,7 +93,7 @@ test('a session is of one store, and hints name it', async ({ shop }) => {
   expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('with others unfinished that is said, and no begins another', async ({ shop }) => {
+test('names other unfinished sessions, and begins another after a no', async ({ shop }) => {
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
@@ -103,7 +103,7 @@ test('with others unfinished that is said, and no begins another', async ({ shop
   expect(other.written).toEqual(['1 {"quantity":1}']);
 });
 
-test('completion knows the sessions that are not finished', async ({ shop }) => {
+test('completes the sessions that are not finished', async ({ shop }) => {
   const [first, second] = await begun(shop, '4 x2\n', '5 x2\n');
   await shop.run(`inventory count --discard ${second} --yes`);
   const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
@@ -116,7 +116,7 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('a damaged session is named and left as it is, and can be removed: %s', async (damage, { shop }) => {
+])('names a damaged session, leaves it, and can remove it: %s', async (damage, { shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
@@ -136,9 +136,7 @@ test.for([
   expect((await shop.run('state check')).code).toBe(0);
 });
 
-test('closed sessions are listed when they are asked for, and each with its label and who began it', async ({
-  shop,
-}) => {
+test('lists finished sessions with --closed, and each with its label and who began it', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label aisle-3 --max-changes 0');
   await count(shop, '5 x9\n', '--yes --new');
   const open = { label: 'aisle-3', user: expect.stringMatching(/./), state: 'open' };
@@ -148,7 +146,7 @@ test('closed sessions are listed when they are asked for, and each with its labe
   await shop.refused('inventory count --closed --yes', { stdin: '4\n' });
 });
 
-test('a label goes on with the session of that label, and begins one where there is none', async ({ shop }) => {
+test('continues the session of a label, and begins one if there is none', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label one --max-changes 0');
   const [one] = await sessionsIn(shop);
   const two = await count(shop, '5 x2\ndone\n', '--label two', person);

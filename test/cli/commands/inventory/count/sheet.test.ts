@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { changeFile, openShop, test } from '../../../../support/shop.ts';
 
-test('--sheet is a page with all pets by name, their codes and a box, and no session begins', async () => {
+test('prints all pets by name, with codes and a box, with --sheet, and begins no session', async () => {
   const shop = await openShop({ pets: 6 });
   const codes = changeFile(shop, 'code,petId,name\n004,2,Zebra <finch>\n55,2,\n,3,ant\n', 'codes.csv');
   await shop.exits(['config', 'set', 'codes', codes], 0);
@@ -22,7 +22,7 @@ test('--sheet is a page with all pets by name, their codes and a box, and no ses
   expect((await shop.run('inventory count --sheet -o tsv')).stdout).toMatch(/^ant\t3\t\t\n/);
 });
 
-test('-o html is for the sheet alone, and --sheet for itself', async ({ shop }) => {
+test('takes -o html for the sheet alone, and --sheet by itself', async ({ shop }) => {
   expect(await shop.refused('inventory count -o html --yes', { stdin: '4\n' })).toContain('--sheet -o html');
   await shop.refused('inventory count --list -o html');
   await shop.refused('inventory count --list --sheet');

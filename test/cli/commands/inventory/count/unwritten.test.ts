@@ -21,7 +21,7 @@ function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions
   };
 }
 
-test('a pet whose stock has changed is counted again, from nothing', async ({ shop }) => {
+test('counts a pet again from nothing whose stock has changed', async ({ shop }) => {
   const stopped = await count(shop, '4 x2\nfoo\n', '--yes --json', till(shop, '4 38'));
   expect(stopped).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
   const session = await sessionIn(shop);
@@ -36,7 +36,7 @@ test('a pet whose stock has changed is counted again, from nothing', async ({ sh
   expect((await count(shop, '', `${session} --yes`)).stderr).toContain('is finished: it was applied');
 });
 
-test('beside a conflict the rows that were written are not written again', async ({ shop }) => {
+test('writes no row again that was written beside a conflict', async ({ shop }) => {
   const before = await stockOf(shop);
   const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
   expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
@@ -49,7 +49,7 @@ test('beside a conflict the rows that were written are not written again', async
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
-test('--all sets nothing to 0 that the run of a session has written, merged or not', async ({ shop }) => {
+test('sets nothing to 0 with --all that the run of a session has written, merged or not', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const written = await sessionIn(shop);
   const refused = await count(shop, '', `${written} --yes --all`);
@@ -63,7 +63,7 @@ test('--all sets nothing to 0 that the run of a session has written, merged or n
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
-test('--all begins another session at a terminal, and does not go on with what a run has left', async ({ shop }) => {
+test('begins another session with --all at a terminal, and leaves what a run has left', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
@@ -74,7 +74,7 @@ test('--all begins another session at a terminal, and does not go on with what a
   expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
 });
 
-test('a question that took longer than a sale: that pet is to be counted again', async ({ shop }) => {
+test('asks to count a pet again if a sale came while the question stood open', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
     await shop.clock.sleep(6000);
@@ -88,7 +88,7 @@ test('a question that took longer than a sale: that pet is to be counted again',
   expect((await count(shop, '5\ndone\n', '', person)).written).toEqual(['5 {"quantity":1}']);
 });
 
-test('a run that is resumed into a conflict says what is to be counted again, and ends its session', async () => {
+test('names what is to be counted again after a resume into a conflict, and ends the session', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   const { run } = broken.report;
@@ -100,7 +100,7 @@ test('a run that is resumed into a conflict says what is to be counted again, an
   expect(await shop.refused(`inventory count ${session} --yes`)).toContain('is finished: it was applied');
 });
 
-test('a sale that would go below zero is kept, and one that may have been written is left to a person', async () => {
+test('keeps a sale that would go below zero, and leaves one that may have been written to a person', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
   const refused = await count(shop, '5\n', '--take --yes --json', till(shop, '5 0'));
   expect(refused).toMatchObject({ code: 7, report: { rows: [{ petId: 5, result: 'conflict' }] } });
@@ -114,7 +114,7 @@ test('a sale that would go below zero is kept, and one that may have been writte
   expect(await statesIn(shop)).toEqual(['applied', 'applied']);
 });
 
-test('--failed-out has what was refused, in place of the session', async () => {
+test('writes what was refused to --failed-out, in place of the session', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   const file = till.file('failed.csv', '');
@@ -125,7 +125,7 @@ test('--failed-out has what was refused, in place of the session', async () => {
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
 });
 
-test('--failed-out has the units of a stock that can not be read, too', async () => {
+test('writes the units of an unreadable stock to --failed-out, too', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('GET', listing(1.5));
   const file = till.file('failed.csv', '');
@@ -158,7 +158,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
       return () => service.sell(1, -8);
     },
   ],
-])('units that were scanned are not lost beside those of other pets: %s', async (_what, mode, fault) => {
+])('loses no units beside those of other pets: %s', async (_what, mode, fault) => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
