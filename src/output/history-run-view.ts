@@ -87,12 +87,11 @@ export const rowFields = [
   ...['row', 'line', 'petId', 'before', 'after', 'result', 'quantity', 'error', 'reason', 'ref', 'at'],
 ];
 
-const alwaysShown = ['row', 'petId', 'before', 'after', 'result'];
+const alwaysShown = ['petId', 'before', 'after', 'result'];
 const tableColumns: readonly Column[] = [
   number('row', 'Row'),
   number('line', 'Line'),
   number('petId', 'Pet ID'),
-  nameColumn,
   countColumn('before', 'Before'),
   countColumn('after', 'After'),
   countColumn('wanted', 'Wanted'),
@@ -102,13 +101,18 @@ const tableColumns: readonly Column[] = [
   { field: 'undoneBy', title: 'Taken back by', whole: true },
   { field: 'reason', title: 'Reason', foreign: 'words' },
   { field: 'ref', title: 'Ref', foreign: 'words' },
+  nameColumn,
 ];
 
 async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames | undefined): Promise<Grid> {
   const seen = new Set<string>(alwaysShown);
+  let hasLines = false;
   for await (const facts of rows()) {
+    hasLines ||= facts.line !== facts.row;
     for (const [field, value] of Object.entries(tableRow(facts, names))) if (value !== null) seen.add(field);
   }
+  // One number for a row is enough: that of its line, if it came from a file.
+  seen.delete(hasLines ? 'row' : 'line');
   return {
     columns: tableColumns.filter(({ field }) => seen.has(field)),
     rows: batchesOf(rows, (facts) => tableRow(facts, names)),
@@ -120,7 +124,7 @@ function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;
   const isWritten = result === 'applied' || result === 'unchanged' || result === 'differs';
   return {
-    ...{ row, line: line === row ? null : line, petId, name: names?.get(petId) ?? null, before, result },
+    ...{ row, line, petId, name: names?.get(petId) ?? null, before, result },
     after: isWritten ? (quantity ?? after) : null,
     wanted: isWritten && (quantity ?? after) === after ? null : after,
     quantity: isWritten || quantity === after ? null : quantity,

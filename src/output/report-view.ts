@@ -57,6 +57,8 @@ const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity
 function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
+  // The line of a file is looked up only if something is wrong with it.
+  const lines = shown.some(isWrong) ? [number('line', 'Line')] : [];
   const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
   const faults = shown.some((row) => problemText(row) !== undefined) ? [error] : [];
   const named = shown.some(({ petId }) => names?.get(petId) !== undefined) ? [nameColumn] : [];
@@ -68,7 +70,7 @@ function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   };
   return {
     columns: [
-      ...[number('line', 'Line'), number('petId', 'Pet ID'), countColumn('before', 'Before')],
+      ...[...lines, number('petId', 'Pet ID'), countColumn('before', 'Before')],
       ...(isWritten ? [countColumn('after', 'After')] : []),
       ...wanted,
       { field: 'result', title: 'Result', whole: true, cell: resultCell },

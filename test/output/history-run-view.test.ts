@@ -53,13 +53,13 @@ describe('historyRunView', () => {
 
   it('prints a table of the columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
-      "Row  Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Taken back by  Reason   Ref
-        1     2                42       7     12          applied                                                                                      │ count
-        2     3  9007199254740993                     12  failed           │ no such pet
-        3     5                42       7             12  conflict      0                                                                                       │ D-17
-        4     6                42       7             12  unknown          │ not known whether it was written: no response within 30 s
-        5     7                42       7             12  pending
-        6     8                42       7    100      12  differs                                                                       aaaa
+      "Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Taken back by  Reason   Ref
+         2                42       7     12          applied                                                                                      │ count
+         3  9007199254740993                     12  failed           │ no such pet
+         5                42       7             12  conflict      0                                                                                       │ D-17
+         6                42       7             12  unknown          │ not known whether it was written: no response within 30 s
+         7                42       7             12  pending
+         8                42       7    100      12  differs                                                                       aaaa
       "
     `);
     expect(await show('table', runOf(), [rowOf(1)], 80)).toMatchInlineSnapshot(`

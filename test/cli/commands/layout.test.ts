@@ -39,7 +39,7 @@ test('the report of a bulk change, and the history of a long one, are records', 
   const records = stdout.split('\n\n');
   expect(records).toHaveLength(250);
   expect(records[3]).toMatch(
-    /^Row {5}4\nLine {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,999\nResult {2}failed\nError {3}│ \S/,
+    /^Line {4}5\nPet ID {2}4\nBefore {2}\d+\nWanted {2}9,999\nResult {2}failed\nError {3}│ \S/,
   );
   expectNarrow(stdout);
 });

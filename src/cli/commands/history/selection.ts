@@ -11,6 +11,7 @@ export function namedTargetText(invocation: Invocation): string {
   const { env, store } = namedTarget(invocation);
   if (env === undefined && store === undefined) return 'all stores and environments';
   if (env === undefined) return store === null ? 'the store without a name' : `the store ${store}`;
+  if (env === 'sandbox') return env;
   return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
 }
 

@@ -16,7 +16,7 @@ test('shows names of --codes in the plan, in its question, and in the report', a
   const typed = (stdin: string) => shop.run(`inventory count --new --codes ${codes}`, { ...person, prompts, stdin });
   expect((await typed('004 x3\n005 x4\ndone\n')).stderr).toContain('4   39 → 3  (-36)  Rex\n');
   expect((await typed('004\n008\n005\ndone\n')).stdout).toMatch(
-    /Result +Name\n +1 +4 +3 +1 +applied +Rex\n +2 +5 +4 +1 +applied +Lady\n/,
+    /Result +Name\n +4 +3 +1 +applied +Rex\n +5 +4 +1 +applied +Lady\n/,
   );
   await typed('004 x2\ndone\n');
   expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
