@@ -7,39 +7,39 @@ import { readTrustedFile } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-/** All authorities of a system are a tenth of it. */
+/** Ten times the size of all authorities of a system. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
- * The certificates in a file of `ca-file`, in PEM.
- * @throws UsageError if it can't be read, or holds none that can be used
+ * Reads the certificates in a `ca-file`, in PEM format.
+ * @throws UsageError if it can't be read, or contains no usable certificate
  */
 export function readAuthorities(file: string): string[] {
   const certificates = trustedText(file).match(pem) ?? [];
-  if (certificates.length === 0) throw unusable(file, 'there is no certificate in PEM in it (BEGIN CERTIFICATE)');
+  if (certificates.length === 0) throw unusable(file, 'it contains no certificate in PEM format (BEGIN CERTIFICATE)');
   for (const [index, certificate] of certificates.entries()) {
     try {
       new X509Certificate(certificate);
     } catch (cause) {
-      throw unusable(file, `certificate ${index + 1} in it is damaged`, cause);
+      throw unusable(file, `its certificate ${index + 1} is damaged`, cause);
     }
   }
   return certificates;
 }
 
 /**
- * Every authority that is trusted with `ca-file`: as `NODE_EXTRA_CA_CERTS` does, the file adds to those that Node trusts.
- * @throws UsageError as `readAuthorities`
+ * Returns all trusted authorities with `ca-file`: like `NODE_EXTRA_CA_CERTS`, the file adds to those that Node trusts.
+ * @throws the same errors as `readAuthorities`
  */
 export function authoritiesWith(file: string, env: Environment): string[] {
   const own = readAuthorities(file);
-  // Since Node 22.15: with those of NODE_EXTRA_CA_CERTS and --use-system-ca.
+  // Since Node 22.15; includes those of NODE_EXTRA_CA_CERTS and --use-system-ca.
   const { getCACertificates } = tls as { readonly getCACertificates?: (type: 'default') => string[] };
   if (getCACertificates !== undefined) return [...getCACertificates('default'), ...own];
   return [...tls.rootCertificates, ...extraAuthorities(env), ...own];
 }
 
-/** Returns the certificates that Node would have read itself. Like Node, it continues without a file that it can't read. */
+/** Returns the certificates that Node would have read itself. Like Node, it ignores a file that it can't read. */
 function extraAuthorities(env: Environment): string[] {
   const file = variable(env, 'NODE_EXTRA_CA_CERTS');
   try {
@@ -63,7 +63,7 @@ function trustedText(file: string): string {
 
 function textOf(file: string): string {
   const stats = statSync(file);
-  // Reading a pipe would wait, and no Ctrl-C would help.
+  // Reading a pipe would block, and Ctrl-C would not help.
   return stats.isFile() && stats.size <= maxBodyBytes ? readFileSync(file, 'latin1') : '';
 }
 

@@ -3,10 +3,9 @@ import { shellWord } from '../shared/hint.ts';
 import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
 /**
- * Splits a command into words as a shell does, with quotes and backslashes and nothing else: `~`, `$NAME` and `*` are not
- * expanded. A backslash before a letter stays, for the paths of Windows.
- * @returns a fault if a quote is not closed, there is no word, or a character stands outside of quotes that only a shell
- * understands: what was meant would not happen
+ * Splits a command into words like a shell, but only by quotes and backslashes: `~`, `$NAME` and `*` are not expanded.
+ * A backslash before a letter stays, for the paths of Windows.
+ * @returns a problem if a quote is not closed, there is no word, or an unquoted character needs a shell
  */
 export function parseCommandLine(text: string): Parsed<readonly string[]> {
   const words: string[] = [];
@@ -29,8 +28,8 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
 }
 
 /**
- * Returns a command as it is stored: a program that is named by a relative path becomes absolute, so that no other folder's program
- * is run later. One without a slash stays: it is looked up in PATH.
+ * Returns a command as it is stored: a relative path of its program is made absolute, so that it always runs the same
+ * program. A name without a slash stays; it is looked up in PATH.
  */
 export function absoluteCommand(text: string): Parsed<string> {
   const words = parseCommandLine(text);
@@ -40,14 +39,14 @@ export function absoluteCommand(text: string): Parsed<string> {
   return parsed([path.resolve(program), ...args].map(shellWord).join(' '));
 }
 
-/** The same for a command that a shell runs. Only the program that it begins with can be told. */
+/** Like `absoluteCommand`, for a command that a shell runs. Only its first program can be recognized. */
 export function absoluteShellCommand(text: string): string {
   const [typed = ''] = /^[\w./+-]+/.exec(text.trimStart()) ?? [];
   if (!hasFolder(typed) || path.isAbsolute(typed)) return text;
   return shellWord(path.resolve(typed)) + text.trimStart().slice(typed.length);
 }
 
-/** Reports whether a program is named by a path rather than looked up in PATH. */
+/** Reports whether a program is given as a path instead of looked up in PATH. */
 export function hasFolder(program: string): boolean {
   return program.includes('/') || program.includes(path.sep);
 }
@@ -56,7 +55,7 @@ function forShell(rest: string): Parsed<never> {
   return problem(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
 }
 
-/** In single quotes; in double quotes; a backslash and what it protects; anything that no shell interprets. */
+/** Matches single quotes; double quotes; a backslash with its character; any text that no shell interprets. */
 const partPattern = /^(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s"'\\|&;<>()$`*?[\]#~{}!]|\\|[^\s"'\\|&;<>()$`*?[\]{}!]+)/;
 
 function unquoted(part: string): string {

@@ -18,31 +18,33 @@ import {
 } from './settings.ts';
 
 export interface KeyCommand {
-  /** As it was typed: `pass show petstock`. A program with a slash in its name is absolute. */
+  /** As it was typed, like `pass show petstock`. A program with a slash in its name is absolute. */
   readonly command: string;
-  /** The shell of the system runs it. Otherwise the program is started with its arguments, and nothing expands them. */
+  /** Whether the system's shell runs it. Otherwise the program is started directly, and nothing is expanded. */
   readonly shell: boolean;
 }
 
 type ByEnvironment<Value> = Readonly<Partial<Record<RemoteEnvironmentName, Value>>>;
 
-/** The keys and URLs of one store, by environment, and its settings. An environment has a key or a command, never both. */
+/**
+ * The keys and URLs of one store, by environment, and its settings. An environment has a key or a command, never both.
+ */
 export interface StoredStore {
-  /** Settings of a named store take precedence over those of the store without a name, which are those of all. */
+  /** Settings of a named store override those of the store without a name, which apply to all stores. */
   readonly settings: StoredSettings;
   readonly keys: ByEnvironment<string>;
   readonly urls: ByEnvironment<string>;
-  /** The origin that each key was stored for. Absent for a key that was stored before any URL, or written by hand. */
+  /** The origin that each key was stored for. Absent if the key was stored before any URL, or written by hand. */
   readonly keyOrigins: ByEnvironment<string>;
   readonly keyCommands: ByEnvironment<KeyCommand>;
 }
 
-/** The whole of the configuration file: the store without a name, and the named ones. */
+/** The whole configuration file: the store without a name, and the named ones. */
 export interface ConfigFile extends StoredStore {
   readonly stores: Readonly<Record<string, StoredStore>>;
 }
 
-/** The part that counts for one store. It contains no key or URL of another store, so that they can't be mixed. */
+/** The part that applies to one store. It contains no key or URL of another store, so that they can't be mixed up. */
 export interface StoredConfig extends StoredStore {
   /** Undefined: the store without a name. */
   readonly store: string | undefined;
@@ -53,7 +55,7 @@ export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
 export interface ReadConfig {
   readonly config: ConfigFile;
-  /** Lines to show: others could read the file, or it has a setting that this version does not know. */
+  /** Lines to show: others could read the file, or it contains an unknown setting. */
   readonly warnings: readonly string[];
 }
 
@@ -72,10 +74,10 @@ export function configOf(file: ConfigFile, store: string | undefined): StoredCon
 }
 
 /**
- * Reads and checks the configuration; a missing file is an empty one. A file that others can read is narrowed to 0600. A link of
- * ours to a file of ours is followed.
- * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that names the
- *   file and the fault if it can't be read or makes no sense; the file stays as it is
+ * Reads and checks the configuration; a missing file counts as empty. A file that others can read is made private
+ * (0600). A symbolic link of this user is followed.
+ * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that
+ * names the file and the problem if it can't be read or is not valid; the file stays unchanged
  */
 export function readConfig(folder: string): ReadConfig {
   const found = readContent(folder);
@@ -87,7 +89,10 @@ export function readConfig(folder: string): ReadConfig {
   return { config, warnings: [...warnings, ...unknown.map((words) => `In the configuration file ${file}, ${words}`)] };
 }
 
-/** Returns the content as it is, undefined if there is no file. @throws as `readConfig`; the content itself is not checked */
+/**
+ * Returns the raw content; undefined if there is no file.
+ * @throws the errors of `readConfig`, but does not check the content
+ */
 export function readContent(
   folder: string,
 ): { readonly content: unknown; readonly warning: string | undefined } | undefined {
@@ -104,11 +109,11 @@ function readText(file: string): PrivateFile | undefined {
     if (error instanceof FailureError) throw error;
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The configuration file ${file} cannot be read: ${reason}.`, { cause: error });
+    throw new UsageError(`The configuration file ${file} can't be read: ${reason}.`, { cause: error });
   }
 }
 
-/** Parses the file that conf writes. conf itself would take a third of a start to load, for the same. */
+/** Parses the file that conf writes. conf itself would take a third of a start to load for this. */
 export function parseContent<Content>(text: string): Content {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
@@ -117,37 +122,40 @@ function parseJson(text: string, file: string): unknown {
   try {
     return parseContent(text);
   } catch {
-    // The parser's own message quotes the text, and that may be a key.
+    // The parser's own message quotes the text, which may be a key.
     throw new UsageError(
-      `The configuration file ${file} is not valid JSON. Correct it, or move it away and set up again; petstock did not change it.`,
+      `The configuration file ${file} is not valid JSON. petstock did not change it. Correct it, or move it away and set up petstock again.`,
     );
   }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A later petstock that changes the meaning of the parts gives its files a later version. A file without one is of this one. */
+/**
+ * A later petstock that changes the meaning of the parts writes a later version. A file without a version has this one.
+ */
 const knownVersion = 1;
 
 /**
- * Checks the content of the configuration file: `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…},
- * "stores":{"north":{…}}}`, each part optional, and a store has the same parts except `stores`. Other parts are left alone, so
- * that a newer petstock may add some; a file of a later version is refused.
- * @param unknown gets a line for each unknown setting
- * @throws UsageError that names the file and the fault, and never repeats a key
+ * Checks the content of the configuration file:
+ * `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…}, "stores":{"north":{…}}}`. Each part is
+ * optional, and a store has the same parts except `stores`. Other parts are ignored, so that a newer petstock may add
+ * some; a file of a later version is rejected.
+ * @param unknown receives a line for each unknown setting
+ * @throws UsageError that names the file and the problem, and never repeats a key
  */
 export function decodeConfig(value: unknown, file: string, unknown: string[] = []): ConfigFile {
   const content = object(value, 'the file', file);
   requireKnownVersion(content.version, file);
   const stores = Object.entries(object(content.stores ?? {}, '"stores"', file)).map(([name, stored]) => {
     const read = parseStoreName(name);
-    if (!read.ok) throw faulty(file, `"stores" has a name that cannot be used: ${read.problem}.`);
+    if (!read.ok) throw faulty(file, `"stores" has a name that is not valid: ${read.problem}.`);
     return [name, decodeStore(object(stored, `"stores"."${name}"`, file), file, unknown)] as const;
   });
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
 }
 
-/** Those of a store; `stores` and `version` are of the file alone. */
+/** The parts of a store; `stores` and `version` only occur at the top level. */
 const parts = ['settings', 'keys', 'urls', 'keyOrigins', 'keyCommands', 'stores'];
 const isPart = (name: string) => name === 'version' || parts.includes(name);
 
@@ -158,7 +166,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
     for (const environment of remoteEnvironmentNames) {
       if (stored[environment] === undefined) continue;
       const read = decode(stored[environment]);
-      if (!read.ok) throw faulty(file, `"${name}"."${environment}" cannot be used: ${read.problem}.`);
+      if (!read.ok) throw faulty(file, `"${name}"."${environment}" is not valid: ${read.problem}.`);
       decoded[environment] = read.value;
     }
     return decoded;
@@ -166,7 +174,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
   const settings = decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown);
   const misplaced = settingNames.filter((name) => Object.hasOwn(content, name));
   unknown.push(...misplaced.map((name) => `"${name}" has no effect outside "settings".`));
-  // A newer petstock may have more parts: what is like none of ours is left alone.
+  // A newer petstock may have more parts: a name that resembles none is ignored.
   for (const name of Object.keys(content).filter((key) => !isPart(key) && !misplaced.some((known) => known === key))) {
     const meant = didYouMean(name, parts);
     if (meant !== '') unknown.push(`"${plainName(name)}" is no part of it and has no effect.${meant}`);
@@ -182,10 +190,10 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
 
 function requireKnownVersion(version: unknown, file: string): void {
   if (version === undefined || version === knownVersion) return;
-  const which = typeof version === 'number' ? ` (version ${version}, and this one knows ${knownVersion})` : '';
+  const which = typeof version === 'number' ? ` (version ${version}; this one supports ${knownVersion})` : '';
   throw new UsageError(
-    `The configuration file ${file} was written by a later petstock${which}. Install that, or move the file away and set up ` +
-      'again; petstock did not change it.',
+    `The configuration file ${file} was written by a later petstock${which}. petstock did not change it. ` +
+      'Install that version, or move the file away and set up petstock again.',
   );
 }
 
@@ -224,6 +232,6 @@ function object(value: unknown, what: string, file: string): JsonObject {
 
 function faulty(file: string, words: string): UsageError {
   return new UsageError(
-    `In the configuration file ${file}, ${sentence(words)} Edit the file; petstock did not change it.`,
+    `In the configuration file ${file}, ${sentence(words)} petstock did not change it. Edit the file.`,
   );
 }

@@ -6,7 +6,10 @@ import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
-/** Absolute paths. Neither need exist. @throws UsageError if one needs a home and the user has none */
+/**
+ * Absolute paths; the folders need not exist.
+ * @throws UsageError if a folder depends on the home folder and the user has none
+ */
 export interface Folders {
   readonly config: string;
   readonly state: string;
@@ -14,18 +17,19 @@ export interface Folders {
 
 export interface FolderSources {
   readonly env: Environment;
-  /** As `process.platform` says it. */
+  /** The value of `process.platform`. */
   readonly platform: string;
-  /** The home folder, an absolute path; undefined if this user has none. */
+  /** Returns the home folder, an absolute path; undefined if this user has none. */
   home(): string | undefined;
 }
 
 /**
- * Where the configuration and the state live. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` take precedence over
- * the platform's own folders. Touches no file.
+ * Returns the folders of the configuration and the state. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` override the
+ * platform's own folders. Touches no file.
  *
- * Each is resolved when it is read. @throws UsageError then, if the variable holds a relative path (it would be another state in
- * each folder), or if a home is needed and there is none
+ * Each folder is resolved when it is read.
+ * @throws UsageError then, if the variable contains a relative path (it would depend on the current folder), or if
+ * there is no home folder
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const { env, platform } = sources;
@@ -40,7 +44,10 @@ export function resolveFolders(sources: FolderSources): Folders {
   };
 }
 
-/** Returns the folder that one of our own variables names. @throws UsageError for a relative path */
+/**
+ * Returns the folder that a variable of petstock names.
+ * @throws UsageError for a relative path
+ */
 function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isAbsolute' | 'resolve'>) {
   const folder = variable(env, name);
   if (folder === undefined || paths.isAbsolute(folder)) return folder && paths.resolve(folder);
@@ -49,12 +56,15 @@ function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isA
   });
 }
 
-/** Where what can be made again lives, as the platform has it. @throws UsageError if that needs a home and the user has none */
+/**
+ * Returns the platform's folder for data that can be recreated.
+ * @throws UsageError if there is no home folder
+ */
 export function cacheFolder(sources: FolderSources): string {
   return usualFolder('cache', sources);
 }
 
-/** On Linux, as the XDG specification names it: the variable, and the folder in the home. */
+/** The names of the XDG specification on Linux: the variable, and the folder in the home folder. */
 const xdg = {
   config: ['XDG_CONFIG_HOME', '.config'],
   state: ['XDG_STATE_HOME', '.local/state'],
@@ -81,18 +91,18 @@ function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSour
   }
   const [name, usual] = xdg[kind];
   const folder = variable(env, name);
-  // The XDG specification wants relative paths to be ignored.
+  // The XDG specification requires relative paths to be ignored.
   return join(folder !== undefined && isAbsolute(folder) ? folder : atHome(usual), 'petstock');
 }
 
 const noHome =
-  'This user has no home folder, which is where settings and the history are kept. Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
+  'This user has no home folder, where settings and the history are kept.  Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
 
 const root = 0;
 
 /**
- * Refuses to work as root in the folders of the user who ran sudo: what it wrote there would belong to root, and that user's
- * own petstock could not write it any more. Nothing is read, made or given away.
+ * Refuses to run as root in the folders of the user who ran sudo: files written there would belong to root, and that
+ * user could no longer write them. Nothing is read, created or changed.
  * @throws UsageError
  */
 export function refuseSudoInHome(folders: Folders, env: Environment, user = effectiveUser()): void {
@@ -101,31 +111,32 @@ export function refuseSudoInHome(folders: Folders, env: Environment, user = effe
   const folder = [folders.config, folders.state].find((each) => ownerOf(each) === caller);
   if (folder === undefined) return;
   throw new UsageError(
-    `petstock runs as root, by sudo, and ${folder} is in a folder of uid ${caller}: what it wrote there would belong to root. Nothing was read or written`,
+    `petstock runs as root, by sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written`,
     { hint: 'the same command without sudo, or with sudo -H, which uses the folders of root' },
   );
 }
 
-/** Returns the owner of the folder, or of the first one above it that exists. */
+/** Returns the owner of the folder, or of its first existing parent. */
 export function ownerOf(folder: string): number | undefined {
   try {
     return statSync(folder).uid;
   } catch {
-    // It is missing, below a file, or closed to root: the folder above it says whose it is.
+    // It is missing, below a file, or closed to root: its parent shows the owner.
     const parent = dirname(folder);
     return parent === folder ? undefined : ownerOf(parent);
   }
 }
 
 /**
- * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which they are written to: `PETSTOCK_RUNTIME_DIR`
- * alone, or the platform's own. Those of a login come and go with it, and cron has not the variables of one: all of them are read.
+ * Returns the folders for gates, and for limits while the state folder can't be used, in the order of writing:
+ * `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. Folders of a login come and go with it, and cron does not have
+ * its variables, so all folders are read.
  * @throws UsageError for a relative path
  */
 export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {
   const given = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
   if (given !== undefined) return [given];
-  // A container may run under a number that has no name, of which `userInfo` would throw.
+  // A container may run under a number without a name, for which `userInfo` would throw.
   const user = effectiveUser();
   const temporary = join(tmpdir(), `petstock-${user ?? 'user'}`);
   if (user === undefined) return [temporary];

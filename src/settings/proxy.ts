@@ -19,11 +19,11 @@ export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefin
   const source = eitherCase(upper, env) ?? eitherCase('ALL_PROXY', env);
   if (source === undefined || isLoopback(withoutDot(url.hostname)) || isExempt(url, env)) return undefined;
   const text = variable(env, source) ?? '';
-  // Both curl and gh take a host alone.
+  // Both curl and gh accept a host name only.
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === '') {
-    throw new UsageError(`${source} cannot be used: it must be the URL of a proxy, such as http://proxy.example:3128.`);
+    throw new UsageError(`${source} is not valid: it must be the URL of a proxy, such as http://proxy.example:3128.`);
   }
   const credentials = proxy.username === '' && proxy.password === '' ? '' : '…@';
   return { value: proxy.href, source, shown: `${proxy.protocol}//${credentials}${proxy.host}` };
@@ -34,8 +34,8 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 }
 
 /**
- * Reports whether `NO_PROXY` names a host: host names separated by commas, each with its subdomains, or with a port; addresses, or
- * ranges of them (`10.0.0.0/8`); `*` is every host.
+ * Reports whether `NO_PROXY` names a host. Entries are separated by commas: host names, which include their subdomains
+ * and may have a port; addresses, or ranges of them (`10.0.0.0/8`); `*` for every host.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);
@@ -44,7 +44,7 @@ function isExempt(url: URL, env: Environment): boolean {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return entries.some((entry) => {
     if (entry === '' || entry === '*') return entry === '*';
-    // First as a whole: in `fe80::1:443` the last group is a part of the address.
+    // First as a whole: in `fe80::1:443` the last group is part of the address.
     const found = isInRange(host, entry);
     if (found !== undefined) return found;
     const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];

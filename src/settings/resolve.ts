@@ -16,7 +16,7 @@ import {
 } from './settings.ts';
 import { type Environment, keyVariables, type Sourced, urlVariable, variable } from './variables.ts';
 
-/** A key that is not known yet: a command prints it. */
+/** A key that a command prints, so it is not known yet. */
 export interface PrintedKey {
   readonly command: KeyCommand;
   readonly source: typeof fromCommand;
@@ -25,7 +25,7 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 export const fromCommand = 'key command';
 
-/** Returns the text of a flag, of a variable, or of a setting: the first that is there. */
+/** Returns the text of a flag, of a variable, or of a setting: the first that is set. */
 function firstOf(
   flag: Sourced<string | undefined>,
   env: Environment,
@@ -54,16 +54,16 @@ export function resolveEnvironment(
   const near = nearest(text, environmentNames);
   const mended = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
-    `Unknown environment${quoted(text)} in ${source}: there are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    `Unknown environment${quoted(text)} in ${source}. There are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
     { hint: mended ?? 'petstock help environment' },
   );
 }
 
 /**
- * Returns the store of a command: the flag, `PETSTOCK_STORE`, the setting `default-store`; undefined for the one without a name,
- * which is called `default`.
+ * Returns the store of a command: the flag, `PETSTOCK_STORE`, or the setting `default-store`; undefined for the store
+ * without a name, which is called `default`.
  * @param flagName the name of the flag in messages
- * @throws UsageError for a text that can't be the name of a store
+ * @throws UsageError for an invalid name
  */
 export function resolveStore(
   flag: string | undefined,
@@ -78,7 +78,7 @@ export function resolveStore(
   throw new UsageError(`Invalid store name in ${chosen.source}: ${read.problem}.`, { hint: 'petstock config list' });
 }
 
-/** Reports whether something is stored for a store, or a variable is set for it. */
+/** Reports whether anything is stored or a variable is set for a store. */
 export function isKnownStore(store: string, env: Environment, file: ConfigFile): boolean {
   const variables = remoteEnvironmentNames.flatMap((name) => [...keyVariables(name, store), urlVariable(name, store)]);
   return Object.hasOwn(file.stores, store) || variables.some((name) => variable(env, name) !== undefined);
@@ -105,8 +105,9 @@ export function requireKnownStore(
 }
 
 /**
- * Returns the key of an environment: that of a variable, the command that prints it, the stored one; undefined if there is none.
- * @throws UsageError if a variable holds a text that can't be a key; the text is not repeated
+ * Returns the key of an environment: from a variable, from the command that prints it, or the stored one; undefined if
+ * there is none.
+ * @throws UsageError if a variable contains an invalid key; its text is not repeated
  */
 export function resolveKey(
   name: RemoteEnvironmentName,
@@ -125,9 +126,9 @@ export function knownKey(key: Sourced<string> | PrintedKey | undefined): Sourced
 }
 
 /**
- * Returns the base URL of an environment: `PETSTOCK_URL_<ENV>`, the stored one; undefined if none is set, since there is no
- * default.
- * @throws UsageError if the variable holds a text that can't be a base URL
+ * Returns the base URL of an environment: `PETSTOCK_URL_<ENV>`, or the stored one; undefined if none is set, because
+ * there is no default.
+ * @throws UsageError if the variable contains an invalid URL
  */
 export function resolveBaseUrl(
   name: RemoteEnvironmentName,
@@ -146,10 +147,10 @@ function resolved(
   if (source === undefined) return stored === undefined ? undefined : { value: stored, source: fromFile };
   const read = parse(env[source] ?? '');
   if (read.ok) return { value: read.value, source };
-  throw new UsageError(`${source} cannot be used: ${read.problem}.`);
+  throw new UsageError(`${source} is not valid: ${read.problem}.`);
 }
 
-/** Returns the variable that gives the key of an environment, usable or not; undefined if no variable is set. */
+/** Returns the variable with the key of an environment, valid or not; undefined if no variable is set. */
 export function keySource(
   name: RemoteEnvironmentName,
   env: Environment,
@@ -163,7 +164,7 @@ function urlSource(name: RemoteEnvironmentName, env: Environment, store: string 
   return variable(env, source) && source;
 }
 
-/** Returns a warning if a variable hides the stored key or URL of an environment. It shows no value. */
+/** Returns a warning if a variable overrides the stored key or URL of an environment. It shows no value. */
 export function describeShadow(
   thing: 'key' | 'URL',
   name: RemoteEnvironmentName,
@@ -175,7 +176,9 @@ export function describeShadow(
   return source && `${source} is set, so the stored ${thing} of ${where} is not used`;
 }
 
-/** Returns a line for each environment variable that hides a stored key or URL of a store. No line shows a value. */
+/**
+ * Returns a line for each environment variable that overrides a stored key or URL of a store. No line shows a value.
+ */
 export function describeShadows(env: Environment, config: StoredConfig): string[] {
   const lines = remoteEnvironmentNames.flatMap((name) => [
     config.urls[name] && describeShadow('URL', name, env, config.store),
@@ -189,8 +192,8 @@ export function hasKey(name: RemoteEnvironmentName, { keys, keyCommands }: Store
 }
 
 /**
- * Returns the origin that the stored key of an environment belongs to: the one that it was stored for; if none was stored with
- * it, that of the URL stored beside it. Undefined: there is no key, or no address was known when it was stored.
+ * Returns the origin that the stored key of an environment belongs to: the one that it was stored for, or that of the
+ * stored URL. Undefined: there is no key, or no address was known when it was stored.
  */
 export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): string | undefined {
   if (!hasKey(name, config)) return undefined;
@@ -199,9 +202,10 @@ export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): 
 }
 
 /**
- * Decides, as the only place, whether a key may go to an address. A key from a variable goes with whatever URL is in effect; a
- * stored key, or one that a stored command prints, only to the origin that it belongs to. No command has run by then.
- * @throws AuthError with the command that stores the key again, for that address
+ * Decides whether a key may be sent to an address; nothing else does. A key from a variable may be sent to whatever URL
+ * is in effect; a stored key, or one that a stored command prints, only to its own origin. No command has run at that
+ * point.
+ * @throws AuthError with a hint to store the key again for that address
  */
 export function requireKeyOfOrigin(
   name: RemoteEnvironmentName,
@@ -214,12 +218,12 @@ export function requireKeyOfOrigin(
   if (owner === new URL(url.value).origin) return;
   const whose = owner === undefined ? 'was stored before any address was known' : `was stored for ${owner}`;
   const from = url.source === fromFile ? 'the stored URL' : url.source;
-  throw otherOrigin(name, url.value, config, `${whose}; ${from} names ${url.value}. Nothing was sent`);
+  throw otherOrigin(name, url.value, config, `${whose}, but ${from} is ${url.value}. Nothing was sent`);
 }
 
 /**
- * Decides whether a URL may be stored beside the stored key. The first one may, wherever it leads: the key is bound to it.
- * @throws AuthError with the command that stores both again
+ * Decides whether a URL may be stored beside the stored key. The first one always may: the key is bound to it.
+ * @throws AuthError with a hint to store both again
  */
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {
   const owner = originOfKey(name, config);

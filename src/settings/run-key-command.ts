@@ -15,9 +15,9 @@ export interface KeyCommandOptions {
   readonly env: Environment;
   readonly clock: Clock;
   readonly interrupted: AbortSignal;
-  /** For the error: the command that stores another one. */
+  /** A hint for the error: the command that stores another one. */
   readonly hint: string;
-  /** Called with each line that it writes to stderr, as it comes: harmless on a terminal, and not too long. */
+  /** Called with each line that it writes to stderr, as it arrives; safe for a terminal, and not too long. */
   onMessage(line: string): void;
 }
 
@@ -26,13 +26,13 @@ const maxRun = 60_000;
 /** Far more than any key. */
 const maxBytes = 64 * 1024;
 const maxLines = 20;
-/** Characters of a line. */
+/** Maximum length of a line, in characters. */
 const maxLine = 500;
 
 /**
- * Runs the command that prints a key, as `credential_process` of the AWS command line: stdout is the key, stderr is for the person,
- * stdin is empty. It gets this process's variables except those that hold secrets of petstock, and of PATH only the absolute
- * entries.
+ * Runs the command that prints a key, like `credential_process` of the AWS command line: stdout is the key, stderr is
+ * for the user, stdin is empty. It inherits this process's variables except petstock's secrets, and only the absolute
+ * entries of PATH.
  * @throws AuthError that names the command and never shows its stdout; InterruptedError on Ctrl-C
  */
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {
@@ -48,7 +48,7 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
   return parsed.value;
 }
 
-/** Returns the failure of the command: `ended with exit code 1`. */
+/** Creates the error of the command: `ended with exit code 1`. */
 type Fail = (words: string, cause?: unknown) => AuthError;
 
 const missing = 'names a program that does not exist';
@@ -58,13 +58,13 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   const variables = { ...withoutSecrets(env), [pathName(env)]: folders.join(path.delimiter) };
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
   const options = { env: variables, stdio, windowsHide: true };
-  // What it names by a relative path must not be another file in each folder, which somebody else may have put there.
+  // A relative path in the command must not depend on the current folder, where another user may have put a file.
   if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
   if (!words.ok) throw fail(`cannot be run (${words.problem})`);
   const [program = '', ...args] = words.value;
   if (hasFolder(program) && !path.isAbsolute(program)) {
-    throw fail('names its program by a relative path, which is another one in each folder');
+    throw fail('names its program by a relative path, which depends on the current folder');
   }
   const file = hasFolder(program) ? program : findProgram(program, folders, env);
   if (file === undefined) throw fail(missing);
@@ -76,7 +76,7 @@ function pathName(env: Environment): string {
   return Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
 }
 
-/** The entries of PATH; a relative or empty one would be another folder in each folder. */
+/** Returns the entries of PATH without relative and empty ones, which depend on the current folder. */
 function absoluteFolders(env: Environment): readonly string[] {
   return (env[pathName(env)] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
 }
@@ -95,7 +95,7 @@ function findProgram(name: string, folders: readonly string[], env: Environment)
   });
 }
 
-/** Returns what the command has printed, once it has ended well. */
+/** Returns the command's output, once it has ended successfully. */
 async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: Fail): Promise<string> {
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
@@ -104,7 +104,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   const stop = (words: string) => {
     problem ??= words;
     child.kill('SIGKILL');
-    // A process that it has started may hold them open.
+    // A process that it has started may keep them open.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
@@ -114,7 +114,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   child.stdout?.on('data', (piece: Buffer) => {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes > maxBytes) stop('printed more than a key can have');
+    if (bytes > maxBytes) stop('printed more than any key');
   });
   const endMessages = showMessages(child, options);
   try {
@@ -132,7 +132,10 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   }
 }
 
-/** Passes on the first lines of stderr. @returns a function that passes on the rest of the last line */
+/**
+ * Passes on the first lines of stderr.
+ * @returns a function that passes on the rest of the last line
+ */
 function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): () => void {
   const decoder = new TextDecoder();
   let lines = 0;
@@ -146,7 +149,7 @@ function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): ()
   };
   child.stderr?.on('data', (piece: Buffer) => {
     const [first = '', ...others] = decoder.decode(piece, { stream: true }).split(/\r\n|\n|\r/);
-    // The bound comes before the line ends, which may be never.
+    // Limits the length before the line ends, which may never happen.
     open = (open + first).slice(0, maxLine + 1);
     for (const text of others) {
       show(open);

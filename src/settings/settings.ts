@@ -9,7 +9,7 @@ import { type Environment, type Sourced, variable } from './variables.ts';
 
 /** The places that petstock can talk to. */
 
-/** The environments that keep a key and a URL; the sandbox makes its own. */
+/** The environments that store a key and a URL; the sandbox creates its own. */
 export const remoteEnvironmentNames = ['staging', 'production'] as const;
 export type RemoteEnvironmentName = (typeof remoteEnvironmentNames)[number];
 
@@ -19,31 +19,34 @@ export const fromFile = 'config file';
 /** The name of the store without a name, for `--store`. */
 export const unnamedStore = 'default';
 
-/** One setting: where it may come from, how it is read, stored, shown, completed and explained. */
+/** A setting: its sources, how it is parsed, stored, shown and completed, and its help. */
 export interface Setting<Value> {
   /** One line for help. */
   readonly meaning: string;
-  /** The values, for help and completion: `bulk|always`, `<file>`. */
+  /** The values, for help and completion, like `bulk|always` or `<file>`. */
   readonly values: string;
-  /** The rule for a value, for messages: `a whole number from 0`. */
+  /** The rule for a value, for messages, like `a whole number from 0`. */
   readonly rule: string;
   /** Undefined: there is no default. */
   readonly defaultValue: Value | undefined;
-  /** The environment variable that takes precedence over the file. */
+  /** The environment variable that overrides the file. */
   readonly variable?: string;
-  /** The text of the variable that stands for no value, whatever is stored. */
+  /** The text of the variable that means no value, whatever is stored. */
   readonly none?: string;
   readonly isForAllStores?: true;
-  /** The URL of a database, which may hold a password: it is shown without, and may be given on stdin. */
+  /** The URL of a database, which may contain a password: it is shown without, and may be given on stdin. */
   readonly isSecret?: true;
-  /** Parses typed text. A number is parsed again from its digits. */
+  /** Parses typed text. A stored number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
   show?(value: Value): string;
-  /** Returns the value as it is stored. @throws UsageError if it can't be used on this machine */
+  /**
+   * Returns the value to store.
+   * @throws UsageError if it can't be used on this machine
+   */
   toStore?(value: Value): Promise<Value>;
 }
 
-/** Every setting, in the order in which they are listed. Listing, setting, help and completion are read off this table. */
+/** All settings, in the order in which they are listed. Listing, setting, help and completion use this table. */
 export const settingDefinitions = {
   'default-env': {
     ...oneOf(environmentNames, 'staging', 'the environment if neither --env nor PETSTOCK_ENV names one'),
@@ -72,7 +75,7 @@ export const settingDefinitions = {
   'ca-file': file(
     'authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS',
     async (value) => {
-      // Loaded late, since it brings TLS.
+      // Loaded late, because it loads TLS.
       (await import('./authorities.ts')).readAuthorities(value);
     },
   ),
@@ -123,17 +126,20 @@ export type SettingValue<Name extends SettingName = SettingName> = Definitions[N
   ? Value
   : never;
 
-/** The settings of the configuration file, after validation. Absent means not set. */
+/** The validated settings of the configuration file. Absent means not set. */
 export type StoredSettings = { readonly [Name in SettingName]?: SettingValue<Name> };
 
 export const settingNames = Object.keys(settingDefinitions) as readonly SettingName[];
 
-/** Returns the declaration of a setting whose name is not known before it runs. */
+/** Returns the declaration of a setting by its name. */
 export function definitionOf(name: SettingName): Setting<SettingValue> {
   return settingDefinitions[name] as unknown as Setting<SettingValue>;
 }
 
-/** Reports whether a value of the file is one that could have been stored. A path must be absolute: commands run in any folder. */
+/**
+ * Reports whether a value in the file is one that petstock would store. A path must be absolute, because commands run
+ * in any folder.
+ */
 export function isStorable(name: SettingName, value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;
   const { parse, values } = definitionOf(name);
@@ -141,14 +147,14 @@ export function isStorable(name: SettingName, value: unknown): boolean {
   return read.ok && typeof read.value === typeof value && (values !== '<file>' || path.isAbsolute(String(value)));
 }
 
-/** Returns the value of a setting, or its default. Variables do not count. */
+/** Returns the value of a setting, or its default. Ignores variables. */
 export function settingOf<N extends SettingName>(stored: StoredSettings, name: N): SettingValue<N> | undefined {
   return resolveSetting(name, {}, stored)?.value;
 }
 
 /**
- * Returns the value in effect: from the variable of the setting, the file, or the default; undefined if there is none.
- * @throws UsageError if the variable holds a value that can't be used
+ * Returns the value in effect: from the setting's variable, the file, or the default; undefined if there is none.
+ * @throws UsageError if the variable contains an invalid value
  */
 export function resolveSetting<Name extends SettingName>(
   name: Name,
@@ -161,7 +167,7 @@ export function resolveSetting<Name extends SettingName>(
   if (text !== undefined) {
     if (text === none) return undefined;
     const read = parse(text);
-    if (!read.ok) throw new UsageError(`${source} cannot be used: ${sentence(read.problem)}`);
+    if (!read.ok) throw new UsageError(`${source} is not valid: ${sentence(read.problem)}`);
     return found(read.value, source);
   }
   if (stored[name] !== undefined) return found(stored[name], fromFile);
@@ -169,8 +175,8 @@ export function resolveSetting<Name extends SettingName>(
 }
 
 /**
- * Returns the setting of that name.
- * @param target whose key or URL is meant, for the command that the error points to
+ * Returns the setting with that name.
+ * @param target the key or URL that may be meant, for the hint
  * @throws UsageError for an unknown name, or one of a key or URL, with the name that was probably meant
  */
 export function settingName(text: string, target: Target = { env: 'staging' }): SettingName {
@@ -185,17 +191,20 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
     );
   }
   const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];
-  throw new UsageError(`${things} are not settings: they have a command of their own.`, {
+  throw new UsageError(`${things} are not settings. They have their own command.`, {
     hint: petstock`config ${command} ${options}`,
   });
 }
 
-/** Returns ` "name"` for a message, or nothing: a text that could be a mistyped key is not repeated. */
+/** Returns ` "name"` for a message, or nothing: text that could be a mistyped key is not repeated. */
 export function quoted(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
 
-/** Parses the name of a store: letters, digits and `-`, since variables are made of it and `store/environment` names a place. */
+/**
+ * Parses the name of a store: letters, digits and `-`, because names of variables contain it, and `store/environment`
+ * names a target.
+ */
 export function parseStoreName(text: string): Parsed<string> {
   if (environmentNames.some((name) => name === text)) return problem(`"${text}" is an environment: --env ${text}`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
@@ -203,7 +212,10 @@ export function parseStoreName(text: string): Parsed<string> {
     : problem('a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
 }
 
-/** Reading a URL completely takes time that most commands do not need: those that use it find other faults. */
+/**
+ * A complete check of a URL takes time that most commands need not spend; the commands that use it report other
+ * problems.
+ */
 function parseStateUrl(text: string): Parsed<string> {
   const value = text.trim();
   const isUrl = /^postgres(ql)?:\/\/\S+$/i.test(value);
@@ -223,7 +235,7 @@ function oneOf<const Value extends string>(
   return { meaning, values: values.join('|'), rule, defaultValue, parse };
 }
 
-/** @param pattern has the digits in its first group */
+/** @param pattern its first group contains the digits */
 function wholeNumber(
   defaultValue: number | undefined,
   meaning: string,

@@ -1,20 +1,20 @@
 /** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value and where it came from, in words for a person: `PETSTOCK_ENV`, `config file`, `default`, `--env`. */
+/** A value and its source, for display: `PETSTOCK_ENV`, `config file`, `default`, `--env`. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: string;
 }
 
-/** Returns the value of a variable; one that is set but empty counts as not set. */
+/** Returns the value of a variable; an empty one counts as not set. */
 export function variable(env: Environment, name: string): string | undefined {
   return env[name] || undefined;
 }
 
 /**
- * Returns the variables that can hold the key of an environment; the first that is set wins. A named store has one of its own.
- * @param environment `staging`
+ * Returns the variables for the key of an environment; the first that is set applies. A named store has its own.
+ * @param environment like `staging`
  */
 export function keyVariables(environment: string, store: string | undefined): readonly string[] {
   const own = `PETSTOCK_${prefix(store)}API_KEY_${environment.toUpperCase()}`;
@@ -25,7 +25,7 @@ export function urlVariable(environment: string, store: string | undefined): str
   return `PETSTOCK_${prefix(store)}URL_${environment.toUpperCase()}`;
 }
 
-/** Returns the named stores that variables give an address or a key to, usable or not. */
+/** Returns the named stores for which variables set an address or a key, valid or not. */
 export function storesOfVariables(env: Environment): string[] {
   const ofStore = /^PETSTOCK_([A-Z][A-Z0-9_]*)_(?:URL|API_KEY)_(?:STAGING|PRODUCTION)$/;
   return Object.keys(env).flatMap((name) => {
@@ -34,15 +34,18 @@ export function storesOfVariables(env: Environment): string[] {
   });
 }
 
-/** `NORTH_SIDE_` for the store `north-side`. */
+/** Like `NORTH_SIDE_` for the store `north-side`. */
 function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }
 
-/** Variables that hold a key, or the URL of a database, which contains its password; and all options of `sandbox serve`, since some are tokens. */
+/**
+ * Matches variables that contain a key, or the URL of a database, which contains its password; also all options of
+ * `sandbox serve`, because some are tokens.
+ */
 const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_)/i;
 
-/** Returns the variables for a program that petstock starts: none that holds a secret of petstock. */
+/** Returns the variables for a program that petstock starts, without petstock's secrets. */
 export function withoutSecrets(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
 }

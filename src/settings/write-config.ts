@@ -16,10 +16,10 @@ import {
 import { hasKey, originOfKey, requireUrlOfKey } from './resolve.ts';
 import type { RemoteEnvironmentName, SettingName, SettingValue } from './settings.ts';
 
-/** Whose part of the configuration file is changed. */
+/** The part of the configuration file to change. */
 export interface ConfigTarget {
   readonly folder: string;
-  /** Undefined: the store without a name; its settings are those of all stores. */
+  /** Undefined: the store without a name; its settings apply to all stores. */
   readonly store: string | undefined;
 }
 
@@ -29,8 +29,9 @@ export interface RemoteTarget extends ConfigTarget {
 
 /**
  * Stores a setting; undefined removes it.
- * @returns whether anything has changed; so do all below
- * @throws UsageError if the present file makes no sense, FailureError if the file can't be written; so do all below
+ * @returns whether anything has changed, like all functions below
+ * @throws UsageError if the present file is not valid, FailureError if the file can't be written, like all functions
+ * below
  */
 export function setSetting<Name extends SettingName>(
   target: ConfigTarget,
@@ -40,13 +41,13 @@ export function setSetting<Name extends SettingName>(
   return edit(target, name, () => ({ settings: value as string | number | undefined }));
 }
 
-/** A key as `parseKey` returned it, or the command that prints one. */
+/** A key as returned by `parseKey`, or the command that prints one. */
 export type Credential = string | KeyCommand;
 
 /**
- * Stores a key, or a command that prints one, instead of the stored one.
- * @param url where the key may be sent, as `parseBaseUrl` returned it; undefined if no address is known yet
- * @param storesUrl the URL is stored too
+ * Stores a key, or a command that prints one, and replaces the stored one.
+ * @param url where the key may be sent, as returned by `parseBaseUrl`; undefined if no address is known yet
+ * @param storesUrl whether to store the URL, too
  */
 export function setKey(
   target: RemoteTarget,
@@ -69,7 +70,7 @@ export function unsetKey(target: RemoteTarget): Promise<boolean> {
 
 /**
  * Stores a URL. A key that was stored before any address was known is bound to this one.
- * @param url as `parseBaseUrl` returned it
+ * @param url as returned by `parseBaseUrl`
  * @throws AuthError if the stored key belongs to another origin
  */
 export function setUrl(target: RemoteTarget, url: string): Promise<boolean> {
@@ -80,7 +81,7 @@ export function setUrl(target: RemoteTarget, url: string): Promise<boolean> {
   });
 }
 
-/** Removes a URL. The stored key stays bound to the origin that it had. */
+/** Removes a URL. The stored key stays bound to its origin. */
 export function unsetUrl(target: RemoteTarget): Promise<boolean> {
   return edit(target, target.env, (config) => ({ urls: undefined, keyOrigins: originOfKey(target.env, config) }));
 }
@@ -92,14 +93,16 @@ function originOf(url: string | undefined): string | undefined {
 type PartName = keyof StoredStore;
 type Value = string | number | KeyCommand;
 type Parts = Partial<Record<PartName, Record<string, Value>>>;
-/** The file, as far as it is written here: the parts of the store without a name, and those of each other. */
+/**
+ * The content of the file as far as it is written here: the parts of the store without a name, and of each named store.
+ */
 type Content = Parts & { readonly stores?: Record<string, Parts> };
-/** The new value of one name in each part; undefined removes it, a part that is absent stays as it is. */
+/** The new value of one name in each part; undefined removes it, and absent parts stay unchanged. */
 type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
 
 /**
- * Changes what is stored under one name, in one write, and leaves everything else in the file as it is. Reading and writing happen
- * under one lock, so that concurrent changes lose nothing.
+ * Changes what is stored under one name, in one write, and leaves the rest of the file unchanged. Reading and writing
+ * happen under one lock, so that concurrent changes lose nothing.
  */
 async function edit(target: ConfigTarget, name: string, editsFor: (config: StoredConfig) => Edits): Promise<boolean> {
   const file = configFile(target.folder);
@@ -124,8 +127,8 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
 }
 
 /**
- * conf replaces the file with a whole one, so that no reader meets half of it, but does not look at how much of that the system took:
- * a full disk takes a part. The file before is kept until the new one was read back, as a link, which takes no room.
+ * conf replaces the whole file, so that no reader sees a part of it, but does not check how much was written: a full
+ * disk accepts only a part. The old file is kept as a link, which takes no space, until the new one was read back.
  */
 async function write(file: string, content: Content): Promise<void> {
   const { default: Conf } = await import('conf');
@@ -139,7 +142,7 @@ async function write(file: string, content: Content): Promise<void> {
       configName: basename(file),
       fileExtension: '',
       configFileMode: 0o600,
-      // Names are names, not paths.
+      // Names are used as they are, not as paths.
       accessPropertiesByDotNotation: false,
       deserialize: parseContent,
     });
@@ -154,7 +157,7 @@ async function write(file: string, content: Content): Promise<void> {
   }
 }
 
-/** Not every file system has links. */
+/** Not every file system supports links. */
 function linkOrCopy(file: string, to: string): void {
   try {
     linkSync(file, to);
@@ -177,12 +180,14 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
   }
   if (store === undefined) return { ...content, ...after };
   const { [store]: _store, ...others } = content.stores ?? {};
-  // A store with nothing left in it is forgotten.
+  // A store without content is removed.
   const isEmpty = Object.values(after).every((part) => Object.keys(part).length === 0);
   return { ...content, stores: isEmpty ? others : { ...others, [store]: after } };
 }
 
-/** In milliseconds. A change takes a few; another process may have been stopped in the middle of one. */
+/**
+ * In milliseconds. A change takes a few milliseconds, but another process may have been stopped in the middle of one.
+ */
 const maxWait = 30_000;
 
 /** Runs `work` while no other process changes the configuration. */

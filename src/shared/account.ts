@@ -3,7 +3,8 @@ import { userInfo } from 'node:os';
 
 /** The user (uid) that this process acts as; undefined if files have no such owner (Windows). */
 export function effectiveUser(): number | undefined {
-  // biome-ignore lint/style/noRestrictedGlobals: for an import each start would copy all that process has, 0.2 ms
+  // biome-ignore lint/style/noRestrictedGlobals: an import of the process would copy all its properties at each start,
+  // 0.2 ms
   return process.geteuid?.();
 }
 
@@ -22,8 +23,8 @@ export interface Account {
 }
 
 /**
- * The account that this process acts as, by `/etc/passwd`; undefined if it has no line there. For executables, whose `userInfo()`
- * only repeats USER and HOME.
+ * Returns the account of this process, by `/etc/passwd`; undefined if it has no line there. For executables, whose
+ * `userInfo()` only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
   try {
@@ -32,21 +33,21 @@ export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Accoun
       if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
     }
   } catch {
-    // As on Windows, and in an image that holds nothing but the program.
+    // Windows, or an image that contains nothing but the program.
   }
   return undefined;
 }
 
-/** Returns who runs this, for the history and for others; undefined if there is no name. */
+/** Returns the user's name, for the history and for other users; undefined if there is none. */
 export function userOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const named = env.USER ?? env.LOGNAME ?? env.USERNAME;
   if (named !== undefined && named !== '') return named;
   try {
     const { username } = userInfo();
-    // The answer of an executable without USER, as with cron and in containers.
+    // Executables return this without USER, as in cron jobs and containers.
     return username === 'unknown' ? ownAccount()?.name : username;
   } catch {
-    // A container may run under a number that has no name.
+    // A container may run under a number without a name.
     return undefined;
   }
 }

@@ -9,10 +9,10 @@ import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
 import { ForeignLink, openPlace, type Place } from './open-place.ts';
 
-/** The calls that put a file on the disk and in its place; tests have others. */
+/** The calls that sync files and rename them; tests replace them. */
 export interface DiskSync {
   file(handle: FileHandle): Promise<void>;
-  /** A new name lasts once its folder is on the disk too. */
+  /** A new name is durable only once its folder is synced. */
   folder(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   readonly isWindows: boolean;
@@ -20,7 +20,7 @@ export interface DiskSync {
   pause(ms: number): Promise<void>;
 }
 
-/** By the descriptor: yarn's Plug'n'Play has file handles of its own, which can't `sync()`. */
+/** Uses the descriptor, because the file handles of yarn's Plug'n'Play have no `sync()`. */
 const syncHandle = ({ fd }: FileHandle): Promise<void> => promisify(fsync)(fd);
 const diskSync: DiskSync = {
   file: syncHandle,
@@ -33,16 +33,20 @@ const diskSync: DiskSync = {
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 export interface WriteOptions {
-  /** For this user alone (0600), even if it replaces one that was not. Otherwise a new file is 0644, and a replaced one keeps its mode. */
+  /**
+   * Private files get mode 0600, even if they replace a file with another mode. Otherwise a new file gets 0644, and a
+   * replaced one keeps its mode.
+   */
   readonly isPrivate?: boolean;
   readonly sync?: Partial<DiskSync>;
 }
 
 /**
- * Writes a file that is there as a whole or not at all: into a new one beside it, which takes its place once all of it
- * is on the disk. A file that was there keeps its owner, its permissions and, through a symbolic link, its place; what is no file
- * (`/dev/stdout`, a pipe) is written to directly. With `createFileAtomically` the only writer of whole files.
- * @throws FailureError that says what is wrong with the folder or the disk; what `pieces` throws, as it is
+ * Writes a file as a whole or not at all: writes a new file beside it, and renames that once it is on disk. An existing
+ * file keeps its owner, its permissions and, through a symbolic link, its place. Anything that is no file
+ * (`/dev/stdout`, a pipe) is written to directly. Together with `createFileAtomically`, this is the only writer of
+ * whole files.
+ * @throws FailureError that describes the problem of the folder or the disk; errors of `pieces` unchanged
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
   const mode = options.isPrivate ? 0o600 : 0o644;
@@ -62,7 +66,7 @@ export async function writeFileAtomically(path: string, pieces: Pieces, options:
   }
 }
 
-/** Reports whether a device or a pipe is there. Such may have no name of its own: /dev/stdout if that is a pipe. */
+/** Reports whether the path is a device or a pipe. It may have no name of its own: /dev/stdout if that is a pipe. */
 async function isNoFile(path: string): Promise<boolean> {
   const stats = await stat(path).catch((error) => {
     if (systemCode(error) !== 'ENOENT') throw error;
@@ -70,7 +74,7 @@ async function isNoFile(path: string): Promise<boolean> {
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
-/** Opening it must empty no file that has come to be there meanwhile. */
+/** Opens without truncating, because a file may have appeared there meanwhile. */
 async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
   const target = await attempt(path, () => open(path, constants.O_WRONLY));
   return writeAndClose(path, target, afterCheck(path, target, pieces));
@@ -78,11 +82,11 @@ async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
 
 async function* afterCheck(path: string, target: FileHandle, pieces: Pieces): AsyncGenerator<string | Uint8Array> {
   if ((await target.stat()).isFile())
-    throw new FailureError(`${path} can't be written: it has become a file meanwhile`);
+    throw new FailureError(`${path} can't be written: it has meanwhile become a file`);
   yield* pieces;
 }
 
-/** Milliseconds between tries while another program may have the file open: a scanner for viruses lets go of it soon. */
+/** Milliseconds between attempts while another program may have the file open: a virus scanner soon closes it. */
 const pauses = [50, 100, 200, 400, 800];
 
 /** @throws FailureError */
@@ -91,7 +95,8 @@ async function replace(path: string, temporary: string, place: string, system: D
     try {
       return await system.rename(temporary, place);
     } catch (error) {
-      // The first two are also those of a folder without the right to write, which the new file has shown not to be so.
+      // EPERM and EACCES also mean a folder without write permission, but the new file has shown that there is
+      // permission.
       const isOpen = system.isWindows && ['EPERM', 'EACCES', 'EBUSY'].includes(systemCode(error) ?? '');
       if (!isOpen) throw error;
       if (pause === undefined) throw new FailureError(`${path} can't be written: ${openElsewhere}`, { cause: error });
@@ -101,9 +106,10 @@ async function replace(path: string, temporary: string, place: string, system: D
 }
 
 /**
- * Puts a private file (0600) in its place as a whole, if nothing is there yet. Of several processes at once, one does.
- * @returns false if something is there already, which stays as it is
- * @throws FailureError that says what is wrong with the folder or the disk
+ * Creates a private file (0600) as a whole, if nothing exists there yet. If several processes do so at once, one
+ * succeeds.
+ * @returns false if something exists already, which is left as it is
+ * @throws FailureError that describes the problem of the folder or the disk
  */
 export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {
   const put = async (temporary: string) => {
@@ -124,9 +130,9 @@ export async function createFileAtomically(path: string, text: string, sync: Par
 
 interface NewFile<Result> {
   readonly mode: number;
-  /** Whose owner and permissions it takes. */
+  /** The file whose owner and permissions are copied. */
   readonly like?: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined;
-  /** Gives the finished file its name. */
+  /** Renames the finished file to its final name. */
   put(temporary: string): Promise<Result>;
 }
 
@@ -155,8 +161,8 @@ async function throughNewFile<Result>(
 }
 
 /**
- * Refuses a path to which nothing can be written: its folder is missing, or it leads through a symbolic link that others may have put
- * there, so that something else is overwritten.
+ * Rejects a path that can't be written safely: its folder is missing, or it leads through a symbolic link that others
+ * may have created, so that something else would be overwritten.
  * @throws FailureError
  */
 export function requireSafePlace(path: string): void {
@@ -171,7 +177,7 @@ function openSafePlace(path: string): Place {
     if (!(error instanceof ForeignLink)) throw worded(path, error);
     const what = error.link === resolve(path) ? 'it' : error.link;
     throw new FailureError(
-      `${path} can't be written: ${what} is a symbolic link, in a folder where others can put one`,
+      `${path} can't be written: ${what} is a symbolic link in a folder that others can write to`,
       { cause: error },
     );
   }
@@ -193,15 +199,15 @@ async function writeAndClose(
 
 async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Promise<void> {
   if (like === undefined) return;
-  // Only root may give a file away. The mode comes after, since this takes bits of it off.
+  // Only root may change the owner. The mode is set afterwards, because this clears some of its bits.
   await target.chown(like.uid, like.gid).catch(() => undefined);
-  // Without the bits that let others run what is now in it as its owner.
+  // Without the set-id bits, which would let others run the new content as its owner.
   await target.chmod(like.mode & 0o777);
 }
 
 /**
- * Windows has no such call for folders, some file systems neither, and a folder may be one to write to and not to read.
- * @param flags `r+` for a file: Windows puts one on the disk only for those who may write to it
+ * Windows and some file systems can't sync folders, and a folder may be writable but not readable.
+ * @param flags `r+` for a file, because Windows only syncs files opened for writing
  */
 export async function syncPath(path: string, flags = 'r'): Promise<void> {
   try {
@@ -212,7 +218,7 @@ export async function syncPath(path: string, flags = 'r'): Promise<void> {
   }
 }
 
-/** Runs one step and words the failures that people run into. */
+/** Runs one step and describes common errors. */
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -5,33 +5,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError } from './errors.ts';
 
 export interface Clock {
-  /** Wall clock: milliseconds since the Unix epoch. Somebody may step it. */
+  /** Wall clock, in milliseconds since the Unix epoch. It may be stepped. */
   now(): number;
-  /** Milliseconds since `boot`, never stepped, the same for all processes of this machine. */
+  /** Milliseconds since `boot`; never stepped, and the same for all processes of this machine. */
   monotonic(): number;
-  /** Names the start that `monotonic` counts from: another one after a restart of the machine. */
+  /** Identifies the boot that `monotonic` counts from; changes with a restart of the machine. */
   boot(): string;
   /**
-   * Resolves after `ms` milliseconds and keeps the process alive until then.
+   * Resolves after `ms` milliseconds, and keeps the process alive until then.
    * @throws the signal's reason once it is aborted
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `onPassed` after `ms` milliseconds unless it is cleared before. Not a signal: every request has one, and signals are expensive. */
+  /**
+   * Calls `onPassed` after `ms` milliseconds unless it is cleared before. Not a signal, because every request needs one
+   * and signals are expensive.
+   */
   deadline(ms: number, onPassed: () => void): Deadline;
-  /** The same value until the event loop has gone round once, another one after that. Absent: each call is a turn of its own. */
+  /** Returns the same object within one turn of the event loop. Absent: each call counts as a turn of its own. */
   turn?(): object;
 }
 
 export interface Deadline {
   clear(): void;
-  /** Lets the process end before it has passed; absent on a clock that keeps no process alive. */
+  /** Lets the process end earlier; absent on a clock that keeps no process alive. */
   unref?(): void;
 }
 
 export interface BootSources {
-  /** The name of the boot on a system that has none: `keptBoot`, which takes a while to load. */
+  /** Returns the id of the boot on a system that has none: `keptBoot`, which takes a while to load. */
   kept?(monotonic: () => number): string;
-  /** Where Linux has the name of the boot. */
+  /** The path of the boot id on Linux. */
   readonly bootId?: string;
 }
 
@@ -42,8 +45,9 @@ export function hasBootId(): boolean {
 }
 
 /**
- * The clock of this machine. `bin` and the library make it; everything else is handed one.
- * @param hrtime of `machineTime(process)`: an import of `node:process` would open all standard streams, for 4 ms of a start
+ * Creates the clock of this machine. `bin` and the library call this; everything else receives a clock.
+ * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams, 4 ms of a
+ * start
  */
 export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {
   // Unlike performance.now(), which counts from the start of the process.
@@ -79,7 +83,7 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
   };
 }
 
-/** A longer one would overflow into 1 ms. */
+/** A longer timer would overflow to 1 ms. */
 const maxTimer = 2 ** 31 - 1;
 
 function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
@@ -91,13 +95,13 @@ function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => 
   try {
     if (kept !== undefined) return kept(monotonic);
   } catch {
-    // The state says what is wrong with its folder.
+    // The state reports problems of its folder.
   }
-  // Its time identifies it, so that a stepped clock looks like a restart.
+  // The boot is identified by its time, so a stepped clock looks like a restart.
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
 }
 
-/** The part of the process that is used. */
+/** The part of `process` that is used. */
 export interface Runtime {
   readonly platform: NodeJS.Platform;
   readonly versions: Readonly<Record<string, string | undefined>>;
@@ -106,10 +110,11 @@ export interface Runtime {
 }
 
 /**
- * Nanoseconds since some moment that is the same for all processes of this machine, whatever they run on; they go on if
- * the wall clock is set, and in a container that has a clock of its own. Node has that; bun, which executables run on, counts from the start of the process, so there the
- * system is asked for the clock that Node reads.
- * @returns a function that throws FailureError if bun can't ask the system: the times of other processes would mean something else
+ * Returns a function that returns nanoseconds since some moment that is the same for all processes of this machine, in
+ * any runtime. They are not affected by changes of the wall clock, or by a container's own clock. Node provides them;
+ * bun, which executables run on, counts from the start of the process, so there the function asks the system for the
+ * clock that Node reads. The returned function throws FailureError if bun can't ask the system, because times of other
+ * processes would be wrong.
  */
 export function machineTime(runtime: Runtime): () => bigint {
   const clock = clockOf(runtime);
@@ -123,7 +128,7 @@ function clockOf(runtime: Runtime): () => bigint {
     const ffi = runtime.getBuiltinModule('bun:ffi') as Ffi;
     return runtime.platform === 'win32' ? performanceCounter(ffi) : clockGettime(ffi, runtime.platform);
   };
-  // Opened when it is first asked: many commands have no use for it.
+  // Opened on first use: many commands don't need it.
   let read: (() => bigint) | undefined;
   return () => {
     try {
@@ -136,20 +141,20 @@ function clockOf(runtime: Runtime): () => bigint {
 }
 
 const unreadable =
-  "The clock of this machine can't be read. For that petstock has to make code as it runs, which takes MemoryDenyWriteExecute=no of systemd, and 4 GB of address space (ulimit -v).";
+  "The clock of this machine can't be read. To read it, petstock must create code at run time, which requires MemoryDenyWriteExecute=no in systemd, and 4 GB of address space (ulimit -v).";
 
-/** By how much the clock of this process is ahead of the machine's, in nanoseconds: time_namespaces(7). */
+/** Returns how far this process's clock is ahead of the machine's, in nanoseconds: time_namespaces(7). */
 function namespaceOffset(): bigint {
   try {
     const text = readFileSync('/proc/self/timens_offsets', 'utf8');
     const [, seconds = '0', nanoseconds = '0'] = /^monotonic\s+(-?\d+)\s+(\d+)$/m.exec(text) ?? [];
     const offset = BigInt(seconds) * billion + BigInt(nanoseconds);
-    // The offsets are those of the children, which may be about to get a namespace that this process is not in.
+    // The offsets are those of children, which may get another namespace than this process.
     const isOurs =
       offset === 0n || readlinkSync('/proc/self/ns/time') === readlinkSync('/proc/self/ns/time_for_children');
     return isOurs ? offset : 0n;
   } catch {
-    // Before Linux 5.6 there are no such namespaces.
+    // Linux before 5.6 has no time namespaces.
     return 0n;
   }
 }
@@ -157,9 +162,9 @@ function namespaceOffset(): bigint {
 const billion = 1_000_000_000n;
 
 /**
- * The C library of a system, and the number of its clock: CLOCK_MONOTONIC of Linux, CLOCK_MONOTONIC_RAW of macOS, which is
- * `mach_continuous_time`. A library that the system does not know is looked for in the current folder, whose files are those of
- * anybody: so it has the one name that is certain to be found. musl takes this name for itself.
+ * The C library of a system, and the number of its clock: CLOCK_MONOTONIC on Linux, CLOCK_MONOTONIC_RAW on macOS, which
+ * is `mach_continuous_time`. A library that the system does not know would be searched in the current folder, which
+ * anyone may write to, so this name must always exist. musl provides it, too.
  */
 const clocks: Partial<Record<NodeJS.Platform, { readonly library: string; readonly id: number }>> = {
   linux: { library: 'libc.so.6', id: 1 },
@@ -170,7 +175,7 @@ function clockGettime(ffi: Ffi, platform: NodeJS.Platform): () => bigint {
   const clock = clocks[platform];
   if (clock === undefined) throw new Error(`No C library is known for ${platform}`);
   const { symbols } = ffi.dlopen(clock.library, { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
-  // Seconds and nanoseconds, both of 64 bits on the processors that there are executables for.
+  // Seconds and nanoseconds; both have 64 bits on all processors that executables are built for.
   const time = new BigInt64Array(2);
   return () => {
     if (symbols.clock_gettime(clock.id, time) !== 0) throw new Error('clock_gettime has failed');
@@ -193,9 +198,9 @@ function performanceCounter(ffi: Ffi): () => bigint {
   };
 }
 
-/** The interface by which an executable calls functions of the system: https://bun.sh/docs/api/ffi */
+/** The interface for calling system functions from an executable: https://bun.sh/docs/api/ffi */
 interface Ffi {
-  /** @throws if there is no such library, or no such function in it, and if the system forbids code that is made at run time */
+  /** @throws if the library or the function does not exist, or if the system forbids code created at run time */
   dlopen<Name extends string>(
     library: string,
     functions: Readonly<Record<Name, { readonly args: readonly string[]; readonly returns: string }>>,

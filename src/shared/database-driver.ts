@@ -13,8 +13,9 @@ export function serversOf(address: DatabaseAddress): readonly DatabaseServer[] {
 }
 
 /**
- * Returns what `pg` is given to reach a server: the parts that we have read, and never a URL that it would read by rules of its own.
- * @param usual milliseconds that a connection may take unless the address says otherwise
+ * Returns the options for `pg` to connect to a server: the parsed parts, never a URL, which `pg` would parse by its own
+ * rules.
+ * @param usual time limit for connecting in milliseconds, unless the address sets one
  */
 export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | false, usual: number) {
   const { host, port, user, password, database, connectTimeout } = server;
@@ -23,9 +24,9 @@ export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | f
     port,
     ...(user !== undefined && { user }),
     ...(database !== undefined && { database }),
-    // Without one pg would look for a file, and warn.
+    // Without a password `pg` would look for a file, and warn.
     password: password ?? '',
-    // Without this a variable such as PGSSLMODE would count.
+    // Without this, variables such as PGSSLMODE would apply.
     ssl,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeout === undefined ? usual : connectTimeout * 1000,
@@ -37,8 +38,8 @@ export function isSocket({ host }: DatabaseHost): boolean {
 }
 
 /**
- * Returns how a server is reached by TLS, as libpq means sslmode: `require` encrypts without asking whose certificate it is, unless an authority is
- * named. `prefer` goes on without if the server has none (`mayGoWithout`).
+ * Returns the TLS options of a server, with libpq's meaning of sslmode: `require` encrypts without verifying the
+ * certificate, unless an authority is named. `prefer` continues without TLS if the server has none (`mayGoWithout`).
  */
 export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   const { mode, authority, certificate, key } = server.tls;
@@ -53,14 +54,17 @@ export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   };
 }
 
-/** Reports whether a server that was asked for TLS has none, and its address does without. */
+/** Reports whether a server has no TLS, and its address allows that. */
 export function mayGoWithout({ tls }: DatabaseServer, error: unknown): boolean {
   return tls.mode === 'prefer' && error instanceof Error && /does not support SSL/.test(error.message);
 }
 
 const maxPem = 16 * 1024 * 1024;
 
-/** @throws FailureError, also if somebody else may have written it: whoever chooses the authority can be the server */
+/**
+ * @throws FailureError, also if another user may have written the file: whoever chooses the authority can impersonate
+ * the server
+ */
 function readPem(file: string): string {
   const what = `The file ${file}, which the URL of the database names`;
   try {

@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 import { type Parsed, parsed, problem } from './parsed.ts';
 
-/** Stands in the place of a password, and of what is in place of one. */
+/** Replaces a password. */
 const mask = '***';
 
-/** Where a database is and who asks, of `postgresql://user:password@host:port,other/database?sslmode=require`. */
+/** The address of a database, parsed from `postgresql://user:password@host:port,other/database?sslmode=require`. */
 export interface DatabaseAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** One or more, in the order in which they are tried: the database is where writes are taken. */
+  /** The hosts in the order in which they are tried; the first that accepts writes is used. */
   readonly hosts: readonly DatabaseHost[];
   readonly database: string | undefined;
   readonly tls: DatabaseTls;
-  /** Seconds that a connection may take to come about. */
+  /** Time limit for connecting, in seconds. */
   readonly connectTimeout: number | undefined;
-  /** The same as a URL without the password, for people. */
+  /** The URL without the password, for display. */
   readonly shown: string;
 }
 
@@ -26,32 +26,37 @@ export interface DatabaseHost {
 
 export interface DatabaseTls {
   readonly mode: TlsMode;
-  /** Files. Without an authority those of Node count, as with `sslrootcert=system`. */
+  /** Paths of files. Without an authority, those of Node apply, like with `sslrootcert=system`. */
   readonly authority: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
 }
 
-/** As libpq means them; `allow` is `prefer`. Without one, `verify-full` unless all hosts are this machine. */
+/**
+ * The modes of libpq; `allow` is treated as `prefer`. The default is `verify-full`, unless all hosts are this machine.
+ */
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** The values of `target_session_attrs`: the state is written, so with each of them it is a server that takes writes. */
+/**
+ * Accepted values of `target_session_attrs`. The state is written, so each of them selects a server that accepts
+ * writes.
+ */
 const writable = ['any', 'read-write', 'primary'];
 
-/** The parameters that are understood. */
+/** Supported parameters. */
 const understood = new Set([
   ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname'],
   ...['connect_timeout', 'target_session_attrs'],
 ]);
 
-/** Parameters that change nothing of what is promised, whatever they say. */
+/** Parameters that affect no guarantee, whatever their value. */
 const ignored = new Set([
   ...['application_name', 'fallback_application_name', 'client_encoding', 'sslcompression', 'tcp_user_timeout'],
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]);
 
-/** Parameters that are a promise with other values than these, which would not be kept. */
+/** Parameters that would be a promise with any other value, which would not be kept. */
 const ignoredValues = new Map<string, readonly string[]>(
   Object.entries({
     channel_binding: ['disable', 'prefer'],
@@ -64,7 +69,7 @@ const ignoredValues = new Map<string, readonly string[]>(
   }),
 );
 
-/** Returns what is wrong with the parameters of a URL, in words; nothing of a value, which may be a password. */
+/** Describes what is wrong with the parameters of a URL, without repeating a value, which may be a password. */
 function faultOf(search: URLSearchParams): string | undefined {
   for (const [name, value] of search) {
     const shown = `the parameter "${name.slice(0, 40)}"`;
@@ -72,22 +77,22 @@ function faultOf(search: URLSearchParams): string | undefined {
     if (values === undefined && !understood.has(name) && !ignored.has(name)) return `${shown} is not supported`;
     if (values !== undefined && !values.includes(value))
       return `${shown} must be ${values.join(' or ')}, or be left out`;
-    if (search.getAll(name).length > 1) return `${shown} is there twice`;
+    if (search.getAll(name).length > 1) return `${shown} appears twice`;
   }
   return search.has('ssl') && search.has('sslmode')
-    ? 'ssl=true means sslmode=require: leave one of them out'
+    ? 'ssl=true means sslmode=require: leave out one of them'
     : undefined;
 }
 
-/** Reads a URL as libpq does, so that one that works for psql works here. A fault repeats nothing of the URL. */
+/** Parses a URL like libpq, so that a URL that works for psql works here. Errors repeat nothing of the URL. */
 export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
-  if (/[\0-\x20\x7f]/.test(given)) return problem('it is not a URL: there is a blank in it, which is written as %20');
+  if (/[\0-\x20\x7f]/.test(given)) return problem('it is not a URL: it contains a space, which must be written as %20');
   if (!/^postgres(ql)?:\/\//i.test(given)) return problem('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
   if (url === undefined)
-    return problem('it is not a URL; special characters in a password are written as %40, %2F and so on');
-  // No plus is a blank: this is no form.
+    return problem('it is not a URL: special characters in a password must be written as %40, %2F and so on');
+  // Unlike in a form, a plus is not a space.
   const search = new URLSearchParams(url.search.replaceAll('+', '%2B'));
   const unsupported = faultOf(search);
   if (unsupported !== undefined) return problem(unsupported);
@@ -98,7 +103,7 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   }
   const wanted = parameter('target_session_attrs');
   if (wanted !== undefined && !writable.includes(wanted)) {
-    return problem('target_session_attrs must be read-write, primary or any, since the state is written');
+    return problem('target_session_attrs must be read-write, primary or any, because the state is written');
   }
   const hosts = readHosts(given, parameter);
   if (typeof hosts === 'string') return problem(hosts);
@@ -115,14 +120,17 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   });
 }
 
-/** Returns a URL whose files (`sslrootcert`, `sslcert`, `sslkey`) are absolute: a relative path is another file in each folder. */
+/**
+ * Returns a URL with absolute paths of its files (`sslrootcert`, `sslcert`, `sslkey`), because a relative path depends
+ * on the current folder.
+ */
 export function withAbsoluteFiles(text: string): string {
   return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)(?!system(?:&|$))[^&]+/g, (file) => {
     return encodeURIComponent(resolve(decoded(file) ?? '')).replaceAll('%2F', '/');
   });
 }
 
-/** @returns what is wrong, in words, if it makes no sense */
+/** @returns a description of the problem if the hosts are not valid */
 function readHosts(text: string, parameter: (name: string) => string | undefined): DatabaseHost[] | string {
   const inUrl = partsOf(text).hosts.split(',').map(hostOf);
   const names = parameter('host')?.split(',') ?? inUrl.map(({ host }) => host);
@@ -144,7 +152,7 @@ function hostOf(text: string): { readonly host: string; readonly port: string } 
   return { host: (decoded(host) ?? '').replace(/^\[(.+)\]$/, '$1'), port };
 }
 
-/** @returns what is wrong, in words, if it makes no sense */
+/** @returns a description of the problem if the parameters are not valid */
 function readTls(
   parameter: (name: string) => string | undefined,
   hosts: readonly DatabaseHost[],
@@ -156,19 +164,21 @@ function readTls(
   const authority = isOfSystem ? undefined : parameter('sslrootcert');
   const [certificate, key] = [parameter('sslcert'), parameter('sslkey')];
   if (!tlsModes.includes(mode)) return `sslmode must be one of ${tlsModes.join(', ')}`;
-  if (isOfSystem && mode !== 'verify-full') return 'sslrootcert=system takes sslmode=verify-full';
+  if (isOfSystem && mode !== 'verify-full') return 'sslrootcert=system requires sslmode=verify-full';
   if (mode === 'verify-ca' && authority === undefined) {
-    return 'sslmode=verify-ca takes sslrootcert=<file>, the certificate of the authority';
+    return 'sslmode=verify-ca requires sslrootcert=<file>, the certificate of the authority';
   }
   return { mode, authority, certificate, key };
 }
 
-/** Reports whether a host is the folder of a Unix socket or a loopback address: nobody stands between. */
+/**
+ * Reports whether a host is the folder of a Unix socket, or a loopback address: no one can intercept the connection.
+ */
 function isThisMachine({ host }: DatabaseHost): boolean {
   return /^(\/|localhost$|127(\.\d{1,3}){3}$|::1$)/i.test(host);
 }
 
-/** A URL without its password, wherever that stands in it. What is no URL shows nothing. */
+/** Returns a URL without its password, wherever it is. Shows nothing of text that is no URL. */
 export function maskDatabaseUrl(text: string): string {
   const url = readUrl(text.trim());
   if (url === undefined) return mask;
@@ -180,30 +190,30 @@ export function maskDatabaseUrl(text: string): string {
     .replaceAll(encodeURIComponent(mask), mask);
 }
 
-/** The WHATWG parser takes no empty host beside a user, as a URL of a Unix socket has it, and no more hosts than one. */
+/** The WHATWG parser accepts neither an empty host with a user (as for a Unix socket) nor several hosts. */
 const placeholder = 'no-host.invalid';
 
 function readUrl(text: string): URL | undefined {
   const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
-  // The rest of a password whose slash, `?` or `#` is not written as %2F and so on: digits before it look like a port.
+  // The rest of a password whose slash, `?` or `#` is not percent-encoded: digits before it look like a port.
   if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
-  // Anything else may be the beginning of a password with a slash in it.
+  // Anything else may be the start of a password with a slash.
   const areHosts = hosts.split(',').every((host) => /^([^:[\]]*|\[[\da-f:.]+\])(:\d*)?$/i.test(host));
   if (before === '' || (isList ? !areHosts : !/^(:|$)/.test(hosts))) return undefined;
   const filled = `${before}${placeholder}${isList ? '' : hosts}${after}`;
   return URL.canParse(filled) ? new URL(filled) : undefined;
 }
 
-/** Returns the hosts of a URL, as they stand in it, and what is around them: all empty if it is none. */
+/** Returns the hosts of a URL as written, and the parts before and after; all empty if it is no URL. */
 function partsOf(text: string) {
   const [, before = '', hosts = '', after = ''] =
     /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? [];
   return { before, hosts, after };
 }
 
-/** @returns undefined for what is empty */
+/** @returns undefined for an empty text */
 function decoded(text: string): string | undefined {
   if (text === '') return undefined;
   try {

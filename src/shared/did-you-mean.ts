@@ -1,6 +1,6 @@
 /**
- * The candidate that somebody who typed `word` most likely meant: one that begins with it, has it as one of its parts
- * (`env` for `default-env`), or is a few letters away. Undefined if nothing is near.
+ * Returns the candidate that was most likely meant by `word`: one that begins with it, contains it as a part (`env` for
+ * `default-env`), or differs by a few letters. Undefined if none is close.
  */
 export function nearest<Name extends string>(word: string, candidates: readonly Name[]): Name | undefined {
   const typed = plain(word);
@@ -28,14 +28,14 @@ function distanceTo(typed: string, candidate: string): number {
     : editDistance(typed, plain(candidate));
 }
 
-/** Without what people leave out or write otherwise: case, `-`, `_`, `.` and spaces. */
+/** Removes what is often omitted or written differently: case, `-`, `_`, `.` and spaces. */
 function plain(text: string): string {
   return text.toLowerCase().replace(/[-_.\s]/g, '');
 }
 
 /**
- * How many letters have to be added, dropped, changed or swapped with their neighbour to make one word of the other
- * (optimal string alignment).
+ * Returns how many letters must be added, removed, changed or swapped with their neighbour to turn one word into the
+ * other (optimal string alignment).
  */
 export function editDistance(left: string, right: string): number {
   let beforeLast: number[] = [];

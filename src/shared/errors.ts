@@ -1,6 +1,6 @@
 import type { Target } from './target.ts';
 
-/** Every exit code that petstock can end with, by name. Scripts rely on these numbers. */
+/** All exit codes of petstock, by name. Scripts rely on these numbers. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
@@ -22,7 +22,7 @@ export type ExitCodeName = keyof typeof exitCodes;
 export const signalExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
 export type EndingSignal = keyof typeof signalExitCodes;
 
-/** The Error body of the service, as far as it sent one. */
+/** The Error body of the service, if it sent one. */
 export interface ServiceError {
   readonly code: string;
   readonly message: string;
@@ -30,7 +30,7 @@ export interface ServiceError {
   readonly status: number;
 }
 
-/** One fault of a file. */
+/** An error in a file. */
 export interface ErrorFault {
   /** From 1. */
   readonly line: number;
@@ -39,7 +39,7 @@ export interface ErrorFault {
   readonly message: string;
 }
 
-/** The codes of petstock's own failures. */
+/** The codes of petstock's own errors. */
 export type ErrorCode =
   | 'usage'
   | 'unauthorized'
@@ -55,7 +55,7 @@ export type ErrorCode =
   | 'closed_pipe'
   | 'changes';
 
-/** The root of every failure that petstock expects. `kind` names its exit code. */
+/** The base class of all errors that petstock expects. `kind` is the name of the exit code. */
 export abstract class PetstockError extends Error {
   /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
@@ -108,75 +108,75 @@ export abstract class PetstockError extends Error {
   with({ message = this.message, ...changes }: ErrorDetails & { readonly message?: string | undefined }): this {
     const { kind, code, name: _name, ...own } = this;
     const details = { ...own, cause: this.cause ?? this, ...changes };
-    // Not by its own constructor, which may take something else.
+    // Not by its own constructor, which may take other arguments.
     return Object.assign(Reflect.construct(PetstockError, [message, details], this.constructor), { kind, code });
   }
 }
 
 type Details = Omit<PetstockError, keyof Error | 'kind' | 'code' | 'with'>;
 
-/** The fields of an error beside its message. All may be left out. */
+/** The fields of an error besides its message. All may be left out. */
 export type ErrorDetails = { readonly [Field in keyof Details]?: Details[Field] | undefined } & {
   readonly cause?: unknown;
 };
 
-/** Arguments, settings or a confirmation: the person at the keyboard can put it right. Nothing was sent. */
+/** Wrong arguments or settings, or a missing confirmation: the user can correct it. Nothing was sent. */
 export class UsageError extends PetstockError {
   readonly kind = 'usage';
   readonly code = 'usage';
 }
 
-/** No key, or the service answered 401. */
+/** There is no key, or the service returned 401. */
 export class AuthError extends PetstockError {
   readonly kind = 'auth';
   readonly code = 'unauthorized';
 }
 
-/** The network failed, a request timed out, or the service answered 5xx, after all retries. */
+/** The network failed, a request timed out, or the service returned 5xx, after all retries. */
 export class UnavailableError extends PetstockError {
   readonly kind = 'unavailable';
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
 }
 
-/** Nothing was sent, and trying again does not help: a proxy wants a password. */
+/** Nothing was sent, and retrying does not help: a proxy requires a password. */
 export class NonRetryableError extends UnavailableError {}
 
-/** The certificate of the service was refused, before anything was sent. */
+/** The certificate of the service was rejected before anything was sent. */
 export class CertificateError extends NonRetryableError {
   override readonly code = 'untrusted_certificate';
 }
 
-/** The rate limit stands in the way for longer than the command may wait. */
+/** The rate limit requires a longer wait than the command allows. */
 export class RateLimitedError extends PetstockError {
   readonly kind = 'rate-limited';
   readonly code = 'rate_limited';
 }
 
-/** The stock is not what was expected; nothing was written. */
+/** The stock is not the expected one. Nothing was written. */
 export class ConflictError extends PetstockError {
   readonly kind = 'conflict';
   readonly code = 'conflict';
 }
 
-/** 404, or no such pet in the list. */
+/** A 404, or a pet that is not in the list. */
 export class NotFoundError extends PetstockError {
   readonly kind = 'not-found';
   readonly code = 'not_found';
 }
 
-/** The service refused the request: 400 or another 4xx. */
+/** The service rejected the request with 400 or another 4xx. */
 export class RejectedError extends PetstockError {
   readonly kind = 'rejected';
   readonly code = 'rejected';
 }
 
-/** An answer that makes no sense, a full disk, a defect. */
+/** An invalid response, a full disk, a bug. */
 export class FailureError extends PetstockError {
   readonly kind = 'failure';
   readonly code = 'failure';
 }
 
-/** A bulk run in which some rows were written and some were not. */
+/** Some rows of a bulk run were written, and some were not. */
 export class PartialError extends PetstockError {
   readonly kind = 'partial';
   readonly code = 'partial';
@@ -188,13 +188,15 @@ export class InterruptedError extends PetstockError {
   readonly code = 'interrupted';
 }
 
-/** The reader of stdout went away (`| head`). Not a failure: the command ends quietly. */
+/** The reader of stdout has exited (`| head`). Not an error: the command ends silently. */
 export class ClosedPipeError extends PetstockError {
   readonly kind = 'ok';
   readonly code = 'closed_pipe';
 }
 
-/** `--exit-code`: a dry run has found changes. Not a failure: the exit code is the result, and nothing is said. */
+/**
+ * A dry run with `--exit-code` has found changes. Not an error: the exit code is the result, and nothing is printed.
+ */
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';
   readonly code = 'changes';
@@ -205,10 +207,10 @@ export function statusSentence(status: number | undefined): string {
   return `The service returned ${status}`;
 }
 
-/** In characters: what the service says stands within a sentence. */
+/** Maximum length of a quote of the service in a sentence, in characters. */
 const maxQuote = 200;
 
-/** Returns why a request failed, as a clause: `the service answered 503 ("down for maintenance")`. */
+/** Describes why a request failed, as a clause: `the service returned 503 ("down for maintenance")`. */
 export function failureText(error: unknown): string {
   if (!(error instanceof PetstockError)) return String((error as Error).message ?? error);
   const { status, serviceError, message } = error;
@@ -220,18 +222,18 @@ export function failureText(error: unknown): string {
 }
 
 /**
- * The failure that says so if the system gave no more memory; undefined for any other error. If V8 itself gets none, it ends the
- * process instead.
+ * Returns the error for a system without free memory; undefined for any other error. If V8 itself gets no memory, it
+ * ends the process instead.
  */
 export function memoryShortage(thrown: unknown): FailureError | undefined {
   if (!(thrown instanceof RangeError) || !/out of memory|allocation failed/i.test(thrown.message)) return undefined;
-  // undici makes its reader of answers when a connection is opened, before anything is sent.
+  // undici creates its response parser when a connection opens, before anything is sent.
   return new FailureError(tooLittle, { notCarriedOut: thrown.message.startsWith('WebAssembly.'), cause: thrown });
 }
 
-/** The WebAssembly that undici reads answers by reserves 10 GB of address space in Node 22 and before. */
+/** undici's response parser in WebAssembly reserves 10 GB of address space in Node 22 and earlier. */
 const tooLittle =
-  'The system gives petstock no more memory. A limit of the address space (ulimit -v) has to leave 12 GB, of which little is used.';
+  'The system gives petstock no more memory. A limit of the address space (ulimit -v) must allow 12 GB, of which little is used.';
 
 /** Returns the signal that has aborted a command; SIGINT for Ctrl-C, and for whatever else. */
 export function endingSignalOf({ reason }: AbortSignal): EndingSignal {

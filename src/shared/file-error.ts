@@ -1,4 +1,4 @@
-/** Windows lets no program replace what another one has open. */
+/** Windows does not let a program replace a file that another one has open. */
 export const openElsewhere = 'another program, such as Excel, has it open: close it there and try again';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -6,21 +6,24 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'there is no such folder',
   EACCES: 'you have no permission to write there',
   EPERM: 'you have no permission to write there',
-  EROFS: 'the disk can only be read',
+  EROFS: 'the disk is read-only',
   EBUSY: openElsewhere,
   ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is full',
-  EFBIG: 'the file is larger than it may be',
+  EDQUOT: 'your disk quota is used up',
+  EFBIG: 'the file is too large',
   ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'its symbolic links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
 };
 
-/** The code of the system, such as `ENOENT`; undefined if the failure came from elsewhere. */
+/** Returns the code of a system error, such as `ENOENT`; undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Returns why a file or folder could not be made or written, as the end of a sentence; the system's own message if no better is known. */
+/**
+ * Returns why a file or folder could not be created or written, as the end of a sentence; by default the system's own
+ * message.
+ */
 export function fileErrorReason(error: unknown): string {
   return reasons[systemCode(error) ?? ''] ?? (error as Error).message;
 }
@@ -33,22 +36,22 @@ const readReasons: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission to read it',
 };
 
-/** Returns why a file could not be read, as the end of a sentence; the system's own message if no better is known. */
+/** Returns why a file could not be read, as the end of a sentence; by default the system's own message. */
 export function readErrorReason(error: unknown): string {
   return readReasons[systemCode(error) ?? ''] ?? fileErrorReason(error);
 }
 
-/** The refusals of the system that are about no one file that could be named, as messages. */
+/** Messages for system errors that concern no particular file. */
 const failures: Readonly<Record<string, string>> = {
-  ENOSPC: 'There is no space left on the disk; make room and try again',
-  EDQUOT: 'Your share of the disk is full; make room and try again',
-  EROFS: 'The disk can only be read',
+  ENOSPC: 'The disk is full. Free some space and try again',
+  EDQUOT: 'Your disk quota is used up. Free some space and try again',
+  EROFS: 'The disk is read-only',
   EIO: 'The disk or terminal failed to read or write',
-  EMFILE: 'Too many files are open; raise the limit with ulimit -n',
+  EMFILE: 'Too many files are open. Raise the limit with ulimit -n',
   ENFILE: 'Too many files are open on this machine',
 };
 
-/** A failure of the system without a file in it, in words; undefined if no better are known than its own. */
+/** Describes a system error without a file; undefined if its own message is best. */
 export function systemFailureText(error: unknown): string | undefined {
   return failures[systemCode(error) ?? ''];
 }

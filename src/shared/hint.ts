@@ -4,8 +4,8 @@ import { isEnvironment, type Target } from './target.ts';
 export type Words = string | number | bigint | readonly string[];
 
 /**
- * Returns a command line to copy: petstock`undo ${run} ${targetWords(where)}`. Whatever is inserted is quoted for a POSIX shell, since it may come from a
- * database, a file or a service. No words insert nothing.
+ * Returns a command line to copy: petstock`undo ${run} ${targetWords(where)}`. Inserted words are quoted for a POSIX
+ * shell, because they may come from a database, a file or a service. An empty list inserts nothing.
  */
 export function petstock(texts: readonly string[], ...inserted: readonly Words[]): string {
   let line = 'petstock ';
@@ -18,23 +18,23 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
   return line;
 }
 
-/** The options that lead to an environment of a store. */
+/** Returns the options that select a target. */
 export function targetWords({ store, env }: Target): readonly string[] {
   if (!isEnvironment(env)) return [];
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];
 }
 
-/** Returns a file as an operand: one whose name begins with a dash would be taken for an option. `-` is stdin. */
+/** Returns a file as an operand; a name that begins with a dash would look like an option. `-` is stdin. */
 export function fileOperand(file: string): string {
   return /^-./.test(file) ? `./${file}` : file;
 }
 
-/** A word as a POSIX shell takes it: in single quotes if a shell would interpret any of it. */
+/** Quotes a word for a POSIX shell, in single quotes if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The words of a command line with one more option, before the `--` behind which all is operands. */
+/** Adds an option to the words of a command line, before a `--`, which ends the options. */
 export function withOption(argv: readonly string[], option: string): readonly string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   return argv.toSpliced(end, 0, option);

@@ -1,25 +1,25 @@
-/** The meaning of a status for the request that it answers. */
+/** The meaning of a status for its request. */
 export type StatusMeaning =
-  /** It was carried out. */
+  /** The request was carried out. */
   | 'done'
-  /** It was not carried out, since the key is not accepted. No other request would fare better. */
+  /** It was not carried out, because the key is not accepted. Any other request would fail, too. */
   | 'unauthorized'
-  /** It was not carried out, since it came too early. The same may be sent again once the gate is open. */
+  /** It was not carried out, because it came too early. It may be sent again once the gate has lifted. */
   | 'rateLimited'
-  /** It was not carried out: the service has judged it, and would answer the same request the same. */
+  /** It was not carried out: the service has rejected it, and would do so again. */
   | 'refused'
-  /** It leads elsewhere, and who redirects it may have carried it out first. */
+  /** It leads elsewhere, and whoever redirects it may have carried it out first. */
   | 'redirect'
-  /** Whoever answered did not wait for the service, or does not know what became of it: it may be carried out later, too. */
+  /** The sender did not wait for the service, or does not know the outcome: it may be carried out later, too. */
   | 'undecided'
   /** It failed, and may have been carried out before that. */
   | 'failed';
 
-/** 499 is nginx's. From 520 on they are of CDNs and proxies that have given up on the service. */
+/** 499 is nginx's. From 520 on they come from CDNs and proxies that have given up on the service. */
 const undecided: ReadonlySet<number> = new Set([202, 408, 499, 502, 504]);
 const firstOfProxies = 520;
 
-/** The one table of what a status says of its request. */
+/** Returns the meaning of a status. This is the only such table. */
 export function statusMeaning(status: number): StatusMeaning {
   if (undecided.has(status) || status >= firstOfProxies) return 'undecided';
   if (status === 200) return 'done';
@@ -29,7 +29,10 @@ export function statusMeaning(status: number): StatusMeaning {
   return status >= 400 && status <= 499 ? 'refused' : 'failed';
 }
 
-/** Reports whether a gateway answers this if the service itself did not: another try may help, and its Retry-After counts as that of a 429. */
+/**
+ * Reports whether a gateway sends this status instead of the service: another attempt may help, and its Retry-After
+ * counts like that of a 429.
+ */
 export function isOfGateway(status: number): boolean {
   return status >= 502 && status <= 504;
 }

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { skipSpace } from './json-text.ts';
 
-/** A JSON number with every digit that it came with. */
+/** A JSON number with all its digits. */
 export class JsonNumber {
-  /** @param value its text, as in the JSON */
+  /** @param value its text in the JSON */
   constructor(readonly value: string) {}
 }
 
-/** A parsed JSON value whose numbers keep every digit. */
+/** A parsed JSON value whose numbers keep all digits. */
 export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** How much there may be in a text, such as of a stranger: each value takes fifty times its bytes, and a name more. */
+/** Limits for untrusted text: each value takes fifty times its bytes in memory, and a name more. */
 interface JsonBounds {
   readonly values: number;
   readonly names: number;
 }
 
-/** More makes no sense in one answer. */
+/** No valid response has more. */
 const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {
@@ -34,8 +34,8 @@ export class JsonSyntaxError extends SyntaxError {
 export class TooManyValues extends Error {}
 
 /**
- * Reads JSON with every digit of its numbers, and without a copy of its texts: a library that goes character by character takes
- * forty times the bytes of a long text.
+ * Parses JSON with all digits of its numbers, and without copying its strings: a parser that goes character by
+ * character takes forty times the bytes of a long string.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
@@ -53,7 +53,7 @@ export function parseJsonAt(text: string, start: number, most = maxOfAnswer): { 
   try {
     return new Reader(text, start, most).first();
   } catch (error) {
-    // Nesting deep enough to overflow the stack is no answer either.
+    // Nesting that overflows the stack is no valid response either.
     throw error instanceof RangeError ? new SyntaxError(error.message) : error;
   }
 }
@@ -64,13 +64,13 @@ const words = [
   ['false', false],
   ['null', null],
 ] as const;
-/** Matches characters that may not stand in a text as they are. */
+/** Matches characters that must be escaped in a string. */
 const special = /[\\\x00-\x1f]/;
 
 class Reader {
   #at: number;
   #values = 0;
-  /** All names so far. Objects without a common one take far more memory than their text. */
+  /** All names so far. Objects with many different names take far more memory than their text. */
   readonly #names = new Set<string>();
 
   constructor(
@@ -86,7 +86,7 @@ class Reader {
     return { value: this.#value(), end: this.#at };
   }
 
-  /** With the white space after it. */
+  /** Reads a value and the white space after it. */
   #value(): Json {
     this.#values += 1;
     if (this.#values > this.most.values) throw new TooManyValues('has more than a million values');
@@ -121,7 +121,10 @@ class Reader {
     return found;
   }
 
-  /** Takes the bracket or the comma before the next member, or the closing bracket. */
+  /**
+   * Reads the bracket or comma before the next member, or the closing bracket.
+   * @returns whether there is another member
+   */
   #goesOn(closing: string, isFirst: boolean): boolean {
     if (isFirst) {
       this.#at += 1;
@@ -159,7 +162,7 @@ class Reader {
     }
   }
 
-  /** Reports whether an odd number of backslashes stands before a place. */
+  /** Reports whether an odd number of backslashes precedes a position. */
   #isEscaped(at: number): boolean {
     let before = at;
     while (this.text[before - 1] === '\\') before -= 1;
@@ -194,7 +197,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonNumber(value);
 }
 
-/** Not by its fields: an object may have any. */
+/** Not checked by its fields: an object may have any. */
 function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return value instanceof JsonNumber;
 }
@@ -204,8 +207,8 @@ export function numberText(value: Json | undefined): string | undefined {
 }
 
 /**
- * Reads a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
- * @returns undefined if it is no number, or none without a fraction
+ * Returns a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
+ * @returns undefined if it is no number, or has a fraction
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isJsonNumber(value)) return undefined;

@@ -5,7 +5,7 @@ import { systemCode } from './file-error.ts';
 import { makePrivateFolder } from './private-files.ts';
 
 export interface KeptBootOptions {
-  /** Of the state, which all processes that have to agree share. Made if it is missing. */
+  /** The state folder, shared by all processes that must agree. Created if it is missing. */
   readonly folder: string;
   /** Milliseconds since the machine started, never stepped: `Clock.monotonic`. */
   monotonic(): number;
@@ -13,21 +13,21 @@ export interface KeptBootOptions {
 
 interface KeptBoot {
   readonly label: string;
-  /** The latest `monotonic` that is known of this boot. */
+  /** The latest known `monotonic` of this boot. */
   readonly seenAt: number;
 }
 
-/** How often the file says again how long the machine has been up: milliseconds. */
+/** How often the file is updated with the machine's uptime, in milliseconds. */
 const refreshEvery = 60_000;
 
 /**
- * The name of this start of the machine, for a system that has none: made by the first process that asks, and kept in the state
- * folder for the others.
+ * Returns an id of the machine's current boot, for a system that has none. The first process that asks creates it and
+ * keeps it in the state folder for the others.
  *
- * The wall clock has no say in it, since it may be stepped at any time. The machine has certainly been restarted if it has been up for
- * less long than a process saw before. Where it has not, it may have been restarted all the same: then times of the boot before count as
- * times of this one. Leases are over by then, and a wait for the rate limit ends late, never early.
- * @throws the error of `node:fs`, or FailureError, if it can't be kept
+ * The wall clock is not used, because it may be stepped at any time. A shorter uptime than an earlier process saw
+ * proves a restart. A restart may also go unnoticed: then times of the previous boot count as times of this one. Leases
+ * have ended by then, and a wait for the rate limit ends late, never early.
+ * @throws the error of `node:fs`, or FailureError, if the id can't be kept
  */
 export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
   makePrivateFolder(folder);
@@ -40,8 +40,8 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
       if (now - kept.seenAt > refreshEvery) files.refresh(newest, now);
       return kept.label;
     }
-    // Another process may have begun the same one: then its label counts, in the next round.
-    // The global `crypto`: the module takes a while to load.
+    // Another process may have created the same boot; the next iteration uses its id. The global `crypto` is used,
+    // because the module takes a while to load.
     const begun = { label: crypto.randomUUID(), seenAt: now };
     if (!files.begin((newest ?? 0) + 1, begun)) continue;
     if (newest !== undefined) files.remove(newest);
@@ -49,9 +49,9 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
   }
 }
 
-/** A file for each boot, numbered, so that of two processes that see a restart at once only one gives it a name. */
+/** Numbered files, one for each boot, so that only one of two processes that notice a restart at once names it. */
 function bootFiles(folder: string) {
-  // Two machines that share a folder must not take each other's times for their own.
+  // Machines that share a folder must not confuse their times.
   const prefix = `boot-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
   const path = (boot: number) => join(folder, `${prefix}${boot}`);
   return {
@@ -60,18 +60,20 @@ function bootFiles(folder: string) {
       const most = Math.max(0, ...names.map((name) => Number(/^\d+$/.exec(name.slice(prefix.length))?.[0] ?? 0)));
       return most === 0 ? undefined : most;
     },
-    /** undefined: it has been removed meanwhile, so there is a newer one, or it is damaged, and the next boot begins. */
+    /**
+     * Returns undefined if the file was removed meanwhile (there is a newer one), or is damaged (the next boot begins).
+     */
     read: (boot: number): KeptBoot | undefined => {
       try {
         const [, seenAt, label] = /^(\d+) ([\w-]+)\n$/.exec(readFileSync(path(boot), 'utf8')) ?? [];
         return label === undefined ? undefined : { label, seenAt: Number(seenAt) };
       } catch (error) {
-        // Windows says the last two of a file that is being removed.
+        // Windows returns the last two codes for a file that is being removed.
         if (['ENOENT', 'EPERM', 'EBUSY'].includes(systemCode(error) ?? '')) return undefined;
         throw error;
       }
     },
-    /** @returns whether this process has begun it */
+    /** @returns whether this process has created it */
     begin: (boot: number, { label, seenAt }: KeptBoot): boolean => {
       const temporary = join(folder, `.${prefix}${crypto.randomUUID()}.tmp`);
       writeFileSync(temporary, `${digitsOf(seenAt)} ${label}\n`, { mode: 0o600, flag: 'wx' });
@@ -85,7 +87,7 @@ function bootFiles(folder: string) {
         bestEffort(() => rmSync(temporary));
       }
     },
-    /** In place, so that no reader finds it missing. */
+    /** Overwrites the file in place, so that no reader finds it missing. */
     refresh: (boot: number, seenAt: number): void => {
       bestEffort(() => {
         const file = openSync(path(boot), 'r+');
@@ -100,16 +102,16 @@ function bootFiles(folder: string) {
   };
 }
 
-/** Always as many, and never later than it was. */
+/** Returns a fixed number of digits, never a later time. */
 function digitsOf(milliseconds: number): string {
   return String(Math.floor(milliseconds)).padStart(16, '0');
 }
 
-/** A file that is there already is true too. */
+/** Ignores errors: an existing file is still correct. */
 function bestEffort(step: () => void): void {
   try {
     step();
   } catch {
-    // A disk that is full, a file that was removed by another process.
+    // The disk is full, or another process has removed the file.
   }
 }

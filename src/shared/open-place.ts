@@ -17,24 +17,24 @@ import { systemCode } from './file-error.ts';
 
 export const writableByOthers = 0o022;
 
-/** The place of a file, with its folder held open: what others rename meanwhile leads nowhere else. */
+/** The location of a file, with its folder held open, so that renames by others can't redirect it. */
 export interface Place {
-  /** Its folder for the calls of `node:fs`: by its descriptor where there is `/proc` (Linux), else by its path. */
+  /** The folder for calls of `node:fs`: by its descriptor if there is `/proc` (Linux), otherwise by its path. */
   readonly folder: string;
   /** Without symbolic links. */
   readonly folderPath: string;
   readonly name: string;
-  /** What is there: no symbolic link. Undefined: nothing. */
+  /** What exists there (never a symbolic link); undefined if nothing does. */
   readonly stats: Stats | undefined;
   close(): void;
 }
 
-/** A symbolic link that another user may have put on a path. */
+/** A symbolic link on a path that another user may have created. */
 export class ForeignLink extends Error {
   readonly link: string;
 
   constructor(link: string) {
-    super(`${link} is a symbolic link, in a folder where others can put one`);
+    super(`${link} is a symbolic link in a folder that others can write to`);
     this.link = link;
   }
 }
@@ -44,17 +44,17 @@ interface Folder extends Pick<Place, 'close'> {
   readonly path: string;
 }
 
-/** A path that leads in a circle is a fault that the system finds. */
+/** The system reports a path that leads in a circle. */
 const maxLinks = 40;
 
 /**
- * Follows a path to where its file is or would be. Each part is looked for in the folder before it, which is open, so that a link
- * which takes the place of a folder meanwhile is found to be one. Elsewhere than on Linux, Node can look for nothing in an open folder:
- * there such a link is followed if it comes between two calls of the system.
- * @throws ForeignLink for a link in a folder of another user, or that others can write to; the error of `node:fs`
+ * Resolves a path to the location of its file, which may not exist yet. Each part is looked up in the open folder
+ * before it, so a link that replaces a folder meanwhile is detected. Except on Linux, Node can't look up names in an
+ * open folder: there such a link is followed if it appears between two system calls.
+ * @throws ForeignLink for a link in a folder that another user owns or can write to; the error of `node:fs`
  */
 export function openPlace(path: string): Place {
-  // Windows has no such owners, and its links are made by administrators.
+  // Windows has no such owners, and only administrators create links.
   if (effectiveUser() === undefined) return placeOnWindows(path);
   const canOpen = platform() === 'linux' && existsSync('/proc/self/fd');
   const root: Folder = { at: '/.', path: sep, close: () => {} };
@@ -96,7 +96,10 @@ function change(from: Folder, to: Folder): Folder {
   return to;
 }
 
-/** For a folder that may only be passed through, too. `node:fs` has no name for it; it is the same on each machine that Node runs on. */
+/**
+ * Also opens a folder that may only be traversed. `node:fs` has no name for it; it has the same value on every machine
+ * that Node supports.
+ */
 const O_PATH = 0o10000000;
 
 function openFolder(at: string, path: string): Folder {
@@ -110,7 +113,10 @@ function requireTrusted({ at, path }: Folder, name: string): void {
   throw new ForeignLink(resolve(path, name));
 }
 
-/** Whether a folder is of a disk that can't be written to at all, as the secrets of Kubernetes are, which seem to be everybody's. */
+/**
+ * Reports whether a folder is on a read-only disk, such as the secrets of Kubernetes, which seem to be writable by
+ * everyone.
+ */
 function isReadOnly(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
@@ -122,7 +128,7 @@ function isReadOnly(folder: string): boolean {
 
 function placeOnWindows(path: string): Place {
   const found = statSync(path, { throwIfNoEntry: false });
-  // What is no file may have no name of its own.
+  // Anything that is no file may have no name of its own.
   const place = found?.isFile() ? realpathSync(path) : resolve(path);
   const folder = dirname(place);
   return { folder, folderPath: folder, name: basename(place), stats: found, close: () => {} };

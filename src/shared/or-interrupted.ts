@@ -1,6 +1,6 @@
 /**
- * Waits for `work`, or for an interruption: `work` then goes on, and nobody waits for it.
- * @throws what `work` fails with; the reason of the interruption
+ * Waits for `work` or for an interruption; in that case `work` continues unawaited.
+ * @throws errors of `work`; the reason of the interruption
  */
 export function orInterrupted<T>(work: Promise<T>, interrupted: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

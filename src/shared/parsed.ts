@@ -1,4 +1,4 @@
-/** The value that was read from a text, or a fault in words for a shop assistant, without a trailing period. */
+/** A value parsed from text, or the problem, as a clause without a period that a shop assistant understands. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 export function parsed<T>(value: T): Parsed<T> {
@@ -9,11 +9,11 @@ export function problem(sentence: string): { readonly ok: false; readonly proble
   return { ok: false, problem: sentence };
 }
 
-/** Control characters, line separators and bidi marks: what could forge or hide a part of a message. */
+/** Control characters, line separators and bidi marks, which could forge or hide a part of a message. */
 const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const longest = 40;
 
-/** Returns the text in double quotes for a fault: harmful characters as `�`, at most 40 characters. */
+/** Returns the text in double quotes, for an error: at most 40 characters, with harmful ones as `�`. */
 export function quoted(text: string): string {
   // Twice the length is enough for 40 characters even if each is a surrogate pair.
   const characters = Array.from(text.slice(0, 2 * longest + 2).replace(harmful, '\ufffd'));

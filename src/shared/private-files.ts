@@ -22,19 +22,19 @@ const ofOthers = 0o077;
 
 export interface PrivateFile {
   readonly text: string;
-  /** A line to show if others could read it. */
+  /** A line to show if others could read the file. */
   readonly warning: string | undefined;
 }
 
 /**
- * Reads a file that may hold a key. It is opened once, and what is looked at and narrowed (0600) is what is open, so that nothing
- * can take its place meanwhile. Nothing is read or narrowed of a file that another user may have made: their key, or their
- * address, would be used.
+ * Reads a file that may contain a key. The file is opened once, and its descriptor is checked and made private (0600),
+ * so that nothing can replace it meanwhile. A file that another user may have created is neither read nor changed:
+ * their key or their address would be used.
  *
- * A symbolic link of ours is followed, as `privatePlace` does.
- * @returns undefined if there is no such file
- * @throws FailureError for anything but a file, for one that belongs to another user than this one or root, or can be written
- *   to by others; the error of `node:fs` if it can't be read
+ * A symbolic link of this user is followed, see `privatePlace`.
+ * @returns undefined if the file does not exist
+ * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
+ * written to by others; the error of `node:fs` if it can't be read
  */
 export function readPrivateFile(given: string): PrivateFile | undefined {
   return readOnce(given, (path, descriptor, stats) => ({
@@ -44,9 +44,9 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
 }
 
 /**
- * Reads a file that others may read and only this user or root may have written, such as the certificates that are trusted.
+ * Reads a file that others may read but only this user or root may have written, such as trusted certificates.
  * @param most in bytes
- * @throws as `readPrivateFile`
+ * @throws the same errors as `readPrivateFile`
  */
 export function readTrustedFile(given: string, most: number): string | undefined {
   return readOnce(given, (path, descriptor, stats) => {
@@ -55,12 +55,12 @@ export function readTrustedFile(given: string, most: number): string | undefined
   });
 }
 
-/** A file of the system's own, such as /proc/kmsg, has no size and might be waited for. */
+/** A system file, such as /proc/kmsg, has no size, and reading it might block. */
 function textOf(descriptor: number, { size }: Stats, encoding: 'utf8' | 'latin1'): string {
   return size === 0 ? '' : readFileSync(descriptor, encoding);
 }
 
-/** It is opened once, and what is looked at is what is open. */
+/** The file is opened once, and its descriptor is checked. */
 function readOnce<Result>(
   given: string,
   read: (path: string, descriptor: number, stats: Stats) => Result,
@@ -69,7 +69,7 @@ function readOnce<Result>(
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   requireOurs(path, found);
-  // Should it have become a link or a pipe by now, this fails or does not block.
+  // If it has become a link or a pipe meanwhile, this fails or does not block.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(descriptor);
@@ -81,9 +81,9 @@ function readOnce<Result>(
 }
 
 /**
- * Returns where a private file is: a symbolic link that only this user or root can have put there is followed, to a folder that
- * others can't write to. Nothing need be there.
- * @throws FailureError for a link of anybody else, and for one that leads nowhere
+ * Returns the location of a private file. A symbolic link that only this user or root can have created is followed to a
+ * folder that others can't write to. The file need not exist.
+ * @throws FailureError for any other link, and for one whose target does not exist
  */
 export function privatePlace(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -102,11 +102,11 @@ export function privatePlace(path: string): string {
 }
 
 function leadsNowhere(path: string): FailureError {
-  return refusal(path, 'it is a symbolic link to what does not exist: make that, or remove the link');
+  return refusal(path, 'it is a symbolic link whose target does not exist: create the target, or remove the link');
 }
 
 /**
- * Refuses a file that another user may have made, as `readPrivateFile` does; one that is missing passes.
+ * Rejects a file that another user may have created, like `readPrivateFile`; a missing file is accepted.
  * @throws FailureError
  */
 export function requirePrivateFile(path: string): void {
@@ -115,8 +115,9 @@ export function requirePrivateFile(path: string): void {
 }
 
 /**
- * Returns where the file of a database is or would be, as `privatePlace` does.
- * @throws FailureError if it, or a file that the database keeps beside it, is of another user, or can be written to by others
+ * Returns the location of a database file, like `privatePlace`; the file need not exist.
+ * @throws FailureError if it, or a file that the database keeps beside it, belongs to another user or can be written to
+ * by others
  */
 export function privateDatabase(path: string): string {
   const place = privatePlace(path);
@@ -133,7 +134,7 @@ function requireOurs(path: string, stats: Stats): void {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw refusal(path, 'others can write to it: check that it is as you left it', `chmod go-w ${shellWord(path)}`);
+    throw refusal(path, 'others can write to it: check that nobody has changed it', `chmod go-w ${shellWord(path)}`);
   }
 }
 
@@ -142,7 +143,7 @@ function narrow(path: string, descriptor: number, { mode }: Stats): string | und
   const exposed = `${path} can be read by others, and its mode can't be changed: run chmod 600 as its owner`;
   try {
     fchmodSync(descriptor, 0o600);
-    return `${path} could be read by others; it is now private (0600)`;
+    return `${path} could be read by others. It is now private (0600)`;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return exposed;
@@ -154,12 +155,12 @@ function refusal(path: string, reason: string, hint?: string): FailureError {
 }
 
 /**
- * Makes a folder, and those above it that are missing, for this user alone (0700). The only maker of folders in the program.
- * Several processes may make the same one at once. A folder that is there already is never changed: it is used if it is
- * ours and only we can write to it. Others may read its names (0755): the files in it are 0600.
+ * Creates a folder and its missing parents for this user only (0700). This is the only function that creates folders.
+ * Several processes may create the same one at once. An existing folder is never changed: it is used if it belongs to
+ * this user and only this user can write to it. Others may list it (0755), because the files in it are 0600.
  *
- * On Windows a folder has the rights of the one above it, and only its kind is looked at.
- * @throws FailureError if it can't be made, is not a folder, belongs to another user or can be written to by others
+ * On Windows a folder has the permissions of its parent, and only its kind is checked.
+ * @throws FailureError if it can't be created, is not a folder, belongs to another user or can be written to by others
  */
 export function makePrivateFolder(path: string): void {
   make(path);
@@ -167,23 +168,23 @@ export function makePrivateFolder(path: string): void {
 }
 
 /**
- * Refuses to read keys from a folder that others can write to: they could have put them there. One that is missing passes, and
- * so does one of root (`/etc/petstock`).
- * @throws FailureError if it is not a folder, belongs to another user than this one or root, or can be written to by others
+ * Rejects a folder that others can write to, because they could have put keys there. A missing folder is accepted, and
+ * so is one of root (`/etc/petstock`).
+ * @throws FailureError if it is not a folder, belongs to another user (except root), or can be written to by others
  */
 export function requirePrivateFolder(path: string): void {
   check(path, isOursOrRoots);
 }
 
-/** Not `recursive`, which on Node 20 never ends below a folder that takes no folders, such as /proc. */
+/** Not `recursive`, which never ends on Node 20 in a folder that accepts no folders, such as /proc. */
 function make(path: string): void {
   if (tryToMake(path)) return;
   const parent = dirname(path);
   if (parent !== path) make(parent);
-  if (!tryToMake(path)) throw failure(path, `no folder can be made in ${parent}`);
+  if (!tryToMake(path)) throw failure(path, `no folder can be created in ${parent}`);
 }
 
-/** @returns false if the folder above is missing, or takes no folders */
+/** @returns false if the parent folder is missing, or accepts no folders */
 function tryToMake(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -193,7 +194,7 @@ function tryToMake(path: string): boolean {
     if (code === 'EEXIST') return true;
     if (code === 'ENOENT') return false;
     if (code === 'ENOTDIR') throw failure(path, 'a part of its path is a file', error);
-    // Windows, and macOS for the root of a disk, refuse before they look whether it is there.
+    // Windows, and macOS for the root of a disk, refuse without checking whether it exists.
     if (statsOf(path, statSync)?.isDirectory() === true) return true;
     throw failure(path, fileErrorReason(error), error);
   }
@@ -207,10 +208,10 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
   }
   const stats = statsOf(path, statSync);
   if (stats === undefined)
-    throw failure(path, 'it is a symbolic link to what does not exist: make it, or remove the link');
+    throw failure(path, 'it is a symbolic link whose target does not exist: create the target, or remove the link');
   if (!stats.isDirectory()) throw failure(path, 'it is not a folder');
   if (effectiveUser() === undefined) return;
-  // Before the owner: root too has to be kept from the shared temporary folder, which is root's.
+  // Checked before the owner, because the shared temporary folder belongs to root, and root must not use it either.
   if ((stats.mode & sticky) !== 0 && (stats.mode & writableByOthers) !== 0) {
     throw failure(path, `all users share it: name a folder below it, such as ${join(path, 'petstock')}`);
   }

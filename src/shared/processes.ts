@@ -1,15 +1,15 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, platform } from 'node:os';
 
-/** The facts that tell one process from every other, as far as a process beside it can check. */
+/** The properties that distinguish a process from every other, as far as other processes can check them. */
 export interface ProcessIdentity {
   readonly host: string;
-  /** The pid namespace that `pid` counts in: two containers of one host have two. Empty if the system has none. */
+  /** The pid namespace of `pid`: two containers of one host have two. Empty if the system has none. */
   readonly namespace: string;
-  /** Names the start of the machine, as `Clock.boot` does. */
+  /** The machine's boot id, see `Clock.boot`. */
   readonly boot: string;
   readonly pid: number;
-  /** When it started, in the system's own unit: a pid is used again, a pid and its start are not. Empty if unknown. */
+  /** When it started, in the system's own unit: a pid is reused, but never with the same start. Empty if unknown. */
   readonly startedAt: string;
 }
 
@@ -20,23 +20,26 @@ export interface Processes {
    * inconclusive: then only the end of its lease counts.
    */
   isGone(process: ProcessIdentity): boolean;
-  /** True only if the system says that it is stopped (SIGSTOP, Ctrl-Z, a debugger): for messages. */
+  /** True only if the system reports it as stopped (SIGSTOP, Ctrl-Z, a debugger); for messages. */
   isStopped(process: ProcessIdentity): boolean;
 }
 
 export interface SystemProcessesOptions {
   readonly pid: number;
-  /** As `Clock.boot`. */
+  /** See `Clock.boot`. */
   boot(): string;
-  /** `process.kill`. @throws an error with the code ESRCH if there is no such process */
+  /**
+   * `process.kill`.
+   * @throws an error with the code ESRCH if there is no such process
+   */
   kill(pid: number, signal: 0): unknown;
-  /** Where the process file system is; default `/proc`. */
+  /** The path of the process file system; default `/proc`. */
   readonly proc?: string;
-  /** As `os.platform()` returns it, which is the default. */
+  /** The result of `os.platform()`, which is the default. */
   readonly system?: NodeJS.Platform;
 }
 
-/** The processes of this machine. `bin` and the library make it; everything else is given one. */
+/** The processes of this machine. `bin` and the library call this; everything else receives the result. */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {
   const { pid, kill, proc = '/proc', system = platform() } = options;
   let own: ProcessIdentity | undefined;
@@ -52,12 +55,13 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
       kill(other, 0);
       return true;
     } catch (error) {
-      // EPERM: one that belongs to another user runs, too.
+      // EPERM: a process of another user is running.
       return (error as NodeJS.ErrnoException).code !== 'ESRCH';
     }
   };
   const isBeside = ({ host, boot, namespace }: ProcessIdentity): boolean => {
-    // Linux without a process file system does not say whose pids these are: a container may share the name of the host.
+    // Linux without a process file system does not show which namespace a pid belongs to: a container may share the
+    // name of the host.
     if (system === 'linux' && namespace === '') return false;
     return host === self().host && boot === self().boot && namespace === self().namespace;
   };
@@ -81,7 +85,7 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
   };
 }
 
-/** `pid:[4026531836]`: the same for all processes that see each other by the same number. */
+/** `pid:[4026531836]`: the same for all processes that see each other by the same pids. */
 function namespaceOf(proc: string): string {
   try {
     return readlinkSync(`${proc}/self/ns/pid`);
@@ -90,7 +94,7 @@ function namespaceOf(proc: string): string {
   }
 }
 
-/** The third field of `stat` is the state, the 22nd the start. The second is a name that may have blanks and parentheses in it. */
+/** Field 3 of `stat` is the state, field 22 the start. Field 2 is a name that may contain spaces and parentheses. */
 function statOf(proc: string, pid: number): { readonly state: string; readonly startedAt: string } | undefined {
   try {
     const text = readFileSync(`${proc}/${pid}/stat`, 'latin1');

@@ -1,21 +1,21 @@
-/** Stands in the place of a secret. */
+/** Replaces a secret. */
 const mask = '[key]';
 
-/** Shorter secrets are no keys: a word of three letters would be cut out of every sentence. */
+/** Shorter secrets are no keys: a word of three letters would be removed from every sentence. */
 const shortest = 4;
 
-/** A backslash, itself in percent encoding or not. */
+/** Matches a backslash, possibly percent-encoded. */
 const backslash = '(?:\\\\|%(?:25)*5[cC])';
 const escapedInvisible = '(?:00[01]|00[89]|202|206)[0-9a-fA-F]|007[fF]|061[cC]|200[b-fB-F]|[fF][eE][fF][fF]';
-/** Matches what a terminal, or we, take away: a secret must not appear where it goes. */
+/** Matches characters that a terminal or petstock removes: a secret must not appear by their removal. */
 const taken = '[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]';
 const everyTaken = new RegExp(taken, 'g');
 const invisible = `(?:${taken}|${backslash}{1,4}u(?:${escapedInvisible}))*`;
 
 /**
- * Makes what takes secrets out of text, in every form in which a service may repeat one: as it is, with backslashes as in JSON or
- * JavaScript (`\/`, `\u002f`, `\x2f`), in percent encoding, once or twice over, as characters of HTML (`&#47;`), and in capitals
- * or small letters, such as the name of a host has.
+ * Returns a function that removes secrets from text, in every form in which a service may repeat one: unchanged, with
+ * backslashes as in JSON or JavaScript (`\/`, `\u002f`, `\x2f`), percent-encoded once or several times, as HTML
+ * entities (`&#47;`), and in any case.
  */
 export function redactorOf(secrets: Iterable<string>): (text: string) => string {
   const kept = [...secrets].filter(({ length }) => length >= shortest);
@@ -29,8 +29,8 @@ export function redactorOf(secrets: Iterable<string>): (text: string) => string 
 }
 
 /**
- * Whether a text certainly has none of the secrets: none of its characters is written in another form, and what a terminal
- * shows of it holds none. Most texts end here. The whole pattern takes V8 20 ms to compile, a quarter of a command.
+ * Reports whether a text certainly contains none of the secrets: none of its characters is encoded, and its visible
+ * part contains none. Most texts end here, because the whole pattern takes V8 20 ms to compile, a quarter of a command.
  */
 function isClearOf(secrets: readonly string[], text: string): boolean {
   if (/[%&\\]|u[0-9a-f]{4}/i.test(text)) return false;
@@ -42,7 +42,7 @@ function patternOf(secret: string): string {
   return [...secret].map(formsOf).join(invisible);
 }
 
-/** The characters that HTML gives names everywhere. */
+/** The characters with an entity name everywhere in HTML. */
 const entities: Readonly<Record<string, string>> = { '&': '|amp', '<': '|lt', '>': '|gt', '"': '|quot', "'": '|apos' };
 
 function formsOf(character: string): string {
@@ -50,7 +50,7 @@ function formsOf(character: string): string {
   const hex = code.toString(16);
   const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`);
   const html = `&(?:#0{0,6}${code}|#x0{0,6}${hex}${entities[character] ?? ''});?`;
-  // A backslash has one form less: with several, how many stand for one would have to be guessed.
+  // A backslash has one form less, because the number of backslashes for one would be ambiguous.
   if (character === '\\') return backslash;
   const escaped = `u${hex.padStart(4, '0')}${code < 256 ? `|x${hex.padStart(2, '0')}` : ''}`;
   return `(?:${backslash}{0,4}(?:${literal(character)}|${escaped})|${percent.join('')}|${html})`;

@@ -1,13 +1,17 @@
 /**
- * Text from the service is never trusted. What could move the cursor, rename the window, hide or reverse text
- * goes before it reaches a terminal: escape sequences whole, then every control character, then bidi overrides.
+ * Text from the service is never trusted. Before it reaches a terminal, everything that could move the cursor, rename
+ * the window, or hide or reverse text is removed: whole escape sequences, then all control characters, then bidi
+ * overrides.
  */
 
-/** OSC, DCS, SOS, PM and APC up to their terminator. Their introducers end a body, so that the search stays linear. */
+/**
+ * OSC, DCS, SOS, PM and APC up to their terminator. The start of another one also ends them, which keeps the search
+ * linear.
+ */
 const stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)/.source;
 /** CSI: parameters, intermediates, final byte. */
 const controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/.source;
-/** The other escapes: intermediates and a final byte. */
+/** Other escapes: intermediates and a final byte. */
 const shortSequence = /\x1b[ -/]*[0-~]/.source;
 const sequences = `${stringSequence}|${controlSequence}|${shortSequence}`;
 const bidi = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
@@ -16,35 +20,36 @@ const everything = new RegExp(`${sequences}|[\\x00-\\x1f\\x7f-\\x9f${bidi}]`, 'g
 const allButLines = new RegExp(`${sequences}|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f${bidi}]`, 'g');
 const suspect = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
-/** The text without escape sequences, control characters (line ends too) and bidi overrides. */
+/** Removes escape sequences, control characters (including line ends) and bidi overrides. */
 export function stripControls(text: string): string {
   return suspect.test(text) ? text.replace(everything, '') : text;
 }
 
-/** As `stripControls`, but line feeds and tabs stay: for a whole body. */
+/** Like `stripControls`, but keeps line feeds and tabs, for a whole body. */
 export function stripControlsFromBody(text: string): string {
   return suspect.test(text) ? text.replace(allButLines, '') : text;
 }
 
-/** As `stripControls`, on one line: line ends and tabs become a space. */
+/** Like `stripControls`, but on one line: line ends and tabs become a space. */
 export function singleLine(text: string): string {
   if (!suspect.test(text)) return text;
   return stripControls(text.replace(/[\t\n\v\f\r\x85\u2028\u2029][\s\x85]*/g, ' '));
 }
 
-/** Reports whether a text has nothing that can be seen. */
+/** Reports whether a text has no visible character. */
 export function isBlank(text: string): boolean {
   return singleLine(text).trim() === '';
 }
 
-/** In characters. */
+/** Maximum length in characters. */
 const maxName = 100;
 /**
- * Returns a name of a run, a machine or a user for a sentence of ours: at most 100 characters, what no name has as `�`. A name of a pet
- * is never changed: if it is not plain it stands last, behind a bar.
+ * Returns the name of a run, a machine or a user for a sentence: at most 100 characters, with those that no name has as
+ * `�`. Names of pets are never changed: if they are not plain they are printed last, after a bar.
  */
 export function plainName(text: string): string {
-  // What names don't have. Without a colon, or a letter that looks like one, no name is the label of a message. It takes 5 M instructions to make.
+  // Matches characters that names don't have. Without a colon, or a letter that looks like one, a name can't pass for
+  // the label of a message. The pattern takes 5 M instructions to compile.
   const notInNames =
     /[^\p{L}\p{M}\p{N}\p{Pd}\p{Pi}\p{Pf}\p{Sc}\p{Extended_Pictographic} ._@'"\u201a\u201e\u2026()/\\&,+#~?!%*\xb0\xb7\xd7\u2192\u200d]|[\u02d0\u02d1\u0903\u0983\u0a83\u0b03\u0c03\u0c83\u0d03\ua4fd]/gu;
   const name = singleLine(text.slice(0, 2 * maxName + 1)).replace(notInNames, '\ufffd');

@@ -4,13 +4,13 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import type * as Sqlite from '@photostructure/sqlite';
 
-/** Where the binaries of the package are, seen from the program: the build puts it here. */
+/** The path of the package's binaries, relative to the program; set by the build. */
 declare const SQLITE: string | undefined;
 
 /**
- * SQLite as Node has it, or, before Node 22.18, as the package that goes with petstock has it: both have the same names.
- * A process must open a file with one of them only: two copies of SQLite don't see each other's locks.
- * @throws if there is neither
+ * Returns SQLite from Node, or, before Node 22.18, from the bundled package; both have the same names. A process must
+ * open a file with only one of them, because two copies of SQLite don't see each other's locks.
+ * @throws if neither is available
  */
 export function sqlite(): typeof Sqlite {
   if (hasOwnEngine()) return ownEngine();
@@ -19,8 +19,8 @@ export function sqlite(): typeof Sqlite {
 }
 
 /**
- * Returns what the package adds names to that are not used here. Its JavaScript, which no cache has, looks through folders for the
- * binary: with that, `inventory list` takes 14 M instructions of 286 M more (Node 20).
+ * Loads the binary of the package without its JavaScript, which adds unused names and searches folders for the binary:
+ * that takes `inventory list` another 14 M instructions of 286 M (Node 20).
  */
 function addon(binaries: string): typeof Sqlite {
   const { platform, arch } = process;
@@ -31,13 +31,15 @@ function addon(binaries: string): typeof Sqlite {
   return loaded.exports as typeof Sqlite;
 }
 
-/** @param version of Node. Before 22.18 its module lacks what is needed here. */
+/** @param version the version of Node. Before 22.18 its module lacks what is needed here. */
 export function hasOwnEngine(version = process.versions.node): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** Node 22 warns on stderr that its module is experimental. Every other warning goes on. */
+/**
+ * Loads Node's module, and suppresses the warning of Node 22 that it is experimental. All other warnings are passed on.
+ */
 function ownEngine(): typeof Sqlite {
   const emit = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
@@ -51,8 +53,8 @@ function ownEngine(): typeof Sqlite {
 }
 
 /**
- * Takes the lock that a file stands for, until it is closed. The system frees it if the process dies.
- * @throws an error of SQLite: `busy` if somebody else has it
+ * Takes the lock that a file represents, until it is closed. The system releases it if the process dies.
+ * @throws an error of SQLite: `busy` if another process has it
  */
 export function takeLock(file: string): { close(): void } {
   const { DatabaseSync } = sqlite();
@@ -66,7 +68,10 @@ export function takeLock(file: string): { close(): void } {
   }
 }
 
-/** The same, but waits for it. @param maxWait in milliseconds */
+/**
+ * Like `takeLock`, but waits.
+ * @param maxWait in milliseconds
+ */
 export function awaitLock(file: string, maxWait: number): Promise<{ close(): void }> {
   return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
 }
@@ -87,7 +92,7 @@ export const sqliteCodes = {
   notADatabase: 26,
 } as const;
 
-/** @photostructure/sqlite leaves the code out of what it throws while it reads rows: these are SQLite's own words for it. */
+/** @photostructure/sqlite omits the code of errors that occur while reading rows; these are SQLite's own messages. */
 const codesByMessage: ReadonlyMap<string, number> = new Map([
   ['database is locked', sqliteCodes.busy],
   ['database table is locked', sqliteCodes.locked],
@@ -103,17 +108,17 @@ export function isSqliteError(error: unknown): error is Error & { readonly errco
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 }
 
-/** Returns the primary result code of an error of SQLite's own; undefined for any other error. */
+/** Returns the primary result code of an error of SQLite; undefined for any other error. */
 export function sqliteCodeOf(error: unknown): number | undefined {
   if (!isSqliteError(error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : codesByMessage.get(error.message);
 }
 
 /**
- * Runs `work`, and again after each pause while another process holds the lock that it needs.
+ * Runs `work`, and again after each pause while another process holds the lock.
  * @param pauses in milliseconds
- * @param isBusy whether it may help to try again
- * @throws what it fails with in the end
+ * @param isBusy whether another attempt may help
+ * @throws the last error
  */
 export async function retryBusy<Result>(
   work: () => Result,

@@ -86,7 +86,7 @@ test('nothing is written through a link of others, wherever it is in the path', 
   fs.symlinkSync(join(shared, '..', 'ours'), join(shared, 'link'));
   fs.symlinkSync(join(shared, 'link'), join(shared, '..', 'ours', 'again'));
   for (const file of [join(shared, 'link', 'x.csv'), join(shared, '..', 'ours', 'again', 'x.csv')]) {
-    const said = 'link is a symbolic link, in a folder where others can put one';
+    const said = 'link is a symbolic link in a folder that others can write to';
     expect((await shop.exits(`inventory export ${file}`, 1, said)).requests).toEqual([]);
   }
 });
@@ -222,7 +222,7 @@ describe('a file that an option of the sandbox names', () => {
         fs.rmSync(file);
         fs.symlinkSync('/nowhere/else', file);
       },
-      /it is a symbolic link to what does not exist/,
+      /it is a symbolic link whose target does not exist/,
     ],
   ];
   if (isRoot) {
@@ -254,7 +254,7 @@ describe('a file that an option of the sandbox names', () => {
     const key = join(shop.folders.state, '..', 'key.txt');
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
     const { stderr } = await served(shop, `--key-file ${key}`);
-    expect(stderr).toContain(`Warning: ${key} could be read by others; it is now private (0600).`);
+    expect(stderr).toContain(`Warning: ${key} could be read by others. It is now private (0600).`);
     expect(fs.statSync(key).mode & 0o777).toBe(0o600);
   });
 });

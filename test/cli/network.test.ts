@@ -114,8 +114,8 @@ function linkFromShared(file: string): void {
 }
 
 test.for([
-  ['ca.pem', 'key=psk_0123456789', 'there is no certificate in PEM in it'],
-  ['ca.pem', '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----', 'certificate 1 in it is damaged'],
+  ['ca.pem', 'key=psk_0123456789', 'it contains no certificate in PEM format'],
+  ['ca.pem', '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----', 'its certificate 1 is damaged'],
   ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
   [tmpdir(), '', 'it is a folder'],
   ['/nowhere.pem', '', 'there is no such file'],
@@ -255,7 +255,7 @@ describe('which proxy', () => {
     '%s is refused',
     async (HTTPS_PROXY, { shop }) => {
       const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
-      expect(stderr).toContain('HTTPS_PROXY cannot be used');
+      expect(stderr).toContain('HTTPS_PROXY is not valid');
       expect(stderr).not.toContain('s3cret');
     },
   );

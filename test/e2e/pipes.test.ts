@@ -80,7 +80,7 @@ test.runIf(hasFullDevice).each(commands)('fails on a full disk: %s', async (comm
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram(command, { through });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Error: There is no space left on the disk; make room and try again\.$/m);
+  expect(stderr).toMatch(/^Error: The disk is full. Free some space and try again\.$/m);
   expect(stderr).not.toMatch(/defect|\n {4}at /);
 });
 

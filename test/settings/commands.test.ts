@@ -152,7 +152,7 @@ test('config list shows every name, masks keys, and warns of what is overridden'
     { name: 'key.production', value: null, source: 'not set' },
   ]);
   expect(stderr).toContain('Warning: PETSTOCK_API_KEY_STAGING is set, so the stored key of staging is not used\n');
-  expect(stderr).toContain('Warning: PETSTOCK_URL_PRODUCTION cannot be used');
+  expect(stderr).toContain('Warning: PETSTOCK_URL_PRODUCTION is not valid');
   expect(stdout + stderr).not.toMatch(/s3cret|0ther/);
 });
 

@@ -32,7 +32,7 @@ describe('readConfig', () => {
   test('makes a file private that others can read, with a warning, once', ({ folder }) => {
     write(folder, '{}');
     fs.chmodSync(configFile(folder), 0o644);
-    const warning = `${configFile(folder)} could be read by others; it is now private (0600)`;
+    const warning = `${configFile(folder)} could be read by others. It is now private (0600)`;
     expect(readConfig(folder).warnings).toEqual([warning]);
     expect(modeOf(configFile(folder))).toBe(0o600);
     expect(readConfig(folder).warnings).toEqual([]);

@@ -88,7 +88,7 @@ describe('a key command', () => {
     ],
     ['true', 'printed something that is not a key (the key is empty)'],
     ['kill -9 $$', 'was ended by SIGKILL'],
-    ['head -c 200000 /dev/zero', 'printed more than a key can have'],
+    ['head -c 200000 /dev/zero', 'printed more than any key'],
     [undefined, 'names a program that does not exist'],
   ] as const)('fails by name (%j), and never shows its output', async ([script, words], { shop }) => {
     if (script !== undefined) shop.showsKey(script);

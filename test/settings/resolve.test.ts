@@ -23,7 +23,7 @@ describe('resolveKey', () => {
 
   test("names a variable that can't be a key, not its text", () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
-      /^PETSTOCK_API_KEY cannot be used: (?!.*psk_secret)/,
+      /^PETSTOCK_API_KEY is not valid: (?!.*psk_secret)/,
     );
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: '  ' }, stored)).toThrow(/is empty/);
   });
@@ -42,7 +42,7 @@ describe('resolveBaseUrl', () => {
 
   test("names a variable that can't be a URL", () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };
-    expect(() => resolveBaseUrl('staging', env, stored)).toThrow(/^PETSTOCK_URL_STAGING cannot be used: .*https/);
+    expect(() => resolveBaseUrl('staging', env, stored)).toThrow(/^PETSTOCK_URL_STAGING is not valid: .*https/);
   });
 });
 

@@ -194,6 +194,6 @@ describe('config stores', () => {
       code: 0,
       stdout: `\tstaging\t\ttrue\nnorth\tstaging\t${north.service.url}\ttrue\n`,
     });
-    expect(answer.stderr).toContain('PETSTOCK_URL_STAGING cannot be used');
+    expect(answer.stderr).toContain('PETSTOCK_URL_STAGING is not valid');
   });
 });

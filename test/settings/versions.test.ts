@@ -67,7 +67,7 @@ test('neither uses nor changes a file in a later format, and stops only what nee
     const refused = await run(command);
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(refused.stderr).toContain(
-      `${file} was written by a later petstock (version 2, and this one knows 1). Install that, or move the file away`,
+      `${file} was written by a later petstock (version 2; this one supports 1). petstock did not change it. Install that version`,
     );
   }
   for (const command of ['config path', 'history list', 'state check', '-e sandbox history list', 'completion bash']) {

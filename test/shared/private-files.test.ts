@@ -33,7 +33,7 @@ describe('readPrivateFile', () => {
 
   it('narrows a file that others can read, and warns once', () => {
     const path = fileOf(0o644);
-    expect(readPrivateFile(path)?.warning).toBe(`${path} could be read by others; it is now private (0600)`);
+    expect(readPrivateFile(path)?.warning).toBe(`${path} could be read by others. It is now private (0600)`);
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
     expect(readPrivateFile(path)?.warning).toBeUndefined();
   });

@@ -129,17 +129,17 @@ test('a symbolic link of ours is judged by what it leads to', () => {
 test('a link to what does not exist is refused, above the folder too, and its target is not made', () => {
   const target = join(newFolder(), 'missing');
   const link = linkTo(target);
-  const message = 'it is a symbolic link to what does not exist: make it, or remove the link';
+  const message = 'it is a symbolic link whose target does not exist: create the target, or remove the link';
   expect([refusal(link), refusal(link, requirePrivateFolder)]).toEqual([message, message]);
-  expect(refusal(join(link, 'a'))).toContain(`no folder can be made in ${link}`);
+  expect(refusal(join(link, 'a'))).toContain(`no folder can be created in ${link}`);
   expect(fs.existsSync(target)).toBe(false);
 });
 
 test('links in a circle are refused', () => {
   const path = join(newFolder(), 'circle');
   fs.symlinkSync(path, path);
-  expect(refusal(path)).toBe('its symbolic links lead in a circle');
-  expect(refusal(join(path, 'a', 'b'))).toContain('lead in a circle');
+  expect(refusal(path)).toBe('its symbolic links form a loop');
+  expect(refusal(join(path, 'a', 'b'))).toContain('form a loop');
 });
 
 test('a file in the place of a folder, or above it, is refused', () => {
@@ -150,8 +150,8 @@ test('a file in the place of a folder, or above it, is refused', () => {
 });
 
 test.runIf(process.platform === 'linux').each([
-  ['/proc/x', '/proc/x', 'no folder can be made in /proc'],
-  ['/proc/x/y/z', '/proc/x', 'no folder can be made in /proc'],
+  ['/proc/x', '/proc/x', 'no folder can be created in /proc'],
+  ['/proc/x/y/z', '/proc/x', 'no folder can be created in /proc'],
   ['/dev/null', '/dev/null', 'it is not a folder'],
   ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
   ['/sys/x', '/sys/x', 'you have no permission to write there'],

@@ -123,7 +123,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory get 1.5', '"1.5" is not a pet id'],
   ['inventory list --limit', 'Option "--limit <n>" argument missing.'],
   ['inventory get', 'The petId is missing'],
-  ['inventory list --env prod', 'in --env: there are staging, production, sandbox. Did you mean "production"?'],
+  ['inventory list --env prod', 'in --env. There are staging, production, sandbox. Did you mean "production"?'],
   ['sandbox serve --fault *:explode', 'there is no "explode"'],
   ['api GE/T /inventory', 'There is no method "GE/T"'],
   [['inventory', 'set', '4', ''], 'The quantity is empty'],
@@ -196,7 +196,7 @@ test("makes the sandbox's key private again, with a warning", async ({ shop }) =
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
-  const said = `Warning: ${file} could be read by others; it is now private (0600)\n`;
+  const said = `Warning: ${file} could be read by others. It is now private (0600)\n`;
   expect((await shop.exits('--env sandbox inventory get 1', 0, said)).sent).toHaveLength(1);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
