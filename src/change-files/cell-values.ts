@@ -6,8 +6,8 @@ const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{4,}$/;
 
 /**
- * A number as the file has it, without what spreadsheets put around one to keep its digits: `="123"`, `'123`,
- * white space. Empty for a blank one.
+ * Returns a number without what spreadsheets add to keep its digits: `="123"`, `'123`, white space. Empty for a blank
+ * cell.
  */
 export function bareNumber(text: string): string {
   const trimmed = text.trim();
@@ -17,24 +17,24 @@ export function bareNumber(text: string): string {
 }
 
 /**
- * Reads a pet id that `bareNumber` has freed. An id within int64 that ends in zeros is read: it is a legal one, and
- * whether it was rounded can't be seen; a rounded one is most likely of no pet, which is found out later.
+ * Parses a pet id after `bareNumber`. An int64 that ends in zeros is accepted: it may be valid, and if it was rounded,
+ * there is most likely no such pet, which is reported later.
  */
 export function readPetId(text: string): Parsed<bigint> {
   const id = parsePetId(text);
   if (id.ok) return id;
   if (exponent.test(text) || fifteenDigitsThenZeros.test(text)) {
     const shown = text.length > 40 ? quoted(text) : text;
-    return problem(`${shown} looks like an id that a spreadsheet rounded; format the column as text and export again`);
+    return problem(`${shown} looks like an id that a spreadsheet rounded: format the column as text and export again`);
   }
   return id;
 }
 
-/** Reads a stock, the new one or the one expected. Not for a blank text. */
+/** Parses a stock, the new or the expected one. The text must not be blank. */
 export function readQuantity(text: string): Parsed<number> {
   if (isAddition(text)) {
     return problem(
-      `${quoted(text)} is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
+      `${quoted(text)} is not a quantity: a quantity is the new stock and has no plus sign (changes go into a column named delta)`,
     );
   }
   return parseQuantity(text);

@@ -2,7 +2,7 @@ import type { Change } from '../inventory/change.ts';
 import { formula } from '../output/delimited.ts';
 import { type Batches, chunksOf, headed } from '../output/view.ts';
 
-/** One line of an export. What is undefined is left blank. */
+/** One line of an export. Undefined values are left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
   readonly petId: bigint;
   readonly name?: string | null | undefined;
@@ -10,21 +10,23 @@ export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
 }
 
 export interface ExportOptions {
-  /** For a spreadsheet: ids as formulas that give a text, a byte order mark, and no text that would run as a formula. */
+  /**
+   * For a spreadsheet: ids as formulas that return a text, a byte order mark, and no text that would run as a formula.
+   */
   readonly spreadsheet?: boolean;
   readonly deltas?: boolean;
   /** The rows have names, for the reader. */
   readonly names?: boolean;
-  /** Between two cells; default: a comma. */
+  /** The separator of cells; default: a comma. */
   readonly delimiter?: string;
 }
 
-/** A text that reading would take for one that was guarded. */
+/** Matches text that a reader would mistake for guarded text. */
 const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Returns a change file as text in pieces: CSV after RFC 4180 with LF line ends. Read again by `readChanges`, it gives the same rows,
- * whether for a spreadsheet or not.
+ * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` returns the same rows for
+ * it, whether it is for a spreadsheet or not.
  */
 export async function* changeFileText(
   batches: Batches<ExportRow>,
@@ -36,11 +38,11 @@ export async function* changeFileText(
     ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
   ];
   const guard = spreadsheet ? formula : alreadyGuarded;
-  // Blanks at the ends are kept by those readers that trim what isn't quoted.
+  // Quoted, because some readers trim white space around unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
   const cell = (text: string | undefined): string => {
     if (text === undefined) return '';
-    // The apostrophe makes a text of a formula; `readChanges` takes one off again.
+    // The apostrophe turns a formula into text; `readChanges` removes one.
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };

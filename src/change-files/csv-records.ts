@@ -1,33 +1,37 @@
 import { broken } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
-/** One record of delimited text that is not blank. */
+/** A record of delimited text that is not blank. */
 export interface CsvRecord {
   /** The line on which it begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
   readonly delimiter: string;
-  /** Has a line end; only the last record of a file may have none. */
+  /** Whether it has a line end; only the last record of a file may have none. */
   readonly ended: boolean;
-  /** Number of the first cell, from 1, with text after its closing quote: not RFC 4180, and no telling what is meant. */
+  /**
+   * The number of the first cell (from 1) with text after its closing quote, which RFC 4180 does not allow and which is
+   * ambiguous.
+   */
   readonly misquoted: number | undefined;
 }
 
-/** Cuts delimited text into records (RFC 4180, with any delimiter and any line end). */
+/** Splits delimited text into records (RFC 4180, with any delimiter and any line end). */
 export class CsvRecords {
-  /** The rest that is not read yet begins at `#at`, on line `#line`. */
+  /** The unread rest begins at `#at`, on line `#line`. */
   #text = '';
   #at = 0;
   #line = 1;
   #delimiter: string | undefined;
 
-  /** @param knows reports whether a column has a known name, which tells the delimiter */
+  /** @param knows reports whether a column name is known, which helps to detect the delimiter */
   constructor(private readonly knows: (name: string) => boolean) {}
 
   /**
-   * Yields the records that end in the text so far. The beginning of another is kept, and read again with the next piece;
-   * `maxRow` bounds what that costs.
-   * @param piece the next of the text, which doesn't end between CR and LF @param isLast nothing follows
+   * Yields the records that end in the text so far. The start of the next one is kept and read again with the next
+   * piece; `maxRow` limits the cost of that.
+   * @param piece the next piece of the text, which doesn't end between CR and LF
+   * @param isLast whether nothing follows
    * @throws BrokenFileError if a record is too long, or a quote is never closed
    */
   *read(piece: string, isLast: boolean): Generator<CsvRecord> {
@@ -53,7 +57,7 @@ export class CsvRecords {
     broken(this.#line, 'the line is longer than a megabyte: this is not a list of changes');
   }
 
-  /** Returns the first line of the next record, past blank lines and `sep=;`; undefined if there is no whole one. */
+  /** Returns the first line of the next record, after blank lines and `sep=;`; undefined if it is incomplete. */
   #nextLine(isLast: boolean): string | undefined {
     while (this.#at < this.#text.length) {
       const end = lineEnd(this.#text, this.#at);
@@ -68,8 +72,8 @@ export class CsvRecords {
   }
 
   /**
-   * Returns the delimiter that makes the most known columns of the header line, and of several that do, the one that makes
-   * the most columns; undefined if the header line may go on after the text.
+   * Returns the delimiter with which the header line has the most known columns, or else the most columns; undefined if
+   * the header line may continue after the text.
    */
   #delimiterOfHeader(isLast: boolean): string | undefined {
     let best = ',';
@@ -95,7 +99,7 @@ export class CsvRecords {
   }
 }
 
-/** The delimiters that a header line can have, and their names. The order decides if the header line leaves it open. */
+/** The possible delimiters and their names. The order decides if the header line is ambiguous. */
 const delimiters: ReadonlyMap<string, string> = new Map([
   [',', 'comma'],
   [';', 'semicolon'],
@@ -103,12 +107,12 @@ const delimiters: ReadonlyMap<string, string> = new Map([
   ['|', 'vertical bar'],
 ]);
 
-/** For people: `semicolon`. */
+/** Returns the name of a delimiter, like `semicolon`. */
 export function delimiterName(delimiter: string): string {
   return delimiters.get(delimiter) ?? delimiter;
 }
 
-/** Excel's way to name the delimiter in a line before the header: `sep=;`. */
+/** Returns the delimiter that Excel declares in a line before the header: `sep=;`. */
 function declaredDelimiter(line: string): string | undefined {
   return /^"?sep=([^"\w\r\n])"? *$/i.exec(line)?.[1];
 }
@@ -118,24 +122,24 @@ interface ScannedRecord {
   /** Where its line end begins, or the text ends. */
   readonly end: number;
   readonly misquoted?: number | undefined;
-  /** Where a quote opens that the text does not close. */
+  /** The position of an opening quote that the text does not close. */
   readonly openQuote?: number | undefined;
 }
 
-/** Reads a record on one line and without quotes, the quick way. */
+/** Reads a record on one line without quotes, which is faster. */
 function plainRecord(start: number, line: string, delimiter: string): ScannedRecord {
   return { cells: line.split(delimiter), end: start + line.length };
 }
 
 /**
- * Reads the record that begins at `start`. As spreadsheets do, it takes a quote inside of an unquoted cell for a
- * character like others (`5" nail`); blanks around a quoted cell are no part of it.
+ * Reads the record that begins at `start`. Like in spreadsheets, a quote inside an unquoted cell is an ordinary
+ * character (`5" nail`), and spaces around a quoted cell are ignored.
  */
 function scanRecord(text: string, start: number, delimiter: string): ScannedRecord {
   const cells: string[] = [];
   let misquoted: number | undefined;
   const rest = `[^\\${delimiter}\r\n]*`;
-  // A quoted cell, with what follows its closing quote; else one without quotes.
+  // A quoted cell with the text after its closing quote; otherwise an unquoted cell.
   const pattern = new RegExp(` *"([^"]*(?:""[^"]*)*)"(?!") *(${rest})|${rest}`, 'y');
   for (let at = start; ; at += 1) {
     pattern.lastIndex = at;
@@ -150,7 +154,7 @@ function scanRecord(text: string, start: number, delimiter: string): ScannedReco
   }
 }
 
-/** Returns where the line ends that has a place in it. */
+/** Returns the end of the line that contains a position. */
 function lineEnd(text: string, from: number): number {
   const lineBreak = /[\r\n]/g;
   lineBreak.lastIndex = from;

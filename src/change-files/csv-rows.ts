@@ -4,30 +4,30 @@ import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
 import type { ProblemList } from './problems.ts';
 
-/** Text that our export has put an apostrophe before, in full width, too; see `change-file-text.ts`. */
+/** Text that petstock's export has guarded with an apostrophe, also in full width; see `change-file-text.ts`. */
 const guarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', 'ref']);
 
 interface Columns {
   /** Number of cells in the header line. */
   readonly count: number;
-  /** The fields that the table has, and the index of the cell of each. */
+  /** The fields of the table, with the index of the cell of each. */
   readonly fields: readonly { readonly field: Field; readonly index: number }[];
   /** The names as the header line spells them. */
   readonly names: FieldTexts;
-  /** Indexes of columns without a name, which have to be empty. */
+  /** Indexes of columns without a name, which must be empty. */
   readonly unnamed: readonly number[];
 }
 
 export class CsvRows {
   #hasBegun = false;
-  /** undefined: rows make no sense, or there was no header line yet. */
+  /** undefined: the columns are not valid, or there was no header line yet. */
   #columns: Columns | undefined;
   readonly #records: CsvRecords;
-  /** It was reported that rows are all in one column. */
+  /** Whether rows in a single column were already reported. */
   #isInOneColumn = false;
 
-  /** @param isStockList it is a list of stock, not a change file: it may have no header line */
+  /** @param isStockList whether it is a stock list instead of a change file; it then needs no header line */
   constructor(
     private readonly faults: ProblemList,
     private readonly names: FieldNames,
@@ -51,7 +51,7 @@ export class CsvRows {
     if (isLast && !this.#hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
   }
 
-  /** Returns undefined, with a fault, if the cells can't be separated. */
+  /** Returns undefined, and adds an error, if the cells can't be separated. */
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
@@ -63,9 +63,9 @@ export class CsvRows {
   }
 
   /**
-   * Understands the header line. Every column has to be a known one: of a misspelt `expected`, the precondition would be
-   * lost without a word.
-   * @returns undefined, with faults, if rows make no sense without the columns that are missing
+   * Reads the header line. Every column must be known: with a misspelt `expected`, the precondition would be lost
+   * silently.
+   * @returns undefined, and adds errors, if columns are missing that rows can't be read without
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {
     const { faults: problems, names: naming } = this;
@@ -74,7 +74,7 @@ export class CsvRows {
     if (isOneColumn(names, naming)) return problem(`${inOneColumn}, here ${quoted(names[0] ?? '')}`);
     if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
       problem(this.isStockList ? noStockList : noChangeFile);
-      // Whatever it is, such as a file of keys: only what looks like names of columns is repeated.
+      // The file may be anything, such as a file of keys: only text that looks like column names is repeated.
       if (names.length > 1 && names.every(looksLikeName)) {
         for (const name of names) naming.faultOf(name);
         problems.remedy = naming.remedy();
@@ -87,12 +87,12 @@ export class CsvRows {
     naming.finish(problems, line, found);
     const hasStock = found.has('quantity') || found.has('delta');
     if (found.has('petId') && hasStock) return columns;
-    // A column that is misspelt, or was named and is missing, is reported already.
+    // A column that is misspelt, or that was named and is missing, is already reported.
     if (problems.total > total) return undefined;
     return problem(
       found.has('petId')
         ? 'there is neither a column quantity nor a column delta'
-        : 'there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
+        : 'there is no column petId: the first line must name the columns, such as petId,quantity,reason',
     );
   }
 
@@ -126,14 +126,14 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 }
 
 /**
- * Returns why the cells of a row can't be separated. Cells that are missing at the end are blank, since Excel leaves them out
- * if a block of rows has nothing in them; but not in a last line without a line end, which is what is left of a file
- * that was cut off; nor may the only stock of such a line be a blank at its end. Blank cells past the header's are harmless.
+ * Explains why the cells of a row can't be separated. Missing cells at the end are blank, because Excel omits them if a
+ * block of rows has nothing in them. In a last line without a line end they are an error, because the file was cut off;
+ * the only stock of such a line must not be a blank at its end either. Blank cells after the header's are ignored.
  */
 function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
-    return `cell ${misquoted} goes on after its closing quote: inside a text, write a quote twice`;
+    return `cell ${misquoted} continues after its closing quote: inside a text, write a quote twice`;
   }
   if (cells.length > count && !cells.slice(count).every(isBlank)) {
     const name = delimiterName(delimiter);
@@ -152,7 +152,7 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
 }
 
-/** Reports whether a row is in its first cell, with another delimiter than the header line. */
+/** Reports whether a whole row is in its first cell, with another delimiter than the header line. */
 function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
   return others.length === 0 && /^["']?-?\d+["']?\s*[,;|\t]/.test(first);
 }
@@ -161,17 +161,17 @@ function isBlank(cell: string): boolean {
   return cell === '' || cell.trim() === '';
 }
 
-const noChangeFile = 'this is not a change file: the first line has to name the columns, such as petId,quantity,reason';
+const noChangeFile = 'this is not a change file: the first line must name the columns, such as petId,quantity,reason';
 const noStockList =
-  'this is not a stock list: the first line has to name the columns, such as petId,quantity,status, ' +
+  'this is not a stock list: the first line must name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
-/** Reported once of a file whose columns were not told apart. */
+/** Reported once for a file whose columns were not separated. */
 const inOneColumn =
   'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
 /**
- * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and the name if there are names. undefined if the first
- * line is another: of two numbers it is not known which is which.
+ * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and
+ * the name if there are names. Undefined for any other first line, because the meaning of two numbers is ambiguous.
  */
 function listColumns([petId = '', quantity = '', status = '', ...others]: readonly string[]): Columns | undefined {
   const isItem = others.length <= 1 && parsePetId(petId).ok && parseQuantity(quantity).ok;
@@ -181,7 +181,7 @@ function listColumns([petId = '', quantity = '', status = '', ...others]: readon
   return { count: fields.length, fields, names: {}, unnamed: [] };
 }
 
-/** Reports whether the one cell of a header line holds the names of several columns. */
+/** Reports whether the only cell of a header line contains the names of several columns. */
 function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
   const [only, ...others] = names.filter((name) => name !== '');
   if (only === undefined || others.length > 0 || knows(only)) return false;
@@ -190,13 +190,13 @@ function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
   return parts.length > 1 && parts.some(knows) && parts.every(looksLikeName);
 }
 
-/** Reports whether a name is a word or several, and no number or key. */
+/** Reports whether a name consists of words, and is no number or key. */
 function looksLikeName(name: string): boolean {
   return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
 }
 
 function twice(first: string, second: string): string {
   return first === second
-    ? `the column ${quoted(first)} is there twice`
+    ? `the column ${quoted(first)} appears twice`
     : `the columns ${quoted(first)} and ${quoted(second)} mean the same. Leave one out`;
 }

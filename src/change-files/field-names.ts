@@ -3,7 +3,7 @@ import { shellWord } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { ProblemList, Remedy } from './problems.ts';
 
-/** The fields that a row can have. Status and name are there for people: no change is read from them. */
+/** The fields of a row. Status and name are only for readers: no change is read from them. */
 export const fields = ['petId', 'quantity', 'delta', 'expected', 'reason', 'ref', 'status', 'name'] as const;
 export type Field = (typeof fields)[number];
 export type RowField = Exclude<Field, 'status' | 'name'>;
@@ -12,10 +12,10 @@ export const rowFields = fields.filter((field): field is RowField => field !== '
 
 /** A row as text: a blank field is empty or absent. */
 export interface RawRow {
-  /** The line on which it begins, or its number: as `FileProblems.unit` says. */
+  /** The line on which it begins, or its number, depending on `FileProblems.unit`. */
   readonly line: number;
   readonly cells: FieldTexts;
-  /** The names of fields if the file spells them in another way. */
+  /** The names of fields that the file spells differently. */
   readonly names: FieldTexts;
 }
 
@@ -36,7 +36,7 @@ const known = byPlainName({
   name: ['name'],
 });
 
-/** Other words that people have for the same: not read, but understood. */
+/** Other words for the fields: not accepted, but recognized for hints. */
 const synonyms = byPlainName({
   petId: ['pet', 'petnumber'],
   quantity: ['amount', 'count', 'newquantity', 'newstock', 'stock'],
@@ -46,12 +46,12 @@ const synonyms = byPlainName({
   ref: ['reference'],
 });
 
-/** Returns a name without regard to case, white space, `_` and `-`. */
+/** Normalizes a name: ignores case, white space, `_` and `-`. */
 function plainName(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase();
 }
 
-/** Returns the field of a column or a JSON member, however it is spelled; undefined for an unknown one. */
+/** Returns the field of a column or a JSON member, in any spelling; undefined for an unknown one. */
 export function fieldOf(name: string): Field | undefined {
   return known.get(name) ?? known.get(plainName(name));
 }
@@ -59,7 +59,7 @@ export function fieldOf(name: string): Field | undefined {
 export function nearestField(name: string): Field | undefined {
   const typed = plainName(name);
   const synonym = synonyms.get(typed);
-  // No name is more than a few letters long, so neither is anything near one.
+  // All names are short, so a much longer one is not near any.
   if (synonym !== undefined || typed.length < 3 || typed.length > 12) return synonym;
   let nearest: Field | undefined;
   let distance = typed.length < 5 ? 2 : 3;
@@ -70,15 +70,15 @@ export function nearestField(name: string): Field | undefined {
   return nearest;
 }
 
-/** How a file names its columns, if it does so in its own way. */
+/** How a file names its columns, if differently. */
 export interface NamingOptions {
-  /** The names that the file has for fields. Of such a field, petstock's own name counts no more. */
+  /** The file's names for fields. petstock's own name of such a field is then no longer accepted. */
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
-  /** Unknown columns are passed over, except for those that may be meant for `expected`: a precondition is never lost. */
+  /** Ignores unknown columns, except those that may mean `expected`, so that a precondition is never lost. */
   readonly ignoreColumns?: boolean | undefined;
 }
 
-/** Of so many unknown names, the others are of no use. */
+/** Maximum number of unknown names to remember. */
 const maxUnknown = 100;
 
 /** The meaning of the columns of a table, or of the members of JSON objects. */
@@ -88,7 +88,7 @@ export class FieldNames {
   readonly #ignoresUnknown: boolean;
   readonly #found = new Set<Field>();
   readonly #unknown = new Set<string>();
-  /** A fault has the names that there are: the next need not repeat them. */
+  /** Whether an error has already listed the valid names. */
   #hasNamedValid = false;
 
   constructor(
@@ -114,7 +114,7 @@ export class FieldNames {
     return this.#chosen.get(plainName(name)) ?? (this.#columns.has(own as RowField) ? undefined : own);
   }
 
-  /** Returns why an unknown name can't be there; undefined if it is passed over. */
+  /** Explains why an unknown name is not allowed; undefined if it is ignored. */
   faultOf(name: string): string | undefined {
     if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
     const meant = fieldOf(name);
@@ -132,8 +132,8 @@ export class FieldNames {
   }
 
   /**
-   * Adds a fault for each column that was named and has not been found in the file; without any, says how it can be read.
-   * @param found fields that the file has beside unknown names
+   * Adds an error for each chosen column that the file does not have; otherwise sets the remedy.
+   * @param found the fields of the file besides unknown names
    */
   finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
@@ -143,7 +143,9 @@ export class FieldNames {
     if (missing.length === 0) problems.remedy = this.remedy(found);
   }
 
-  /** Returns undefined if there is no way to read the file, such as for two columns that may both be a precondition. */
+  /**
+   * Returns undefined if the file can't be read in any way, such as with two columns that may both be a precondition.
+   */
   remedy(found: ReadonlySet<Field> = new Set()): Remedy | undefined {
     if (this.#unknown.size === 0) return undefined;
     const has = new Set<Field>([...found, ...this.#columns.keys()]);
@@ -172,14 +174,14 @@ export class FieldNames {
 
 const maxNamed = 8;
 
-/** Returns `a`, `a or b`, `a, b or c`; of many the first. */
+/** Returns `a`, `a or b`, or `a, b or c`; only the first of many. */
 function inWords(names: readonly string[]): string {
   const shown = names.slice(0, maxNamed);
   const last = names.length > shown.length ? 'another' : shown.pop();
   return [shown.join(', '), last].filter(Boolean).join(' or ');
 }
 
-/** Reports whether a name can be an argument that is read as it stands. */
+/** Reports whether a name can be typed as an argument. */
 function isTypeable(name: string): boolean {
   return name.length <= 40 && /^[\p{L}\p{N}][\p{L}\p{N} _.()/#-]*$/u.test(name);
 }

@@ -2,31 +2,31 @@ import { endOfValue, skipSpace } from '../shared/json-text.ts';
 import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
-/** One JSON value, as it is written, with its place: the line on which it begins, or its number. */
+/** A JSON value as written, with its place: the line on which it begins, or its number. */
 export interface JsonElement {
   readonly text: string;
   readonly line: number;
 }
 
 /**
- * Cuts a JSON array into its elements without looking at what is in them, so that neither the array nor the text of it
- * is ever there as a whole. If an element is broken the next one is still found.
+ * Splits a JSON array into its elements without parsing them, so that neither the array nor its text is ever held as a
+ * whole. The next element is found even if one is broken.
  *
- * Places are lines. If the second element begins on the line of the first, the line says nothing: then places are
- * the numbers of the elements, from 1.
+ * Places are lines. If the second element begins on the same line as the first, places are the numbers of the elements,
+ * from 1.
  */
 export class ArrayElements {
-  /** The rest that is not read yet begins at `#at`, on line `#line`. */
+  /** The unread rest begins at `#at`, on line `#line`. */
   #text = '';
   #at = 0;
   #line = 1;
-  /** Elements that were read. */
+  /** Number of elements read so far. */
   #count = 0;
-  /** Places are known to be lines. */
+  /** Whether places are known to be lines. */
   #hasLines = false;
   #state: 'before' | 'first' | 'element' | 'separator' | 'after';
 
-  /** @param bare the elements have no brackets around them */
+  /** @param bare whether the elements have no brackets around them */
   constructor(
     private readonly faults: ProblemList,
     private readonly bare: boolean,
@@ -34,7 +34,10 @@ export class ArrayElements {
     this.#state = bare ? 'first' : 'before';
   }
 
-  /** Yields the elements that end in the text so far. @throws BrokenFileError if nothing after can be understood */
+  /**
+   * Yields the elements that end in the text so far.
+   * @throws BrokenFileError if the rest can't be understood
+   */
   *read(piece: string, isLast: boolean): Generator<JsonElement> {
     this.#text = this.#text.slice(this.#at) + piece;
     this.#at = 0;
@@ -57,7 +60,10 @@ export class ArrayElements {
     }
   }
 
-  /** Takes a bracket or a comma. @returns whether an element is next instead */
+  /**
+   * Reads a bracket or a comma.
+   * @returns whether an element follows instead
+   */
   #beginsElement(): boolean {
     const token = this.#text[this.#at];
     if (this.#state === 'after') this.#broken('there is something after the end of the list');
@@ -81,7 +87,10 @@ export class ArrayElements {
     return false;
   }
 
-  /** Looks past the first element, which ends at `end`. @returns false if that takes more text */
+  /**
+   * Looks beyond the first element, which ends at `end`, to choose the unit.
+   * @returns false if that needs more text
+   */
   #choosesUnit(end: number, isLast: boolean): boolean {
     if (this.#count > 0 || this.#hasLines) return true;
     const comma = skipSpace(this.#text, end);
@@ -92,7 +101,7 @@ export class ArrayElements {
     return true;
   }
 
-  /** Returns the place of the element that begins here, or is missing here. */
+  /** Returns the place of the element that begins or is missing here. */
   #place(): number {
     return this.faults.unit === 'item' ? this.#count + 1 : this.#line;
   }
@@ -112,13 +121,13 @@ export class ArrayElements {
   }
 }
 
-/** Cuts NDJSON into its lines; blank ones are passed over. */
+/** Splits NDJSON into its lines; blank ones are skipped. */
 export class JsonLines {
   #text = '';
   #line = 1;
 
   *read(piece: string, isLast: boolean): Generator<JsonElement> {
-    // JSON has no line end inside of a text, and between its parts NDJSON has none either.
+    // JSON strings contain no line end, and neither does NDJSON between its parts.
     const lines = (this.#text + piece).split(/\r\n?|\n/);
     this.#text = isLast ? '' : (lines.pop() ?? '');
     for (const line of lines) {

@@ -5,12 +5,12 @@ import { ArrayElements, type JsonElement, JsonLines } from './json-elements.ts';
 import type { ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
 
-/** An array of objects, an object on each line, or one object on several. */
+/** An array of objects, one object per line, or one object on several lines. */
 export type JsonKind = 'array' | 'lines' | 'object';
 
 type Members = readonly (readonly [name: string, value: Json])[];
 
-/** Of so many unknown names each one is reported once; past them, each time. */
+/** Up to this many unknown names are reported only once each. */
 const maxUnknown = 1000;
 
 export class JsonRows {
@@ -24,7 +24,7 @@ export class JsonRows {
     private readonly names: FieldNames,
     kind: JsonKind,
   ) {
-    // One object is a list of one.
+    // A single object is a list of one.
     this.#elements = kind === 'lines' ? new JsonLines() : new ArrayElements(faults, kind === 'object');
   }
 
@@ -36,7 +36,7 @@ export class JsonRows {
     if (isLast) this.names.finish(this.faults, 1, this.#foundBesideUnknown);
   }
 
-  /** Returns undefined, with a fault, if the text is no JSON object. */
+  /** Returns undefined, and adds an error, if the text is no JSON object. */
   #membersOf({ text, line }: JsonElement): Members | undefined {
     if (!text.startsWith('{')) {
       this.faults.add({ line, message: 'expected an object here, such as {"petId":42,"quantity":7}' });
@@ -66,7 +66,7 @@ export class JsonRows {
         continue;
       }
       const problem = (message: string) => this.faults.add({ line, column: name, message });
-      if (cells[field] !== undefined) problem(`${quoted(field)} is there twice`);
+      if (cells[field] !== undefined) problem(`${quoted(field)} appears twice`);
       if (name !== field) names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';

@@ -1,16 +1,20 @@
 import type { ErrorFault } from '../shared/errors.ts';
 import { quoted } from '../shared/parsed.ts';
 
-/** The unit in which places of a file are counted: its lines, or the items of a JSON list that is written on one line. */
+/** The unit of places in a file: its lines, or the items of a JSON list on a single line. */
 export type PlaceUnit = 'line' | 'item';
 
 /**
- * A fault of a file. Its line counts from 1, blank ones too; if the unit is `item`, it is the number of the item. The column is spelled as in
- * the file, but short and harmless. The message is for a shop assistant, without the line and without a trailing period.
+ * An error in a file. Its line counts from 1, including blank ones; if the unit is `item`, it is the number of the
+ * item. The column is spelled as in the file, but short and safe to print. The message is for a shop assistant, without
+ * the line and without a period.
  */
 export type FileProblem = ErrorFault;
 
-/** How a file can be read all the same: with `--ignore-columns`, or once a question is answered, which is never guessed. */
+/**
+ * How the file can still be read: with `--ignore-columns`, or once a question is answered, which petstock never
+ * guesses.
+ */
 export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };
 
 export interface FileProblems {
@@ -18,13 +22,13 @@ export interface FileProblems {
   /** The first thousand, in the order of lines. */
   readonly problems: readonly FileProblem[];
   readonly total: number;
-  /** How the file can be read all the same, if its names alone stand in the way. */
+  /** How the file can still be read, if only its names are a problem. */
   readonly remedy: Remedy | undefined;
 }
 
 const maxKept = 1000;
 
-/** Counts every fault and keeps the first thousand: a file can have a million, more than anyone reads. */
+/** Counts all errors and keeps the first thousand, because a file can have a million. */
 export class ProblemList implements FileProblems {
   total = 0;
   unit: PlaceUnit = 'line';
@@ -41,14 +45,14 @@ export class ProblemList implements FileProblems {
     return this.#kept.toSorted((left, right) => left.line - right.line);
   }
 
-  /** Returns the faults if there are any, else what the file holds. */
+  /** Returns the errors if there are any, otherwise the content of the file. */
   or<T>(held: T): ({ readonly ok: true } & T) | ({ readonly ok: false } & FileProblems) {
     const { unit, problems, total, remedy } = this;
     return total === 0 ? { ok: true, ...held } : { ok: false, unit, problems, total, remedy };
   }
 }
 
-/** Thrown if a file can't be read any further; the fault says why. */
+/** Thrown if the rest of a file can't be read; `fault` describes why. */
 export class BrokenFileError extends Error {
   constructor(readonly fault: FileProblem) {
     super(fault.message);

@@ -10,9 +10,9 @@ import { type FileProblems, type PlaceUnit, ProblemList } from './problems.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 
 /**
- * Reads a file of changes, all of it, and finds every fault that it has. What is kept of it is the changes alone, so the
- * size of the file doesn't matter.
- * @throws what `source` throws: it is the caller who knows what it reads from
+ * Reads a whole file of changes and finds all its errors. Only the changes are kept in memory, so the size of the file
+ * doesn't matter.
+ * @throws the errors of `source`, because the caller knows what it reads
  */
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
@@ -39,12 +39,12 @@ export type ChangeFile =
 
 export class SeenPetLines {
   readonly #petIds = new PetIdSet();
-  /** The line of each, by its place in the set. */
+  /** The line of each pet, by its position in the set. */
   readonly #lines: number[] = [];
 
   constructor(private readonly problems: ProblemList) {}
 
-  /** Adds a fault if an earlier row has the pet. */
+  /** Adds an error if an earlier row has the same pet. */
   add(petId: bigint, line: number): void {
     const place = this.#petIds.add(petId);
     const first = this.#lines[place];
@@ -58,7 +58,9 @@ export class SeenPetLines {
 
 const maxText = 1000;
 
-/** The first word of the last row of many lists, in some languages, Russian, Japanese and Chinese among them. */
+/**
+ * Matches the first word of the last row of many lists, in several languages, including Russian, Japanese and Chinese.
+ */
 const total =
   /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|\u5408\u8a08|\u603b\u8ba1)[\s:.]*$/i;
 
@@ -71,7 +73,7 @@ class ChangeCollector implements RowSink {
   readonly changes: Change[] = [];
   readonly forReader = new Map<bigint, ReaderCells>();
   readonly #seen = new SeenPetLines(this.problems);
-  // Most files give all rows the same reason. One text for all of them is less to keep than a piece of the file for each.
+  // Most files give all rows the same reason, so one text is shared instead of keeping a piece of the file for each.
   #lastReason: string | undefined;
   #lastRef: string | undefined;
 
@@ -79,7 +81,7 @@ class ChangeCollector implements RowSink {
     const { cells, line } = row;
     const { petId: id = '', reason = '', ref = '', status = '', name = '' } = cells;
     if (isTotal(id) || (id === '' && isTotal(reason))) {
-      this.problems.add({ line, message: 'this row is a total, and no pet: remove it' });
+      this.problems.add({ line, message: 'this row is a total, not a pet: remove it' });
       return;
     }
     const petId = this.#petId(row);
@@ -118,9 +120,9 @@ class ChangeCollector implements RowSink {
   }
 
   #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
-    // SQLite hands out what is before it, PostgreSQL refuses it. Other formats can't have it.
+    // SQLite truncates text at a NUL, and PostgreSQL rejects it. Other formats can't contain one.
     if (text.includes('\0')) {
-      return this.#value(row, field, { ok: false, problem: 'there is a NUL character in the text' });
+      return this.#value(row, field, { ok: false, problem: 'the text contains a NUL character' });
     }
     if (text.length <= maxText) return text === '' ? undefined : ownCopy(text);
     const message = `the text has ${text.length} characters: at most ${maxText} are allowed`;
@@ -128,21 +130,21 @@ class ChangeCollector implements RowSink {
   }
 }
 
-/** V8 keeps a slice of 13 characters or more as a view of the whole text that it is of: of a copy, none of that stays. */
+/** V8 keeps a slice of 13 characters or more as a reference to the whole text; a copy has none. */
 function ownCopy(text: string): string {
   if (text.length < 13) return text;
   const copy = Buffer.from(text).toString();
-  // Half a surrogate pair, which JSON can have, is lost in UTF-8.
+  // Half a surrogate pair, which JSON can contain, is lost in UTF-8.
   return copy === text ? copy : text;
 }
 
 export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileProblems);
 
 /**
- * Reads a list of stock as `list` and `export` write it: a pet and its quantity in each row; its status if there is one,
- * else empty. A table of pet id, quantity and status needs no header line, since `list` writes none into a pipe. No pet is
- * there twice.
- * @throws what `source` throws
+ * Reads a stock list as written by `list` and `export`: a pet and its quantity in each row, and its status if there is
+ * one, otherwise empty. A table of pet id, quantity and status needs no header line, because `list` writes none into a
+ * pipe. No pet may appear twice.
+ * @throws the errors of `source`
  */
 export async function readStockList(
   source: AsyncIterable<Uint8Array>,
@@ -166,7 +168,7 @@ class StockCollector implements RowSink {
       this.problems.add({ line, column: names[field] ?? field, message });
     if (!petId.ok) problem('petId', petId.problem);
     if (!quantity.ok) problem('quantity', quantity.problem);
-    if (cells.delta) problem('delta', 'a list of stock has no changes in it, only quantities');
+    if (cells.delta) problem('delta', 'a stock list contains quantities, not changes');
     if (!petId.ok || !quantity.ok) return;
     this.#lines.push(line);
     this.#items.append({ petId: petId.value, quantity: quantity.value, status: (cells.status ?? '').trim() });
@@ -174,7 +176,7 @@ class StockCollector implements RowSink {
 
   finish(): StockFile {
     const list = new StockList(this.#items);
-    // Only if there are any: a set of all takes a quarter of the time that a file takes.
+    // Only if there are any: a set of all pets takes a quarter of the time for the file.
     if (list.repeated() !== undefined) this.#reportRepeated();
     return this.problems.or({ list });
   }

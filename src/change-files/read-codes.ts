@@ -12,7 +12,7 @@ export type CodesFile =
   | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout }
   | ({ readonly ok: false } & FileProblems);
 
-/** The indexes of columns; -1 for one that the file does not have. */
+/** The indexes of columns; -1 for a column that the file does not have. */
 interface CodeColumns {
   readonly code: number;
   readonly petId: number;
@@ -20,17 +20,17 @@ interface CodeColumns {
   readonly low: number;
 }
 
-/** What another line of the file has to look like. */
+/** The format of further lines of the file. */
 export interface CodesLayout {
   readonly columns: CodeColumns;
-  /** Columns, those that mean nothing here included. */
+  /** Number of columns, including unused ones. */
   readonly width: number;
   readonly delimiter: string;
-  /** Whether its last line has an end. */
+  /** Whether its last line has a line end. */
   readonly isEnded: boolean;
 }
 
-/** One code of a pet, with its name if that is to be in the file too. */
+/** A code of a pet, with its name if that is to be written, too. */
 export interface NewCode {
   readonly code: string;
   readonly petId: bigint;
@@ -38,9 +38,9 @@ export interface NewCode {
 }
 
 /**
- * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are ignored. A code is text:
- * `007` is not `7`. Several codes may stand for one pet, and a pet may have a name and no code.
- * @throws what `source` throws
+ * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are
+ * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or a name and no code.
+ * @throws the errors of `source`
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const problems = new ProblemList();
@@ -66,7 +66,7 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
 
 const noColumns: CodeColumns = { code: -1, petId: -1, name: -1, low: -1 };
 
-/** Returns the lines that add codes to a file, for its end. */
+/** Returns the lines to append to a file for new codes. */
 export function codeLines({ columns, width, delimiter, isEnded }: CodesLayout, added: readonly NewCode[]): string {
   const lines = added.map(({ code, petId, name = '' }) => {
     const cells = Array.from({ length: width }, () => '');
@@ -87,7 +87,7 @@ interface CodeLines {
   readonly pets: Map<string, bigint>;
   readonly names: Map<bigint, string>;
   readonly lows: Map<bigint, number>;
-  /** On which line each code was. */
+  /** The line of each code. */
   readonly lines: Map<string, number>;
 }
 
@@ -118,7 +118,7 @@ function readCode(
   lines.set(code, line);
 }
 
-/** Reads the stock at or below which a pet is low. Blank: the fault is empty. */
+/** Parses the stock at or below which a pet is low. For a blank cell the problem is empty. */
 function readLow(text: string): Parsed<number> {
   if (text === '') return problem('');
   const low = parseQuantity(text);
@@ -133,8 +133,7 @@ function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColu
   if (code !== -1 && petId !== -1) return { code, petId, name, low };
   problems.add({
     line,
-    message:
-      'this is not a file of codes: the first line has to name the columns code,petId and, if you like, name and low',
+    message: 'this is not a file of codes: the first line must name the columns code,petId and optionally name and low',
   });
   return undefined;
 }

@@ -17,7 +17,7 @@ const byExtension: ReadonlyMap<string, ChangeFormat> = new Map<string, ChangeFor
   ['jsonl', 'ndjson'],
 ]);
 
-/** Endings of the names of change files: `.csv`. */
+/** Endings of the names of change files, like `.csv`. */
 export const changeFileEndings: readonly string[] = [...byExtension.keys()].map((extension) => `.${extension}`);
 
 export function formatOfName(name: string): ChangeFormat | undefined {
@@ -28,26 +28,29 @@ export function formatOfName(name: string): ChangeFormat | undefined {
 export interface ReadOptions extends NamingOptions {
   /** The name of the file, for its extension; undefined for stdin. */
   readonly name: string | undefined;
-  /** The format that was asked for: it takes precedence over the extension. */
+  /** The requested format, which overrides the extension. */
   readonly format: ChangeFormat | undefined;
 }
 
-/** Takes the rows of a file, and its faults. */
+/** Receives the rows of a file, and its errors. */
 export interface RowSink {
   readonly problems: ProblemList;
   add(row: RawRow): void;
 }
 
-/** Reads rows piece by piece. @throws BrokenFileError if nothing after can be understood */
+/**
+ * Reads rows piece by piece.
+ * @throws BrokenFileError if the rest can't be understood
+ */
 interface RowReader {
-  /** @param piece the next of the text, which doesn't end between the CR and the LF of one line end */
+  /** @param piece the next piece of the text, which doesn't end between the CR and the LF of one line end */
   read(piece: string, isLast: boolean): Iterable<RawRow>;
 }
 
 /**
- * Reads the rows of a file in any of its formats, up to its end or to where nothing after can be understood.
- * @param isStockList it may be a table without a header line
- * @throws what `source` throws
+ * Reads the rows of a file in any format, up to its end or to where the rest can't be understood.
+ * @param isStockList whether it may be a table without a header line
+ * @throws the errors of `source`
  */
 export async function readRows(
   source: AsyncIterable<Uint8Array>,
@@ -68,7 +71,7 @@ export async function readRows(
   });
 }
 
-/** Reports whether the first line that is not blank is there as a whole, which tells how the file is to be read. */
+/** Reports whether the first non-blank line is complete, which determines how the file is read. */
 function showsKind(head: string): boolean {
   const start = head.search(/\S/);
   if (start !== -1) return head.length > maxRow || /[\r\n]/.test(head.slice(start));
@@ -86,8 +89,8 @@ function createReader(
 }
 
 /**
- * Returns how the file is to be read that begins with `head`. The format that was asked for, or that the extension says, has to agree with the
- * first character: a table that is read as JSON, or the other way round, has a fault in every line and none that helps.
+ * Returns how to read the file that begins with `head`. The requested format, or the one of the extension, must agree
+ * with the first character: reading a table as JSON, or JSON as a table, would cause an unhelpful error on every line.
  * @throws BrokenFileError if it does not
  */
 function kindOf(head: string, wanted: ChangeFormat | undefined): 'table' | JsonKind {

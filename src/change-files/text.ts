@@ -5,7 +5,7 @@ const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try ag
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** The first bytes of files that are no text, as Latin-1, and the message about each. */
+/** The first bytes of files that are not text, as Latin-1, with a message for each. */
 const signatures = [
   ['\xff\xfe', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],
   ['\xfe\xff', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],
@@ -15,13 +15,14 @@ const signatures = [
 const byteOrderMark = '\xef\xbb\xbf';
 const maxSignature = 4;
 
-/** The longest row that is read, in UTF-16 code units: no honest one is near, and an unclosed quote ends here. */
+/** The longest row that is read, in UTF-16 code units: no real one comes close, and an unclosed quote ends here. */
 export const maxRow = 1024 * 1024;
 
 /**
- * Reads the text of a file piece by piece, up to its end or to where nothing after can be understood, which is added to the faults.
- * @param read is given an empty piece at the end
- * @throws what `source` throws
+ * Reads the text of a file piece by piece, up to its end or to where the rest can't be understood, which is added to
+ * the errors.
+ * @param read receives an empty piece at the end
+ * @throws the errors of `source`
  */
 export async function readPieces(
   source: AsyncIterable<Uint8Array>,
@@ -38,9 +39,9 @@ export async function readPieces(
 }
 
 /**
- * Yields the text of a file in UTF-8 as its bytes come, without the byte order mark. No piece ends between the CR and the LF of one
- * line end.
- * @throws BrokenFileError at the first line that is not UTF-8, after the lines before it; what `source` throws
+ * Yields the text of a UTF-8 file as its bytes arrive, without the byte order mark. No piece ends between the CR and
+ * the LF of one line end.
+ * @throws BrokenFileError at the first line that is not UTF-8, after the lines before it; the errors of `source`
  */
 export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let line = 1;
@@ -55,7 +56,10 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** Keeps the last character back until the next has come, and an LF with the one before: it may be cut off, or the CR of a CRLF. */
+/**
+ * Holds back the last character until the next has arrived, and an LF with the character before it: it may be
+ * incomplete, or the CR of a CRLF.
+ */
 async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);
   let isFirst = true;
@@ -71,7 +75,7 @@ async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerat
   yield held;
 }
 
-/** @throws BrokenFileError if these are the first bytes of something else than text */
+/** @throws BrokenFileError if these are the first bytes of something other than text */
 function withoutMark(bytes: Buffer): Buffer {
   const start = bytes.toString('latin1', 0, maxSignature);
   const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
@@ -79,7 +83,7 @@ function withoutMark(bytes: Buffer): Buffer {
   return start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
 }
 
-/** Returns the text of whole lines, up to the first that is none. */
+/** Returns the text of whole lines, up to the first that is not text. */
 function textOf(bytes: Buffer): string {
   if (isText(bytes)) return bytes.toString();
   let start = 0;
@@ -91,14 +95,14 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8', 0, start);
 }
 
-/** No character of UTF-8 text but NUL has a zero byte, and all of UTF-16's have one in every Latin letter. */
+/** UTF-8 text contains no zero byte (except NUL); UTF-16 has one in every Latin letter. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Line ends from `from` up to `to`: LF, CRLF and a CR by itself are one each. */
+/** Counts line ends between `from` and `to`: LF, CRLF and a single CR count as one each. */
 export function countLineEnds(text: string, from = 0, to = text.length): number {
-  // A search in the whole text would run past `to`, again each time.
+  // Searching the whole text would run past `to` each time.
   const part = from === 0 && to === text.length ? text : text.slice(from, to);
   let count = 0;
   for (let at = part.indexOf('\n'); at !== -1; at = part.indexOf('\n', at + 1)) count += 1;

@@ -3,16 +3,18 @@ import { petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
 import { type CountStep, Tally } from '../inventory/count/tally.ts';
 import { record, type ScanRecord, type SessionContent } from './session-tables.ts';
 
-/** Returns the pet that a code stands for now. */
+/** Returns the pet that a code currently means. */
 type PetOf = (code: string) => bigint | undefined;
 
-/** The balance of a session: what was counted, what runs and files have taken of that, and what is still to be written. */
+/**
+ * The balance of a session: what was counted, what runs and files have taken of it, and what is still to be written.
+ */
 export class Account {
-  /** What is still to be written, and units of unknown codes. */
+  /** Counts still to be written, and units of unknown codes. */
   readonly tally = new Tally();
-  /** Pets whose count was written: what is counted of them since comes on top. */
+  /** Pets whose count was written: units counted since are added on top. */
   readonly written = new Set<bigint>();
-  /** The stock that each pet had when its count began, as far as that is known. */
+  /** The stock of each pet when its count began, if known. */
   readonly seen = new Map<bigint, number>();
   /** Units that a run is about to take: it has begun only if the history has it. */
   readonly handedOver = new Map<bigint, number>();
@@ -20,22 +22,22 @@ export class Account {
   runs = 0;
   /** The last run that has taken units. */
   run: string | undefined;
-  /** Whether the session has again what the last run did not write. */
+  /** Whether units that the last run did not write are back in the session. */
   isSettled = true;
 
   constructor(
     private readonly codes: BarCodes,
     private readonly petOf: PetOf,
-    /** Pets that any run has taken: scans of their ids stay theirs. */
+    /** Pets that any run has taken: later scans of their ids still mean them. */
     private readonly given: ReadonlySet<bigint>,
   ) {}
 
-  /** Reports whether nothing is left to write or to find out. */
+  /** Reports whether nothing is left to write or to clarify. */
   get isEmpty(): boolean {
     return this.tally.isEmpty && this.handedOver.size === 0;
   }
 
-  /** @returns what has changed; undefined if there was nothing to take back, and of records that are no scans */
+  /** @returns the change; undefined if there was nothing to take back, and for records that are no scans */
   apply(scan: ScanRecord): CountStep | undefined {
     const { kind, units, code, pet = 0n } = scan;
     switch (kind) {
@@ -79,7 +81,10 @@ export class Account {
     return undefined;
   }
 
-  /** A code goes before an id that looks the same, even if it became known later, but not once the id was written. */
+  /**
+   * Returns the pet of a scan. A code takes precedence over an equal id, even if the code became known later, but not
+   * once the id was written.
+   */
   petOfScan({ code, pet }: ScanRecord): bigint | undefined {
     if (pet === undefined) return this.petOf(code);
     const isOwnId = petIdOfCode(withoutCodeKind(code) ?? code) === pet && !this.given.has(pet);
@@ -87,18 +92,18 @@ export class Account {
   }
 }
 
-/** Returns the bar codes of a session, and those that it was taught while it was counted. */
+/** Returns the bar codes of a session, including those that were taught while counting. */
 export function codesOf({ codes, scans }: Pick<SessionContent, 'codes' | 'scans'>): BarCodes {
   const taught = taughtCodes(scans);
   return taught.size === 0 ? codes : { ...codes, pets: new Map([...codes.pets, ...taught]) };
 }
 
-/** Returns the codes that a session was taught. */
+/** Returns the codes that were taught while counting a session. */
 export function taughtCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, bigint> {
   return new Map(scans.flatMap(({ kind, code, pet }) => (kind === 'code' && pet !== undefined ? [[code, pet]] : [])));
 }
 
-/** @param petOf returns the pet of a code that none was known for; default: by the codes of the session */
+/** @param petOf returns the pet of a code that was unknown when scanned; default: by the codes of the session */
 export function accountOf(session: Pick<SessionContent, 'codes' | 'scans'>, petOf?: PetOf): Account {
   const codes = codesOf(session);
   const given = new Set(session.scans.flatMap(({ kind, pet }) => (kind === 'given' && pet !== undefined ? pet : [])));
@@ -107,7 +112,7 @@ export function accountOf(session: Pick<SessionContent, 'codes' | 'scans'>, petO
   return account;
 }
 
-/** Returns the codes whose pet became known after they were scanned: once that is written they stay the pet's. */
+/** Returns the codes whose pet became known after they were scanned: once it is written they keep that pet. */
 export function boundCodes({ scans }: Pick<SessionContent, 'scans'>, account: Account): ScanRecord[] {
   const bound = new Map<string, bigint>();
   for (const scan of scans) {

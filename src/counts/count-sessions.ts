@@ -26,11 +26,11 @@ export interface SessionSystem {
   readonly processes: Processes;
   /** Returns a number in [0, 1). */
   random(): number;
-  /** Takes a sentence about a session that is damaged. */
+  /** Prints a line about a damaged session. */
   warn(line: string): void;
 }
 
-/** The content of a session that begins. */
+/** The content of a new session. */
 export interface NewSession extends Omit<SessionContent, 'head'> {
   readonly head: Omit<CountSessionHead, 'session' | 'at'>;
 }
@@ -38,14 +38,14 @@ export interface NewSession extends Omit<SessionContent, 'head'> {
 const hint = 'petstock inventory count --list';
 
 /**
- * Milliseconds after which a process that can't be seen, and has not kept its session alive, no longer holds it. The clock of a machine
- * that was off may have been set back.
+ * How long after its last sign of life an invisible process still holds a session, in milliseconds. The clock of a
+ * machine that was off may have been set back.
  */
 const aliveFor = 15_000;
 
-/** The sessions of stock-takes on this machine: tables of the local `state.db`. */
+/** The sessions of stock counts on this machine: tables in the local `state.db`. */
 export class CountSessions {
-  /** This process, as the table names it. */
+  /** This process, as stored in the table. */
   readonly #holder: string;
 
   constructor(
@@ -56,7 +56,10 @@ export class CountSessions {
     makeTables(connection);
   }
 
-  /** Returns the sessions, the newest first; warns of those that are damaged. @param all includes those that are finished */
+  /**
+   * Returns the sessions, newest first; warns about damaged ones.
+   * @param all includes finished ones
+   */
   list(all: boolean): readonly CountSession[] {
     const { sound, damaged } = readAll(this.connection, all ? '' : 'WHERE ended IS NULL');
     for (const { message } of damaged) this.system.warn(message);
@@ -64,7 +67,7 @@ export class CountSessions {
   }
 
   /**
-   * Returns the session of an id.
+   * Returns the session with an id.
    * @param text a whole id, or its last four characters
    * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedCountSession
    */
@@ -79,15 +82,15 @@ export class CountSessions {
     return this.#facts(sessionOf(this.connection, row));
   }
 
-  /** Begins a session, and takes it. On disk when it returns. */
+  /** Begins and takes a session. On disk when it returns. */
   begin(content: NewSession): OpenCountSession {
     return this.connection.durable(() => this.#insert(content));
   }
 
   /**
    * Takes a session, so that no other process can count it until it is closed or this process has exited.
-   * @param codes replace those of the session
-   * @throws ConflictError if another process counts it
+   * @param codes replace the session's codes
+   * @throws ConflictError if another process is counting it
    */
   take({ head, codes }: SessionContent): OpenCountSession {
     return this.connection.durable(() => {
@@ -99,9 +102,10 @@ export class CountSessions {
   }
 
   /**
-   * Makes one session of several, which are finished with that: all of it or nothing. It begins with the sum of what each has counted.
-   * @param codes undefined: those of the sources @param about the new session
-   * @throws ConflictError if another process counts one of them
+   * Merges several sessions into a new one and finishes them, atomically. It begins with the sum of their counts.
+   * @param codes undefined: those of the sources
+   * @param about properties of the new session
+   * @throws ConflictError if another process is counting one of them
    */
   merge(
     sources: readonly CountSession[],
@@ -118,7 +122,10 @@ export class CountSessions {
     });
   }
 
-  /** Gives a session up. @throws ConflictError if another process counts it */
+  /**
+   * Discards a session.
+   * @throws ConflictError if another process is counting it
+   */
   discard({ head }: Pick<CountSession, 'head'>): void {
     this.connection.durable(() => {
       this.#requireFree(head.session);
@@ -126,7 +133,10 @@ export class CountSessions {
     });
   }
 
-  /** Removes a session that is finished or damaged. @param session its whole id */
+  /**
+   * Removes a finished or damaged session.
+   * @param session its whole id
+   */
   remove(session: string): void {
     this.connection.durable(() => {
       this.connection.run('DELETE FROM count_scans WHERE session = ?', session);
@@ -166,8 +176,8 @@ export class CountSessions {
   }
 
   /**
-   * Reports whether a process other than this one counts a session. One in another container, or from before a restart, can't be
-   * seen: it counts as long as it keeps the session alive.
+   * Reports whether a process other than this one holds a session. A process in another container, or from before a
+   * restart, is invisible: it holds the session as long as it shows signs of life.
    */
   #isHeld({ holder, touched }: CountSession): boolean {
     const { processes, clock } = this.system;
@@ -193,7 +203,7 @@ export class CountSessions {
   }
 }
 
-/** Returns the sessions of a state that can't be read. Makes nothing. */
+/** Returns the unreadable sessions of a state. Creates nothing. */
 export function damagedSessions(connection: SqliteConnection): readonly DamagedCountSession[] {
   return hasTables(connection) ? readAll(connection, '').damaged : [];
 }
@@ -212,14 +222,14 @@ function readAll(connection: SqliteConnection, which: string) {
   return { sound, damaged };
 }
 
-/** Reports whether a part of a session was written already: what it lacks may be that. */
+/** Reports whether a part of a session was already written, so that missing pets may be in that part. */
 export function isPartial(session: SessionContent): boolean {
   const { hasRest = false, merged } = session.head;
   return hasRest || merged?.length === 1 || accountOf(session).runs > 0;
 }
 
 /**
- * Returns a session that begins with the sum of what `sources` have counted, and knows what of it was written.
+ * Returns a session that begins with the sum of the counts of `sources`, and knows which of them were written.
  * @param codes undefined: those of the sources
  */
 export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
@@ -230,7 +240,7 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
   const scans: ScanRecord[] = [];
   for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
   if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
-  // The stock that a pet had before any of them counted it: the first that was seen counts.
+  // The stock of a pet before any source counted it: the first one seen.
   for (const { seen } of accounts.toReversed()) {
     for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
   }
@@ -247,17 +257,19 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
   return { head, codes: all, scans };
 }
 
-/** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is not known yet. */
+/** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is still unknown. */
 function isOfCode({ code, pet }: ScanRecord): boolean {
   return pet !== undefined && code !== `${pet}`;
 }
 
-/** Returns the last four characters of a session's id: no two sessions of one machine have the same. */
+/** Returns the last four characters of a session's id, which are unique on a machine. */
 export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
   return head.session.slice(-4);
 }
 
-/** Returns what the next run of a session is known by, so that a crash after its beginning can't make two runs of it. */
+/**
+ * Returns a hash that identifies the next run of a session, so that a crash after its start can't cause a second one.
+ */
 export function hashOf(session: SessionContent): string {
   const { runs } = accountOf(session);
   const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;

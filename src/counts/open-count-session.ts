@@ -12,7 +12,7 @@ import {
 interface SessionSource {
   readonly connection: SqliteConnection;
   readonly clock: Clock;
-  /** This process, as the table names it. */
+  /** This process, as stored in the table. */
   readonly holder: string;
 }
 
@@ -26,7 +26,7 @@ export class OpenCountSession implements SessionContent {
   #deadline: Deadline | undefined;
   #isOpen = true;
 
-  /** @param store undefined: nothing of the session is kept, for a dry run */
+  /** @param store undefined: nothing is stored, for a dry run */
   constructor(
     { head, codes, scans }: SessionContent,
     private readonly store?: SessionSource,
@@ -45,7 +45,10 @@ export class OpenCountSession implements SessionContent {
     return this.store !== undefined;
   }
 
-  /** Adds scans. On disk when it returns. @throws FailureError; ConflictError if another process has taken the session */
+  /**
+   * Adds scans. On disk when it returns.
+   * @throws FailureError; ConflictError if another process has taken the session
+   */
   append(scans: readonly ScanRecord[]): void {
     if (scans.length > 0) this.#write((connection) => addScans(connection, this.head.session, scans));
     for (const scan of scans) this.scans.push(scan);
@@ -57,7 +60,7 @@ export class OpenCountSession implements SessionContent {
     this.#leave();
   }
 
-  /** Leaves the session to others. May be called again. */
+  /** Releases the session for others. May be called again. */
   close(): void {
     if (!this.#isOpen) return;
     this.#leave();
@@ -67,7 +70,7 @@ export class OpenCountSession implements SessionContent {
       const sql = 'UPDATE counts SET holder = NULL WHERE session = ? AND holder = ?';
       connection.quick(() => connection.run(sql, this.head.session, holder));
     } catch {
-      // Best effort: others see it too once this process has exited.
+      // Best effort: others notice it, too, once this process has exited.
     }
   }
 
@@ -86,7 +89,7 @@ export class OpenCountSession implements SessionContent {
     });
   }
 
-  /** @returns whether the session is still ours */
+  /** @returns whether this process still holds the session */
   #touch(): boolean {
     if (this.store === undefined) return true;
     const { connection, clock, holder } = this.store;
@@ -106,7 +109,7 @@ export class OpenCountSession implements SessionContent {
       try {
         this.store?.connection.quick(() => this.#touch());
       } catch {
-        // The next scan says what is wrong.
+        // The next scan reports the error.
       }
       void Promise.resolve().then(() => this.#isOpen && this.#keepAlive());
     });

@@ -6,25 +6,28 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/statements.ts';
 
-/** The scans are the stock (`count`), have come in (`add`), or have gone out (`take`). */
+/** The scans are the stock (`count`), arrived units (`add`), or removed units (`take`). */
 export type CountMode = 'count' | 'add' | 'take';
 
-/** What is to be known of a session: its id, mode and place. The base URL is that when it began. */
+/** The properties of a session. The base URL is that at its start. */
 export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
   /** The name of the service, by `serviceNameOf`. */
   readonly service: string;
   /** `20260115T120020Z-k3x9` */
   readonly session: string;
-  /** When it began: milliseconds since the Unix epoch. */
+  /** When it began, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
-  /** The name that a person gave it. */
+  /** The name given by the user. */
   readonly label?: string;
-  /** Who began it. */
+  /** The user who began it. */
   readonly user?: string;
-  /** Of sessions of 0.2: the ids of those that were merged into it; one alone if it has what the run of that did not write. */
+  /**
+   * In sessions of 0.2: the ids of the sessions merged into it; a single id if it has what that session's run did not
+   * write.
+   */
   readonly merged?: readonly string[];
-  /** Of sessions of 0.2: it was merged with one that has what a run did not write. */
+  /** In sessions of 0.2: whether it was merged with one that has what a run did not write. */
   readonly hasRest?: boolean;
 }
 
@@ -35,21 +38,21 @@ export type CountSessionOutcome =
   | { readonly how: 'discarded' };
 
 /**
- * What a record of a session says:
- * - `add`, `set`, `back`: a line that was scanned
+ * The kinds of records:
+ * - `add`, `set`, `back`: a scanned line
  * - `base`: units that a merged session begins with, or that a run has not written
- * - `code`: from now on the code is one of the pet's
+ * - `code`: from now on the code means the pet
  * - `seen`: the stock of the pet when its count began
- * - `given`: a run is about to take units of the pet; it is on disk before the run begins
- * - `run`: the run that has begun with them; without an id a file
- * - `again`: what was counted of the pet holds no more
- * - `settled`: what the run has not written is in the session again; without a run: it has not begun
+ * - `given`: a run is about to take units of the pet; on disk before the run begins
+ * - `run`: the run that has begun with them; without an id, a file
+ * - `again`: the count of the pet is no longer valid
+ * - `settled`: units that the run has not written are back in the session; without a run: it has not begun
  */
 const recordKinds = ['add', 'set', 'base', 'back', 'code', 'seen', 'given', 'run', 'again', 'settled'] as const;
 
 export interface ScanRecord extends Pick<ScanLine, 'code' | 'units'> {
   readonly kind: (typeof recordKinds)[number];
-  /** The pet that the code stood for when it was scanned; undefined: none was known. */
+  /** The pet that the code meant when it was scanned; undefined: none was known. */
   readonly pet?: bigint | undefined;
 }
 
@@ -64,19 +67,19 @@ export interface SessionContent {
   readonly scans: readonly ScanRecord[];
 }
 
-/** A session as it is stored. */
+/** A stored session. */
 export interface CountSession extends SessionContent {
   /** undefined: it is not finished. */
   readonly end: CountSessionOutcome | undefined;
-  /** The process that counts it: it took it last, has not closed it, and is not known to have exited. */
+  /** The process that holds it: the last one that took it, unless it has closed it or is known to have exited. */
   readonly holder: ProcessIdentity | undefined;
-  /** When it was last written to or kept alive: milliseconds since the Unix epoch. */
+  /** When it was last written or kept alive, in milliseconds since the Unix epoch. */
   readonly touched: number;
 }
 
 /*
- * They belong to this folder alone, so they are made by whoever needs them, and are no step in the schema of the state.
- * `pet` is text: an int64 would be rounded on its way out of SQLite.
+ * They only concern this folder, so they are created on demand and are not part of the state's schema. `pet` is text,
+ * because SQLite would return a rounded int64.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS counts (
@@ -99,7 +102,7 @@ const tables = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** A session that can't be read: nobody knows what of it can still be relied on. */
+/** Thrown if a session can't be read: its content is not reliable. */
 export class DamagedCountSession extends FailureError {
   constructor(
     readonly session: string,
@@ -114,7 +117,7 @@ export class DamagedCountSession extends FailureError {
   }
 }
 
-/** Returns whether a stock-take was ever begun in this state. */
+/** Reports whether a stock count was ever begun in this state. */
 export function hasTables(connection: SqliteConnection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined;
 }
@@ -154,13 +157,13 @@ function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
   return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 
-/** Ends a session for good, within a transaction or in one of its own. */
+/** Ends a session for good, within a transaction or in its own. */
 export function endSession(connection: SqliteConnection, session: string, end: CountSessionOutcome): void {
   const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
   connection.run(sql, JSON.stringify(end), session);
 }
 
-/** Adds scans after those that the session has. To be called in a transaction. */
+/** Adds scans after the existing ones. Call this in a transaction. */
 export function addScans(connection: SqliteConnection, session: string, scans: readonly ScanRecord[]): void {
   const last = connection.get('SELECT max(number) AS last FROM count_scans WHERE session = ?', session);
   const sql = 'INSERT INTO count_scans (session, number, kind, units, code, pet) VALUES (?, ?, ?, ?, ?, ?)';

@@ -1,6 +1,6 @@
 import { petIdOfCode, withoutCodeKind } from './count/scan-line.ts';
 
-/** The shop's own names of pets, by their ids. A Map is one. */
+/** The shop's own names of pets by their ids, such as a Map. */
 export interface PetNames {
   get(petId: bigint): string | undefined;
 }
@@ -8,13 +8,13 @@ export interface PetNames {
 export interface BarCodes {
   readonly pets: ReadonlyMap<string, bigint>;
   readonly names: ReadonlyMap<bigint, string>;
-  /** The stock at or below which a pet is low, of those that have a level of their own. */
+  /** The stock at or below which a pet is low, for pets with their own level. */
   readonly lows: ReadonlyMap<bigint, number>;
 }
 
 export const noBarCodes: BarCodes = { pets: new Map(), names: new Map(), lows: new Map() };
 
-/** Returns the codes of all; of two for one code or pet the first counts. */
+/** Joins several sets of codes; the first one with a code or a pet takes precedence. */
 export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
   const reversed = all.toReversed();
   return {
@@ -24,17 +24,17 @@ export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
   };
 }
 
-/** Returns the pet that a text stands for: a bar code of the shop, else a pet id. */
+/** Returns the pet that a text means: a bar code of the shop, otherwise a pet id. */
 export function petOfText(codes: BarCodes, text: string): bigint | undefined {
   return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
 }
 
-/** Returns the pet of a bar code, with or without the kind of code that a scanner may put in front. */
+/** Returns the pet of a bar code, with or without the symbology prefix that a scanner may add. */
 export function petOfCode({ pets }: BarCodes, code: string): bigint | undefined {
   return pets.get(code) ?? pets.get(withoutCodeKind(code) ?? '');
 }
 
-/** Returns the codes as JSON, for `parseBarCodes`. Ids are texts: JSON.parse would round them. */
+/** Returns the codes as JSON, for `parseBarCodes`. Ids are strings, because JSON.parse would round them. */
 export function barCodesText({ pets, names, lows }: BarCodes): string {
   const text = ([code, petId]: readonly [string, bigint]) => [code, `${petId}`];
   return JSON.stringify({
@@ -48,9 +48,9 @@ type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])
   readonly lows?: readonly (readonly [string, number])[];
 };
 
-/** Returns what `barCodesText` was given. Throws if the text is another one. */
+/** Returns the codes that `barCodesText` has encoded. Throws for any other text. */
 export function parseBarCodes(text: string): BarCodes {
-  // Version 0.2 has written no levels.
+  // Version 0.2 wrote no levels.
   const { pets, names, lows = [] } = JSON.parse(text) as StoredCodes;
   return {
     pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),

@@ -3,17 +3,17 @@ import type { ColumnBatches, ItemColumns } from './item-columns.ts';
 import { type InventoryItem, isLow, type LowLevels, type UnreadableItem } from './items.ts';
 import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
-/** Conditions on an item. A part that is absent admits everything; an empty set admits nothing. */
+/** Conditions on an item. An absent property accepts everything; an empty set accepts nothing. */
 export interface FilterCriteria {
   readonly statuses?: ReadonlySet<string> | undefined;
   readonly petIds?: PetIds | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
-  /** Only what is low. */
+  /** Only pets that are low. */
   readonly low?: LowLevels | undefined;
 }
 
-/** Returns a function that leaves in a batch the items which meet every part that is present. */
+/** Returns a function that keeps only the items of a batch that meet all conditions. */
 export function createFilter({
   statuses,
   petIds,
@@ -35,7 +35,7 @@ export function createFilter({
       batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
     }
     if (low !== undefined) {
-      // The number first: an object for each item of a long list would take longer than all the rest.
+      // Checked by number first: an object per item of a long list would take longer than everything else.
       batch.keep((index) => (quantities[index] ?? 0) <= highest && isLow(batch.itemAt(index), low));
     }
     if (wanted !== undefined) {
@@ -44,7 +44,7 @@ export function createFilter({
   };
 }
 
-/** Yields the batches with only those items that meet all of the criteria; none without an item. */
+/** Yields the batches with only those items that meet all criteria; no empty batches. */
 export async function* filtered(
   batches: ColumnBatches,
   criteria: readonly FilterCriteria[],
@@ -56,7 +56,10 @@ export async function* filtered(
   }
 }
 
-/** Yields the first so many items. @param toTheEnd reads the others too, for what stands behind them */
+/**
+ * Yields the first `limit` items.
+ * @param toTheEnd reads the other items, too, for what follows them
+ */
 export async function* firstItems(
   batches: ColumnBatches,
   limit: number,
@@ -71,7 +74,7 @@ export async function* firstItems(
   }
 }
 
-/** Yields the same batches, and takes the pets that come out of `missing`. */
+/** Yields the same batches, and removes the pets that occur from `missing`. */
 export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
   const wanted = new PetIdSet(missing);
   for await (const batch of batches) {
@@ -83,7 +86,7 @@ export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>
   }
 }
 
-/** Whether a pet of unreadable stock may meet them: no limit lies between it and the nearest number. */
+/** Reports whether a pet with an unreadable stock may meet the criteria, judged by the nearest number. */
 export function mayMeet(
   { statuses, petIds, minQuantity, maxQuantity, low }: FilterCriteria,
   { petId, status, nearest }: UnreadableItem,
@@ -95,8 +98,8 @@ export function mayMeet(
 }
 
 /**
- * Goes through the items of some pets in a list, to its end.
- * @throws FailureError if the list has one of them twice: it can't be said which of the two is its stock
+ * Calls `onItem` for the items of some pets in a list, and reads the list to its end.
+ * @throws FailureError if the list contains one of them twice, because it is not known which one is its stock
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,

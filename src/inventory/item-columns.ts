@@ -1,7 +1,7 @@
 import { FailureError } from '../shared/errors.ts';
 import { grouped, type InventoryItem } from './items.ts';
 
-/** Items in a batch: enough that what is done for a batch costs nothing, few enough for the cache of the processor. */
+/** Items per batch: enough to make the cost per batch negligible, few enough for the processor's cache. */
 export const batchSize = 4096;
 
 const billion = 1_000_000_000;
@@ -9,14 +9,15 @@ const billion = 1_000_000_000;
 /**
  * A batch of stock levels in columns instead of objects: a million items are a million objects less.
  *
- * The maker of batches fills the same one again and again: it is valid until the next is asked for. The reader
- * of one may narrow it with `keep` and `truncate`.
+ * The producer fills the same batch again and again: it is valid until the next one is requested. A reader may reduce
+ * it with `keep` and `truncate`.
  */
 export class ItemColumns {
   length = 0;
   /**
-   * petId = head × 10⁹ + tail, both of the same sign. An int64 in two numbers that JavaScript holds exactly: as decimals,
-   * since its digits come and go as decimals; two ids compare as their heads do, and if these are equal, as their tails.
+   * petId = head × 10⁹ + tail, both with the same sign: an int64 in two numbers that JavaScript represents exactly. The
+   * split is decimal, because ids are read and written as decimals. Two ids compare like their heads, and if these are
+   * equal, like their tails.
    */
   heads: Float64Array;
   tails: Int32Array;
@@ -24,7 +25,7 @@ export class ItemColumns {
   quantities: Float64Array;
   /** Indexes into `statuses`. */
   statusCodes: Uint32Array;
-  /** Grows while batches are made, and is now and then another one: what is remembered by code goes with it. */
+  /** Grows while batches are made, and is sometimes replaced; anything remembered by code becomes invalid then. */
   statuses = new StatusNames();
 
   constructor(public capacity = batchSize) {
@@ -47,12 +48,12 @@ export class ItemColumns {
 
   itemAt(index: number): InventoryItem {
     const quantity = this.quantities[index] ?? 0;
-    // V8 gives a number that was read as a float 16 bytes of its own wherever it is kept; a small integer needs none.
+    // V8 stores a number that was read as a float in 16 bytes of its own; a small integer needs none.
     const isSmall = (quantity | 0) === quantity;
     return { petId: this.petIdAt(index), quantity: isSmall ? quantity | 0 : quantity, status: this.statusAt(index) };
   }
 
-  /** The items as objects, or the first so many. */
+  /** Returns the items as objects, or the first `most` of them. */
   items(most = this.length): InventoryItem[] {
     return Array.from({ length: Math.min(most, this.length) }, (_, index) => this.itemAt(index));
   }
@@ -101,7 +102,7 @@ export class ItemColumns {
     this.statusCodes = filled(new Uint32Array(this.capacity), this.statusCodes);
   }
 
-  /** Copies one item, whose status must have the same code here. */
+  /** Copies one item, whose status must have the same code in both. */
   copy(from: ItemColumns, index: number, to: number): void {
     this.heads[to] = from.heads[index] ?? 0;
     this.tails[to] = from.tails[index] ?? 0;
@@ -124,19 +125,22 @@ export class ItemColumns {
   }
 }
 
-/** So many pets are held at once: 250 MB. The largest chains have some hundred thousand; a list that has more may have no end. */
+/**
+ * Maximum number of pets held at once: 250 MB. The largest chains have some hundred thousand; a list with more may be
+ * endless.
+ */
 const maxGathered = 10_000_000;
 
-/** @throws FailureError for a list that can't be held */
+/** @throws FailureError for a list that is too long to be held */
 export function requireRoom(length: number): void {
   if (length <= maxGathered) return;
   throw new FailureError(
-    `The list of the service has more than ${grouped(maxGathered)} pets: too many to sort them, or to find any that is named twice. It may have no end`,
+    `The list of the service has more than ${grouped(maxGathered)} pets: too many to sort them or to detect repeated ones. The list may be endless`,
     { hint: 'petstock status --verbose' },
   );
 }
 
-/** Returns the array with the values of a shorter one. */
+/** Copies the values of a shorter array into the array, and returns it. */
 export function filled<Numbers extends Float64Array | Int32Array | Uint32Array>(
   array: Numbers,
   values: Numbers,
@@ -145,19 +149,19 @@ export function filled<Numbers extends Float64Array | Int32Array | Uint32Array>(
   return array;
 }
 
-/** Batches as they come from their source; each is valid until the next is asked for. */
+/** Batches from a source; each is valid until the next is requested. */
 export type ColumnBatches = AsyncIterable<ItemColumns>;
 
-/** Yields the items as objects, a batch at a time: for whoever is no part of the list. */
+/** Yields the items as objects, a batch at a time. */
 export async function* itemsOf(batches: ColumnBatches): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) yield batch.items();
 }
 
-/** Statuses by small numbers, in the order of their first appearance. */
+/** Assigns small numbers to statuses, in the order of their first appearance. */
 export class StatusNames {
   readonly #texts: string[] = [];
   readonly #codes = new Map<string, number>();
-  /** Of all texts together. */
+  /** Total length of all texts. */
   characters = 0;
 
   get size(): number {

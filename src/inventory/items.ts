@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 
-/** The statuses that the service specifies, in the order in which petstock shows them. */
+/** The statuses of the specification, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
@@ -8,52 +8,52 @@ export function isPetStatus(text: string): text is PetStatus {
   return (petStatuses as readonly string[]).includes(text);
 }
 
-/** Reads a status in any case: `Available`. */
+/** Parses a status, ignoring case. */
 export function parsePetStatus(text: string): Parsed<PetStatus> {
   const status = petStatuses.find((known) => known === text.toLowerCase());
   return status === undefined
-    ? problem(`${quoted(text)} is not a status; valid are ${petStatuses.join(', ')}`)
+    ? problem(`${quoted(text)} is not a status. Valid are ${petStatuses.join(', ')}`)
     : parsed(status);
 }
 
 /**
- * The stock of one pet, as the service answers it. A type rather than an interface, so that it passes
- * for a row of plain values without being copied.
+ * The stock of one pet, as returned by the service. A type instead of an interface, so that it is accepted as a row of
+ * plain values without being copied.
  */
 export type InventoryItem = {
-  /** An int64: every digit counts. */
+  /** An int64 with all digits. */
   readonly petId: bigint;
   /** A safe integer; the service specifies no bounds, so it may be negative. */
   readonly quantity: number;
-  /** Usually a `PetStatus`; an unknown one is kept as it came. */
+  /** Usually a `PetStatus`; an unknown one is kept unchanged. */
   readonly status: string;
 };
 
-/** A pet of which the service gives a stock that no quantity can hold: the specification sets no bounds. */
+/** A pet whose stock can't be represented as a quantity, since the specification sets no bounds. */
 export interface UnreadableItem {
   readonly petId: bigint;
   readonly status: string;
-  /** The number in its place: `9007199254740993`, or the beginning of it. */
+  /** The number as text, like `9007199254740993`, possibly truncated. */
   readonly number: string;
-  /** The nearest number to it; beyond all of them an infinity. */
+  /** The nearest number; an infinity beyond all of them. */
   readonly nearest: number;
   /** `out of range`, `not an integer` */
   readonly problem: string;
 }
 
-/** A clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
+/** Describes it as a clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
 export function unreadableText({ petId, number, problem }: UnreadableItem): string {
   return `the stock of pet ${petId} is ${number}, which is ${problem}`;
 }
 
 /** The stock at or below which a pet is low. */
 export interface LowLevels {
-  /** The setting `low-stock`, for all that have no level of their own. */
+  /** The setting `low-stock`, for pets without their own level. */
   readonly standard: number;
   readonly own?: ReadonlyMap<unknown, number> | undefined;
 }
 
-/** Reports whether a pet has to be ordered soon: it can be sold, and its stock is at or below its level. */
+/** Reports whether a pet must be reordered soon: it is available, and its stock is at or below its level. */
 export function isLow(
   { petId, quantity, status }: { readonly petId?: unknown; readonly quantity: number; readonly status: unknown },
   { standard, own }: LowLevels,
@@ -69,29 +69,29 @@ export type { Parsed } from '../shared/parsed.ts';
 const smallestPetId = -(2n ** 63n);
 const largestPetId = 2n ** 63n - 1n;
 
-/** More digits than any int64 has, leading zeros aside: out of range without a look at the value. */
+/** More digits than any int64 without leading zeros, so out of range. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
-/** Where the digits after the 15th are all zeros: spreadsheets keep 15. */
+/** All digits after the 15th are zeros: spreadsheets keep 15. */
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
 /**
- * Reads a pet id: decimal ASCII digits with an optional minus sign, within int64.
- * Leading zeros are read over; `-0`, a plus sign, white space, a fraction, an exponent and other digits are faults.
+ * Parses a pet id: decimal ASCII digits with an optional minus sign, within int64. Leading zeros are accepted; `-0`, a
+ * plus sign, white space, a fraction, an exponent and other digits are errors.
  */
 export function parsePetId(text: string): Parsed<bigint> {
   const wrong = notWhole(text, 'pet id');
   if (wrong !== undefined) return problem(wrong);
   const value = tooManyDigits.test(text) ? undefined : BigInt(text);
   if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
-  const rounded = fifteenDigitsThenZeros.test(text) ? '; a spreadsheet has probably rounded it' : '';
+  const rounded = fifteenDigitsThenZeros.test(text) ? ' (a spreadsheet has probably rounded it)' : '';
   return problem(
     `${quoted(text)} is out of range: a pet id lies between ${smallestPetId} and ${largestPetId}${rounded}`,
   );
 }
 
 /**
- * Reads a quantity: an integer that a number holds exactly, from -9007199254740991 to 9007199254740991.
- * The service specifies no bounds of its own. A plus sign is a fault: it is a change, not a stock.
+ * Parses a quantity: an integer that a number represents exactly, from -9007199254740991 to 9007199254740991. The
+ * service specifies no bounds. A plus sign is an error: it means a change, not a stock.
  */
 export function parseQuantity(text: string): Parsed<number> {
   if (isAddition(text)) {
@@ -103,17 +103,17 @@ export function parseQuantity(text: string): Parsed<number> {
   return parseInteger(text, 'quantity');
 }
 
-/** Whether a text in place of a quantity is a number with a plus sign, in any spelling: `+5`, `+1,200`, `+5.0`. */
+/** Reports whether a text is a number with a plus sign, in any notation: `+5`, `+1,200`, `+5.0`. */
 export function isAddition(text: string): boolean {
   return text.startsWith('+') && (/^\+\d+$/.test(text) || separated.test(text) || wholeWithDecimals.test(text));
 }
 
-/** Reads a change of the stock: `+5`, `5` or `-2`; otherwise as a quantity. */
+/** Parses a change of the stock: `+5`, `5` or `-2`; otherwise like a quantity. */
 export function parseDelta(text: string): Parsed<number> {
   return parseInteger(text, 'change');
 }
 
-/** The stock after a change, or a fault if it passes what a quantity can be. Both are safe integers. */
+/** Returns the stock after a change, or a problem if it is out of range. Both are safe integers. */
 export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
@@ -144,23 +144,26 @@ function integerRange(noun: 'quantity' | 'change'): string {
 
 const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
 const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
-/** A longer text is not repeated, in characters. */
+/** Longer text is not repeated in messages; in characters. */
 const maxRepeated = 40;
 
 function withoutSeparators(text: string, noun: Noun): string {
   const digits = plain(text.replace(/[^\d+-]/g, ''), noun);
   const meant = digits.length > maxRepeated ? 'that' : digits;
-  // 1.800 is 1800 to one half of the world and 1.8 to the other.
+  // 1.800 means 1800 in one half of the world and 1.8 in the other.
   return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
 }
 
-/** Digits with a sign as they are taken: a plus sign only in a change, and zero without a minus sign. */
+/** Returns digits with a valid sign: a plus sign only in a change, and no minus sign before zero. */
 function plain(digits: string, noun: Noun): string {
   const signed = noun === 'change' ? digits : digits.replace(/^\+/, '');
   return signed.replace(/^-(?=0+$)/, '');
 }
 
-/** Why the text is not a whole number, for the most likely mistakes in their own words; undefined if it is one. */
+/**
+ * Explains why a text is not a whole number, with a specific message for the most likely mistakes; undefined if it is
+ * one.
+ */
 function notWhole(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
     return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;
@@ -183,7 +186,7 @@ function notWhole(text: string, noun: Noun): string | undefined {
   return `${quoted(text)} is not a ${noun}: ${examples[noun]}`;
 }
 
-/** An integer for people: `1,234,567`. Programs and files get plain digits. */
+/** Formats an integer for display: `1,234,567`. Programs and files get plain digits. */
 export function grouped(value: number | bigint): string {
   return `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -193,44 +196,44 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The stock of some pets; one that is missing is not there, or can't be relied on. A Map is one. */
+/** The stock of some pets, such as a Map. A missing pet does not exist, or its stock is not reliable. */
 export type Quantities = Pick<ReadonlyMap<bigint, number>, 'get' | 'has' | 'keys'> & {
   readonly unreadable?: ReadonlyMap<bigint, UnreadableItem>;
-  /** Pets that the service answered with an older stock than the one that was written last. */
+  /** Pets for which the service returned an older stock than the last one written. */
   readonly outdated?: ReadonlyMap<bigint, OutdatedStock>;
 };
 
-/** A stock that was answered though a later one had been written. */
+/** A stock that the service returned although a later one had been written. */
 export interface OutdatedStock {
   readonly found: number;
   readonly written: number;
 }
 
-/** The stock of pets, with those that have none that can be relied on. */
+/** The stock of pets, including those whose stock is not reliable. */
 export class PetQuantities extends Map<bigint, number> implements Quantities {
   readonly unreadable = new Map<bigint, UnreadableItem>();
   readonly outdated = new Map<bigint, OutdatedStock>();
 }
 
-/** Returns why such a stock is not relied on: a clause without a trailing period. */
+/** Explains why such a stock is not used, as a clause without a period. */
 export function outdatedText({ found, written }: OutdatedStock): string {
   return `the service returned an outdated stock, ${found}, although ${written} was just written`;
 }
 
-/** Returns why a pet that had a stock is without one: a clause without a trailing period. */
+/** Explains why a pet no longer has a stock, as a clause without a period. */
 export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
   const older = outdated?.get(petId);
   if (older !== undefined) return outdatedText(older);
   const item = unreadable?.get(petId);
-  return item === undefined ? `there is no pet ${petId} any more` : unreadableText(item);
+  return item === undefined ? `pet ${petId} no longer exists` : unreadableText(item);
 }
 
-/** Reports whether the service has no such pet: it is not one whose stock can't be relied on. */
+/** Reports whether the service does not have a pet; a pet with an unreliable stock exists. */
 export function isAbsent(quantities: Quantities, petId: bigint): boolean {
   return !quantities.has(petId) && !quantities.unreadable?.has(petId) && !quantities.outdated?.has(petId);
 }
 
-/** Reports whether an id that no pet has may be a bar code: EAN-8, UPC, EAN-13 or GTIN-14. */
+/** Reports whether an unknown id may be a bar code: EAN-8, UPC, EAN-13 or GTIN-14. */
 export function mayBeBarCode(petId: bigint): boolean {
   return /^(?:\d{8}|\d{12,14})$/.test(`${petId}`);
 }

@@ -8,27 +8,27 @@ export interface StockPoll {
 
 /** A pet that is not in the last list. */
 interface Absence {
-  /** Its last stock that could be read; undefined: none could be yet. */
+  /** Its last readable stock; undefined if there was none yet. */
   readonly stock: StockEntry | undefined;
-  /** It was reported as removed: it is no longer in the answer, not even without a stock. */
+  /** It was reported as removed: it is no longer in the response, not even with an unreadable stock. */
   readonly isReported: boolean;
 }
 
 /**
- * Compares each look with the last stock of each pet that could be read. So a change is reported once, and never lost in a look that
- * can't be read or that a pet is missing from.
+ * Compares each poll with the last readable stock of each pet. Each change is reported once, even if polls in between
+ * were unreadable or lacked the pet.
  */
 export class KnownStock {
   readonly #absent = new Map<bigint, Absence>();
   #before = StockList.empty;
 
-  /** Takes the first look, which is compared with nothing. */
+  /** Takes the first poll, which is not compared. */
   begin({ list, unreadable }: StockPoll): void {
     this.#before = list;
     for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });
   }
 
-  /** Takes another. Yields what has changed since the one before, by pet id, in batches: to be read to the end. */
+  /** Takes another poll. Yields the changes since the last one, by pet id, in batches; must be read to the end. */
   *changes({ list, unreadable }: StockPoll): Generator<readonly Difference[]> {
     const before = this.#before;
     this.#before = list;
@@ -59,7 +59,7 @@ export class KnownStock {
     return stock === undefined || isSame ? undefined : { petId, change: 'changed', left: stock, right };
   }
 
-  /** Returns the pets that could not be read, and are no longer there at all. */
+  /** Yields the pets that were unreadable and no longer exist. */
   *#removed(unreadable: StockPoll['unreadable']): Generator<Difference> {
     for (const [petId, { stock, isReported }] of this.#absent) {
       if (isReported || unreadable.has(petId)) continue;

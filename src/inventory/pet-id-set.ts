@@ -1,20 +1,20 @@
 import { type ColumnBatches, filled, type ItemColumns, requireRoom, splitPetId } from './item-columns.ts';
 
-/** Some pets. A Set of bigint is one. */
+/** A set of pets, such as a Set of bigint. */
 export type PetIds = Pick<ReadonlySet<bigint>, 'has' | 'size'> & Iterable<bigint>;
 
 const minCapacity = 16;
 
 /**
- * A set of pet ids that knows the place of each, without an object for any of them: about 25 bytes an id in place of 70. An id
- * is two numbers, as in `ItemColumns`, so that items are looked up without a bigint.
+ * A set of pet ids with a position for each, without creating objects: about 25 bytes per id instead of 70. An id is
+ * two numbers, as in `ItemColumns`, so items are looked up without a bigint.
  */
 export class PetIdSet implements PetIds {
-  /** How many there are; the place of the next. */
+  /** The number of ids, and the position of the next one. */
   size = 0;
   #heads = new Float64Array(minCapacity);
   #tails = new Int32Array(minCapacity);
-  /** Places plus 1, by hash; 0 is free. A power of two, of which at most half are taken. */
+  /** Positions plus 1, by hash; 0 is free. The length is a power of two, of which at most half is used. */
   #slots = new Int32Array(2 * minCapacity);
 
   constructor(petIds: Iterable<bigint> = []) {
@@ -25,7 +25,7 @@ export class PetIdSet implements PetIds {
     return petIds instanceof PetIdSet ? petIds : new PetIdSet(petIds);
   }
 
-  /** @returns the place of the id, from 0, in the order in which they came */
+  /** @returns the position of the id, from 0, in the order of addition */
   add(petId: bigint): number {
     const { head, tail } = splitPetId(petId);
     return this.addParts(head, tail);
@@ -48,7 +48,7 @@ export class PetIdSet implements PetIds {
     return this.placeOf(petId) >= 0;
   }
 
-  /** -1 for an id that is not in the set. */
+  /** Returns -1 for an id that is not in the set. */
   placeOf(petId: bigint): number {
     const { head, tail } = splitPetId(petId);
     return this.placeOfParts(head, tail);
@@ -62,15 +62,15 @@ export class PetIdSet implements PetIds {
     for (let place = 0; place < this.size; place += 1) yield this.at(place);
   }
 
-  /** @param place below `size` */
+  /** @param place less than `size` */
   at(place: number): bigint {
     return BigInt(this.#heads[place] ?? 0) * 1_000_000_000n + BigInt(this.#tails[place] ?? 0);
   }
 
-  /** The slot of an id, or the free one where it would be. */
+  /** Returns the slot of an id, or the free slot for it. */
   #slotOf(head: number, tail: number): number {
     const mask = this.#slots.length - 1;
-    // The upper bits of a product depend on all bits: ids that are a thousand or a million apart are spread, too.
+    // The upper bits of the product depend on all bits, so ids that are a thousand or a million apart are spread, too.
     const mixed = Math.imul(tail ^ Math.imul(head | 0, 0x85ebca6b), 0x9e3779b1);
     let slot = mixed >>> (Math.clz32(mask) & 31);
     for (;;) {
@@ -92,17 +92,17 @@ export class PetIdSet implements PetIds {
 }
 
 /**
- * The pets that a list has named so far. As long as their ids go up in equal steps, as most do, no more is kept than where each step
- * begins and ends: five million take no memory. Ids that go down are kept one by one.
+ * The pets seen so far in a list. As long as ids increase in equal steps, as they usually do, only the start and end of
+ * each sequence is kept: five million ids take no memory. Decreasing ids are kept one by one.
  */
 export class SeenPets {
-  /** Runs of ids with one head that have ended: the first tail, the step, and the last tail. */
+  /** Finished sequences of ids with the same head: first tail, step, and last tail. */
   readonly #heads: number[] = [];
   readonly #firsts: number[] = [];
   readonly #steps: number[] = [];
   readonly #lasts: number[] = [];
   readonly #others = new PetIdSet();
-  /** The run that goes on. Its step is 0 while it has one id. */
+  /** The current sequence. Its step is 0 while it has one id. */
   #head = Number.NEGATIVE_INFINITY;
   #first = 0;
   #step = 0;
@@ -119,7 +119,10 @@ export class SeenPets {
     return this.#others.size > size;
   }
 
-  /** Takes the ids at the beginning of a batch that go on in the same step: most batches as a whole. @returns how many */
+  /**
+   * Takes the ids at the start of a batch that continue the current sequence, which is usually the whole batch.
+   * @returns how many
+   */
   follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {
     const [head, step] = [this.#head, this.#step];
     let tail = this.#tail;
@@ -167,12 +170,15 @@ export class SeenPets {
   }
 }
 
-/** Reports whether a distance is a whole number of steps. A step of 0 is that of a run with one id. */
+/** Reports whether a distance is a multiple of the step. A step of 0 belongs to a sequence with one id. */
 function isStep(distance: number, step: number): boolean {
   return distance === 0 || (step > 0 && distance % step === 0);
 }
 
-/** Yields the batches with each pet once: the first item of each. @param onRepeated is called for every other one */
+/**
+ * Yields the batches with only the first item of each pet.
+ * @param onRepeated called for every other one
+ */
 export async function* withoutRepeated(
   batches: ColumnBatches,
   onRepeated: (petId: bigint) => void,

@@ -3,27 +3,30 @@ import { nearest } from '../shared/did-you-mean.ts';
 /** The shop's names by the ids of their pets. */
 type Names = ReadonlyMap<bigint, string>;
 
-/** A number in some notation, though there is a letter in it. */
+/** Matches a number in a notation with a letter. */
 const numeric = /^[+-]?(?:[\d.,]+e[+-]?\d+|0[xob][\da-f]*)$/i;
 
-/** Reports whether a word may be a name: a number never is, in whatever notation. */
+/** Reports whether a word may be a name: a number in any notation is none. */
 export function mayBeName(text: string): boolean {
   return /\p{L}/u.test(text) && !numeric.test(text.trim());
 }
 
-/** Returns a name without regard to case, the form of its accents, and how it is spaced. */
+/** Normalizes case, the form of accents, and white space of a name. */
 export function plainText(name: string): string {
-  // Upper case first: ß and SS are the same.
+  // Upper case first, because ß and SS are equal.
   return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replace(/\s+/gu, ' ').trim();
 }
 
-/** Returns the pets with a text in their name. */
+/** Returns the pets whose name contains a text. */
 export function petsWith(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   return [...names].filter(([, name]) => plainText(name).includes(wanted)).map(([petId]) => petId);
 }
 
-/** Returns the pets that a word stands for: those of just this name, else all with it in their name. A letter or two have to be a word of the name. */
+/**
+ * Returns the pets that a word means: those with exactly this name, otherwise all whose name contains it. One or two
+ * letters must be a whole word of the name.
+ */
 export function petsNamed(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   const having = petsWith(names, text);
@@ -32,7 +35,10 @@ export function petsNamed(names: Names, text: string): bigint[] {
   return having.filter((petId) => wordsOf(names.get(petId) ?? '').includes(wanted));
 }
 
-/** Returns the pets that somebody most likely meant by a text that is in no name: those whose name, or a word of it, is the nearest. */
+/**
+ * Returns the pets that were most likely meant by a text that occurs in no name: those with the nearest name, or the
+ * nearest word in it.
+ */
 export function petsNear(names: Names, text: string): bigint[] {
   const wholes = [...names.values()].map(plainText);
   const near = nearest(plainText(text), [...new Set([...wholes, ...wholes.flatMap(wordsOf)])]);

@@ -1,17 +1,17 @@
 import type { BulkRow, Change, RowError, RowResult } from './change.ts';
 import { addDelta, counted, grouped, outdatedText, type Quantities, unreadableText } from './items.ts';
 
-/** A row for which the whole file is refused. */
+/** A row for which the whole file is rejected. */
 export interface PlanProblem {
   readonly line: number;
-  /** A clause for a shop assistant, without the line and without a trailing period. */
+  /** A clause for a shop assistant, without the line and without a period. */
   readonly message: string;
 }
 
-/** The code of a row whose pet has a stock that can't be read. */
+/** The code of a row whose pet has an unreadable stock. */
 export const unreadableStock = 'unreadable_stock';
 
-/** The plan for each change. Each is either a row or a fault. */
+/** The plan of all changes; each becomes a row or a problem. */
 export interface Plan {
   /** In the order of the changes. */
   readonly rows: BulkRow[];
@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** A pet that the service does not have is left out; otherwise it is a fault. */
+  /** Leaves out pets that the service does not have; otherwise they are problems. */
   readonly skipUnknown?: boolean;
   readonly env: string;
 }
@@ -27,16 +27,16 @@ export interface PlanOptions {
 type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
 
 /**
- * Says what is to become of each change, given the stock as it was read. Increments are added to it; they are owed, and added
- * again to the stock of their turn.
+ * Plans each change, given the stock that was read. Deltas are added to that stock, and later added again to the stock
+ * at that time.
  *
- * - the quantity is the one that is expected: `notEdited`, whatever the stock is
- * - a stock that can't be read, or is older than what we wrote: `failed` or `conflict`, whatever is wanted
- * - a pet without stock: a fault, or `skipped`, even if the row is blank: an id with a typo is a typo
- * - blank: `unchanged`, whatever it expects, since nothing would be written
- * - `expected` is not the stock: `conflict`, even if the stock is what is wanted already
- * - a sum that no quantity can hold: a fault
- * - the target is the stock: `unchanged`
+ * - the quantity equals the expected one: `notEdited`, whatever the stock is
+ * - the stock is unreadable or outdated: `failed` or `conflict`, whatever is wanted
+ * - the pet does not exist: a problem, or `skipped`, even if the row is blank, because the id may be mistyped
+ * - blank: `unchanged`, whatever it expects, because nothing would be written
+ * - `expected` is not the stock: `conflict`, even if the stock already has the wanted value
+ * - the sum is out of range: a problem
+ * - the stock already has the wanted value: `unchanged`
  */
 export function planChanges(changes: Iterable<Change>, stock: Stock, options: PlanOptions): Plan {
   const rows: BulkRow[] = [];
@@ -49,7 +49,7 @@ export function planChanges(changes: Iterable<Change>, stock: Stock, options: Pl
   return { rows, problems };
 }
 
-/** Returns the row, or why the file is refused. */
+/** Returns the row, or why the file is rejected. */
 function planChange(change: Change, quantities: Stock, options: PlanOptions): BulkRow | string {
   const { petId, quantity, delta, expected } = change;
   const stock = quantities.get(petId);
@@ -71,7 +71,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   if (quantity === undefined && delta === undefined) return rowOf(change, stock, stock, 'unchanged');
   if (expected !== undefined && expected !== stock) {
     const message = `the stock is ${stock}, not ${expected}`;
-    // What a delta would have come to had the stock been what the person had in mind.
+    // The sum that the user had in mind, based on the expected stock.
     const sum = delta === undefined ? undefined : addDelta(expected, delta);
     const wanted = sum?.ok ? sum.value : quantity;
     return rowOf(change, stock, wanted, 'conflict', { code: 'conflict', message });
@@ -81,7 +81,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   return rowOf(change, stock, target.value, target.value === stock ? 'unchanged' : 'planned');
 }
 
-/** One literal for all rows, so that they share their shape in memory. */
+/** All rows are created by one literal, so that they share their shape in memory. */
 function rowOf(
   { line, petId, delta, expected, reason, ref }: Change,
   before: number | undefined,
@@ -92,15 +92,15 @@ function rowOf(
   return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }
 
-/** The sizes up to which a plan is carried out; undefined: any size. */
+/** Limits of a plan; undefined: no limit. */
 export interface Guards {
-  /** Rows that are written. */
+  /** Rows to be written. */
   readonly maxChanges: number | undefined;
-  /** Rows that are written with a stock of 0 or below. */
+  /** Rows to be written with a stock of 0 or below. */
   readonly maxZero: number | undefined;
 }
 
-/** Why the plan as a whole is refused: clauses for a person, without a trailing period; none if it may go on. */
+/** Returns why the plan as a whole is rejected, as clauses without a period; empty if it is accepted. */
 export function guardProblems(
   { rows }: { readonly rows: Iterable<BulkRow> },
   { maxChanges, maxZero }: Guards,
@@ -120,15 +120,15 @@ export function guardProblems(
 
 export interface PlanTotals {
   readonly changes: number;
-  /** Units that these rows add, and that they take away; neither is negative. */
+  /** Units that these rows add, and units that they remove; neither is negative. */
   readonly added: bigint;
   readonly removed: bigint;
-  /** How many of them set a stock of 0, and how many one below it. */
+  /** How many of them set a stock of 0, and how many one below 0. */
   readonly toZero: number;
   readonly belowZero: number;
 }
 
-/** Returns the sums of the planned rows; other rows don't count. */
+/** Returns the totals of the planned rows; other rows don't count. */
 export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
   let [changes, toZero, belowZero, added, removed] = [0, 0, 0, 0n, 0n];
   for (const { result, before, after } of rows) {
@@ -137,7 +137,7 @@ export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
     if (after === 0) toZero += 1;
     else if (after !== undefined && after < 0) belowZero += 1;
     if (before === undefined || after === undefined) continue;
-    // As bigint, since two safe integers can be farther apart than a safe integer is from 0.
+    // As bigint, because the difference of two safe integers may not be a safe integer.
     const difference = BigInt(after) - BigInt(before);
     if (difference > 0n) added += difference;
     else removed -= difference;

@@ -6,49 +6,55 @@ export interface RunHead {
   readonly env: string;
   /** One of several stores; undefined for the unnamed one. */
   readonly store: string | undefined;
-  /** Where the requests went. */
+  /** The URL that requests were sent to. */
   readonly baseUrl: string;
-  /** The service that was written to, by `serviceNameOf`: the same for every name of one address. */
+  /** The name of the service, by `serviceNameOf`: the same for all names of one address. */
   readonly serviceName: string;
-  /** A hash that tells keys apart; never the key. */
+  /** A hash that distinguishes keys; never the key. */
   readonly scope: string;
   readonly user: string | undefined;
-  /** The name of the file that was applied, as it was given; `-` is stdin. */
+  /** The name of the applied file, as it was given; `-` is stdin. */
   readonly file?: string | undefined;
   /** SHA-256 of the content of that file, in hex. */
   readonly contentHash?: string | undefined;
-  /** Whether the file had deltas: applied twice, it counts twice. */
+  /** Whether the file had deltas, so that applying it twice would count twice. */
   readonly hasDeltas?: boolean | undefined;
-  /** The reason that all rows give, if they agree. */
+  /** The reason that all rows share, if they do. */
   readonly reason?: string | undefined;
-  /** The run that this one takes back. */
+  /** The run that this one undoes. */
   readonly undoes?: string | undefined;
-  /** Rows that needed no change when the run was planned: counted, not kept. */
+  /** Rows that needed no change when the run was planned; counted, not kept. */
   readonly unchanged: number;
-  /** Rows whose pet the service does not have, which were left out; and rows of a file that nobody edited. Counted, not kept. */
+  /** Rows of pets that the service does not have, and rows of a file that were not edited; counted, not kept. */
   readonly skipped?: number | undefined;
   readonly notEdited?: number | undefined;
 }
 
-/** One change of stock that a run is about to make, or that is already known to change nothing. */
+/** A change of stock that a run is about to make, or that is already known to have no effect. */
 export interface PlannedRow {
   /** Counts from 1 within the run. */
   readonly row: number;
-  /** The line of the file that it came from; 1 for a single write; for an undo the row of the run that is undone. */
+  /** The line of the file; 1 for a single write; in an undo, the row of the run that is undone. */
   readonly line: number;
   readonly petId: bigint;
-  /** The stock that was read before, if it was. */
+  /** The stock before, if it was read. */
   readonly before: number | undefined;
   readonly after: number;
-  /** An increment that is owed: `before` and `after` are those of the last look, and change with the stock. Undefined: `after` is what is wanted. */
+  /**
+   * The delta, if the row has one: `before` and `after` are those of the last read, and change with the stock.
+   * Undefined: `after` is the wanted stock.
+   */
   readonly delta?: number | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
-  /** A row of the plan that is not to be sent: a conflict, or a pet that the service does not have. */
+  /** The outcome of a row that is not to be sent: a conflict, or a pet that the service does not have. */
   readonly outcome?: { readonly result: 'conflict' | 'failed'; readonly error: RowError } | undefined;
 }
 
-/** `pending`: not carried out. `unknown`: sent, and whether it was carried out is not known (an intent without outcome too). */
+/**
+ * `pending`: not carried out. `unknown`: sent, and it is not known whether it was carried out (also an intent without
+ * an outcome).
+ */
 export const recordedResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
 export type RecordedResult = (typeof recordedResults)[number];
 
@@ -56,19 +62,19 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly result: RecordedResult;
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
-  /** Of its last intent or outcome: milliseconds since the Unix epoch; undefined before the first. */
+  /** When its last intent or outcome was written, in milliseconds since the Unix epoch; undefined before the first. */
   readonly at: number | undefined;
-  /** By the monotonic clock: until then a request of it may be on its way. Undefined if none was sent since the boot. */
+  /** When its request can no longer be in flight, by the monotonic clock. Undefined if none was sent since the boot. */
   readonly inFlightUntil: number | undefined;
-  /** In the order of all writes: when it was planned, or, once it was sent, its last intent. */
+  /** Its position in the order of all writes: that of its plan, or of its last intent. */
   readonly sequence: number;
-  /** In the order of all writes: its last change. */
+  /** The position of its last change in the order of all writes. */
   readonly touched: number;
-  /** The run that has taken it back. */
+  /** The run that has undone the row. */
   readonly undoneBy: string | undefined;
 }
 
-/** Rows by result. Those that were skipped, or not edited, are counted and not kept. */
+/** Numbers of rows by result. Skipped rows and rows that were not edited are counted, but not kept. */
 type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', number>>;
 
 export const runStates = ['running', 'incomplete', 'done'] as const;
@@ -76,40 +82,40 @@ export const runStates = ['running', 'incomplete', 'done'] as const;
 export interface RunRecord extends RunHead {
   /** `20260115T120020Z-k3x9` */
   readonly run: string;
-  /** When it began: milliseconds since the Unix epoch. */
+  /** When the run began, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly host: string;
-  /** The runs that have taken back any row of it, the oldest first. */
+  /** The runs that have undone rows of this one, oldest first. */
   readonly undoneBy: readonly string[];
-  /** How many rows of it they have taken back. */
+  /** How many of its rows were undone. */
   readonly undone: number;
-  /** Rows in its plan. */
+  /** Number of rows in its plan. */
   readonly changes: number;
-  /** Units that its rows add and take away, together; rows whose stock before is not known count nothing. */
+  /** Total number of units that its rows add and remove; rows whose stock before is not known count nothing. */
   readonly units: bigint;
   /** The first 20. */
   readonly pets: readonly bigint[];
-  /** Its rows by where they stand. `unchanged` includes those of the head. */
+  /** Numbers of rows by result. `unchanged` includes the rows counted in the head. */
   readonly counts: RunCounts;
   /**
-   * - `running`: a process is at it
-   * - `incomplete`: no process is, and rows are pending or unknown
-   * - `done`: every row has its answer, or the run was discarded
+   * - `running`: a process is writing the run
+   * - `incomplete`: no process is, and some rows are pending or unknown
+   * - `done`: every row has its outcome, or the run was discarded
    */
   readonly state: (typeof runStates)[number];
-  /** It was closed without being written whole: it is `done`, and is never resumed. */
+  /** It was closed before it was complete: it is `done`, and can't be resumed. */
   readonly isDiscarded: boolean;
-  /** In the order of all writes: the last number before it began. */
+  /** The last sequence number before it began. */
   readonly began: number;
-  /** Its own number: runs are in its order. */
+  /** Its own sequence number, by which runs are ordered. */
   readonly sequence: number;
-  /** The number of its last change. */
+  /** The sequence number of its last change. */
   readonly touched: number;
 }
 
 export interface RunFilter {
   readonly env?: string | undefined;
-  /** null: only those of the store without a name. */
+  /** null: only the store without a name. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
   /** Any of these. */
@@ -122,14 +128,14 @@ export interface RunFilter {
   readonly until?: number | undefined;
   readonly state?: RunRecord['state'] | undefined;
   readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
-  /** At most so many; 1 or more. */
+  /** Maximum number of runs; 1 or more. */
   readonly limit?: number | undefined;
 }
 
-/** Which rows; `since` and `until` are about when they were settled. */
+/** Selects rows; `since` and `until` refer to when they were settled. */
 export interface SettledFilter
   extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'petIds' | 'ref' | 'user' | 'since' | 'until'> {
-  /** The `touched` of the last row that was given out. */
+  /** The `touched` of the last row that was yielded. */
   readonly after?: number | undefined;
 }
 
@@ -142,13 +148,13 @@ export interface LaterWrite {
   /** Undefined if it is `pruned`. */
   readonly run?: string | undefined;
   readonly command: string;
-  /** `pruned`: it was removed from the history, so that nobody knows what it has written. */
+  /** `pruned`: it was removed from the history, so the written stock is not known. */
   readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
-  /** The stock that it has written; of `unknown`: that it may have written; undefined if it is `pruned`. */
+  /** The stock that was written, or for `unknown`, that may have been written; undefined if it is `pruned`. */
   readonly quantity?: number | undefined;
-  /** The stock that it had read before; undefined if it had read none. */
+  /** The stock that it had read; undefined if it had read none. */
   readonly before?: number | undefined;
-  /** The increment, if it was one. */
+  /** The delta, if it had one. */
   readonly delta?: number | undefined;
 }
 
@@ -157,6 +163,6 @@ export interface RecentWrite {
   readonly result: Exclude<LaterWrite['result'], 'pruned'>;
   readonly before: number | undefined;
   readonly quantity: number;
-  /** When it was settled, or begun, in the order of all writes. */
+  /** Its position in the order of all writes: that of its outcome, or of its start. */
   readonly sequence: number;
 }

@@ -7,14 +7,14 @@ export type SortKey = (typeof sortKeys)[number];
 export interface SortOptions {
   readonly key: SortKey;
   readonly descending: boolean;
-  /** Only the first so many are wanted: no more are kept in memory than that takes. */
+  /** How many items are wanted; no more than necessary are kept in memory. */
   readonly limit?: number | undefined;
 }
 
-/** Sorts items. Those that are equal by the key keep their order, in descending order too. */
+/** Sorts items. Items with an equal key keep their order, also in descending order. */
 export async function* sortItems(batches: ColumnBatches, options: SortOptions): AsyncGenerator<ItemColumns> {
   const { limit = Number.POSITIVE_INFINITY } = options;
-  // What can't be among the first any more is thrown away, but not so often that the sorting costs more than that saves.
+  // Items that can't be among the first are dropped, but not so often that sorting costs more than that saves.
   const most = Math.max(2 * limit, 16 * batchSize);
   let kept = new ItemColumns();
   for await (const batch of batches) {
@@ -64,12 +64,12 @@ function comparator(columns: ItemColumns, key: SortKey): Comparator {
   return (left, right) => difference(ranks, left, right);
 }
 
-/** Of safe integers: if it is not exact, its sign is. */
+/** Returns the difference of safe integers: even if it is not exact, its sign is. */
 function difference(values: Float64Array | Int32Array, left: number, right: number): number {
   return (values[left] ?? 0) - (values[right] ?? 0);
 }
 
-/** Available, pending, sold; then unknown statuses by their code units, whatever the locale. */
+/** Orders available, pending, sold, then unknown statuses by their code units, whatever the locale. */
 export function compareStatuses(left: string, right: string): number {
   if (left === right) return 0;
   return statusRank(left) - statusRank(right) || (left < right ? -1 : 1);

@@ -2,16 +2,16 @@ import { type ColumnBatches, ItemColumns } from './item-columns.ts';
 import type { InventoryItem } from './items.ts';
 
 /**
- * A whole list of stock, which does not change. In columns: two lists of a million pets are compared in 160 MB, of which they take
- * 50; as objects they would take 300.
+ * An immutable list of stock in columns: two lists of a million pets are compared in 160 MB, of which they take 50; as
+ * objects they would take 300.
  */
 export class StockList {
   static readonly empty = new StockList(new ItemColumns(0));
   readonly #items: ItemColumns;
-  /** The places of items in the order of their ids; undefined if they are in that order. */
+  /** The positions of items in the order of their ids; undefined if they are in that order. */
   readonly #order: Uint32Array | undefined;
 
-  /** @param items are not changed any more */
+  /** @param items must not be changed any more */
   constructor(items: ItemColumns) {
     this.#items = items;
     this.#order = isInOrder(items) ? undefined : orderOf(items);
@@ -27,7 +27,7 @@ export class StockList {
     return this.#items.length;
   }
 
-  /** Yields the ids, each before those above it. */
+  /** Yields the ids in ascending order. */
   *petIds(): Generator<bigint> {
     for (let at = 0; at < this.size; at += 1) yield this.#items.petIdAt(this.#indexAt(at));
   }
@@ -40,7 +40,7 @@ export class StockList {
     return `${first}`.length > `${last}`.length ? first : last;
   }
 
-  /** Returns a pet that is in the list twice; undefined if there is none. */
+  /** Returns a pet that occurs twice; undefined if there is none. */
   repeated(): bigint | undefined {
     for (let at = 1; at < this.size; at += 1) {
       const [left, right] = [this.#indexAt(at - 1), this.#indexAt(at)];
@@ -58,8 +58,8 @@ export class StockList {
   }
 
   /**
-   * Yields what differs between two lists, by pet id, in batches.
-   * @param only the field of pets in both lists that is compared; undefined: all
+   * Yields the differences of two lists, by pet id, in batches.
+   * @param only the only field to compare of pets in both lists; undefined: all
    */
   static *differences(left: StockList, right: StockList, only?: ComparedField): Generator<readonly Difference[]> {
     let batch: Difference[] = [];
@@ -80,22 +80,22 @@ export class StockList {
     if (batch.length > 0) yield batch;
   }
 
-  /** Returns the index of the item at a place in the order of ids; past the last one, an index past the last. */
+  /** Returns the index of the item at a position in the order of ids; after the last one, an index after the last. */
   #indexAt(at: number): number {
     return this.#order?.[at] ?? at;
   }
 }
 
-/** The stock of one pet on one side. An empty status: it is not known, and not compared. */
+/** The stock of one pet on one side. An empty status is not known and not compared. */
 export interface StockEntry {
   readonly quantity: number;
   readonly status: string;
 }
 
-/** A pet that is not the same in both lists. */
+/** A pet that differs between both lists. */
 export interface Difference {
   readonly petId: bigint;
-  /** `added`: right alone has it; `removed`: left alone; `changed`: both. */
+  /** `added`: only in the right list; `removed`: only in the left; `changed`: in both. */
   readonly change: 'added' | 'removed' | 'changed';
   readonly left: StockEntry | undefined;
   readonly right: StockEntry | undefined;
@@ -103,7 +103,7 @@ export interface Difference {
 
 export type ComparedField = 'quantity' | 'status';
 
-/** Differences in a batch: enough that what is done for a batch costs nothing. */
+/** Differences per batch: enough to make the cost per batch negligible. */
 const batchSize = 1000;
 
 function differenceOf(left: InventoryItem | undefined, right: InventoryItem | undefined): Difference {
@@ -111,7 +111,7 @@ function differenceOf(left: InventoryItem | undefined, right: InventoryItem | un
   return { petId: left?.petId ?? right?.petId ?? 0n, change, left, right };
 }
 
-/** Returns less than 0 if left comes first. A list that has come to its end comes last. */
+/** Returns less than 0 if the left item comes first. A list that has ended comes last. */
 function compareIds(left: ItemColumns, leftIndex: number, right: ItemColumns, rightIndex: number): number {
   if (leftIndex >= left.length) return 1;
   if (rightIndex >= right.length) return -1;
@@ -139,7 +139,7 @@ function isInOrder(items: ItemColumns): boolean {
   return true;
 }
 
-/** Items of one id keep their order. */
+/** Items with the same id keep their order. */
 function orderOf(items: ItemColumns): Uint32Array {
   const order = Uint32Array.from({ length: items.length }, (_, index) => index);
   return order.sort((left, right) => compareIds(items, left, items, right) || left - right);

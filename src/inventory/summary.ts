@@ -8,11 +8,13 @@ export interface Total {
 }
 
 export interface Summary extends Total {
-  /** Available, pending and sold, always present; then unknown statuses that occurred, by their code units. */
+  /**
+   * Available, pending and sold, which are always present; then unknown statuses that occurred, by their code units.
+   */
   readonly byStatus: ReadonlyMap<string, Total>;
 }
 
-/** Counts items as they come, so that a list of any length needs no array. */
+/** Counts items as they arrive, so that a list of any length needs no array. */
 export async function summarize(batches: ColumnBatches): Promise<Summary> {
   const counters = new Map<string, Counter>(petStatuses.map((status) => [status, new Counter()]));
   const counterOf = (status: string): Counter => {
@@ -42,7 +44,7 @@ export async function summarize(batches: ColumnBatches): Promise<Summary> {
   return { pets, units, byStatus };
 }
 
-/** Adds up as a number, which is fast, and carries into a bigint before that would lose a unit. */
+/** Adds numbers, which is fast, and carries into a bigint before that would lose a unit. */
 class Counter {
   #pets = 0;
   #small = 0;

@@ -88,7 +88,7 @@ export const sharedOptions = {
     about: 'of a read or an absolute write after a network fault, 500, 502, 503 or 504 (default: 4)',
     variable: 'PETSTOCK_RETRIES',
     parse: (text) =>
-      /^\d{1,2}$/.test(text) ? parsed(Number(text)) : problem(`takes a whole number from 0 to 99; not ${quoted(text)}`),
+      /^\d{1,2}$/.test(text) ? parsed(Number(text)) : problem(`takes a whole number from 0 to 99, not ${quoted(text)}`),
   },
   color: {
     flags: '--color <when>',
@@ -175,13 +175,13 @@ function oneOf<const Value extends string>(values: readonly Value[]) {
   const shown = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
   return (text: string): Parsed<Value> => {
     const value = values.find((known) => known === text);
-    return value === undefined ? problem(`takes ${shown}; not ${quoted(text)}`) : parsed(value);
+    return value === undefined ? problem(`takes ${shown}, not ${quoted(text)}`) : parsed(value);
   };
 }
 
 function onOrOff(text: string): Parsed<boolean> {
   if (/^(true|1|yes|on)$/i.test(text)) return parsed(true);
-  return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false; not ${quoted(text)}`);
+  return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false, not ${quoted(text)}`);
 }
 
 /** The most that a timer of Node can hold, and longer than any window. */
@@ -193,6 +193,6 @@ function seconds(standard: number) {
     const value = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
     return value <= maxSeconds
       ? parsed(value * 1000)
-      : problem(`takes a number of seconds, such as ${standard}; not ${quoted(text)}`);
+      : problem(`takes a number of seconds, such as ${standard}, not ${quoted(text)}`);
   };
 }

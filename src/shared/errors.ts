@@ -18,7 +18,7 @@ export const exitCodes = {
 
 export type ExitCodeName = keyof typeof exitCodes;
 
-/** What a command that was interrupted ends with: by the signal, as a shell has it. */
+/** The exit codes of a command that was interrupted, by signal, as in a shell. */
 export const signalExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
 export type EndingSignal = keyof typeof signalExitCodes;
 
@@ -61,19 +61,22 @@ export abstract class PetstockError extends Error {
   abstract readonly kind: ExitCodeName;
   /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;
-  /** The next step, as a command that can be run: `petstock config set-key --env staging`. */
+  /** The next step as a command to run: `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
-  /** Further lines for a person, such as one for each fault of a file. */
+  /** Further lines for display, such as one for each error in a file. */
   readonly lines: readonly string[];
-  /** The faults of a file, the first 1,000, for programs. `lines` says the same to a person. */
+  /** The first 1,000 errors in a file, for programs; `lines` has the same for display. */
   readonly faults: readonly ErrorFault[];
-  /** How many faults there are in all. */
+  /** The total number of errors in the file. */
   readonly faultCount: number;
-  /** The run that had begun. */
+  /** The id of the run, if one had begun. */
   readonly run?: string | undefined;
-  /** The store and environment that it is about; default: those that were chosen for the command. */
+  /** The store and environment that the error is about; default: those chosen for the command. */
   readonly target?: Target | undefined;
-  /** Where the refused key came from, in words: `stdin`; empty: it is not known; default: as the settings of `target` have it. */
+  /**
+   * The source of the rejected key, for display: `stdin`; empty if unknown; default: the source in the settings of
+   * `target`.
+   */
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
@@ -81,13 +84,13 @@ export abstract class PetstockError extends Error {
   readonly serviceError?: ServiceError | undefined;
   /** Seconds until the same command works again. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The day's limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
+  /** The daily limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
   readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
-  /** The request was definitely not carried out: it was never sent, or each time refused with a 429. */
+  /** The request was certainly not carried out: it was never sent, or each attempt was refused with a 429. */
   readonly notCarriedOut: boolean;
   /**
-   * The request left and no final answer came from the service itself (a reset, a time-out, a 408, 502 or 504): it may still
-   * be on its way, and be carried out later.
+   * The request was sent, and the service itself sent no final response (a reset, a timeout, a 408, 502 or 504): it may
+   * still be in flight and be carried out later.
    */
   readonly mayBeInFlight: boolean;
   /** The signal that ended the command. */

@@ -54,12 +54,12 @@ describe('readChanges of a header', () => {
     ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
     ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
-    ['petId,quantity,petId', `1 petId: the column "petId" is there twice`],
+    ['petId,quantity,petId', `1 petId: the column "petId" appears twice`],
     ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same. Leave one out`],
-    ['petId,status,status,delta', `1 status: the column "status" is there twice`],
+    ['petId,status,status,delta', `1 status: the column "status" appears twice`],
     [
       'quantity,delta',
-      '1: there is no column petId: the first line has to name the columns, such as petId,quantity,reason',
+      '1: there is no column petId: the first line must name the columns, such as petId,quantity,reason',
     ],
     ['petId,reason', '1: there is neither a column quantity nor a column delta'],
   ])('refuses the header %s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
@@ -87,7 +87,7 @@ describe('readChanges of a header', () => {
 });
 
 describe('readChanges of a row', () => {
-  const rounded = 'looks like an id that a spreadsheet rounded; format the column as text and export again';
+  const rounded = 'looks like an id that a spreadsheet rounded: format the column as text and export again';
   test.each([
     ['1.23458E+18,7', `2 petId: 1.23458E+18 ${rounded}`],
     ['"1,23458E+18",7', `2 petId: 1,23458E+18 ${rounded}`],
@@ -107,7 +107,7 @@ describe('readChanges of a row', () => {
     ['42,=A1+1', `2 qty: "=A1+1" is not a quantity: a quantity is a whole number such as 12`],
     [
       '42,+5',
-      `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign; what is to be added goes into a column named delta`,
+      `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign (changes go into a column named delta)`,
     ],
     ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
     ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
@@ -115,7 +115,7 @@ describe('readChanges of a row', () => {
       '42,5,,,box of 1,800 pieces',
       '2: there are 6 cells, and the header has 5: a comma inside a text needs quotes around the text, and a number has none',
     ],
-    ['42,5,,,"a"b,', '2: cell 5 goes on after its closing quote: inside a text, write a quote twice'],
+    ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: inside a text, write a quote twice'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
   ])('refuses the row %s', async (row, fault) =>
     expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]),
@@ -185,8 +185,8 @@ describe('readChanges of a broken file', () => {
     ['petId quantity', rows.map((row) => row.replace(',', ' ')), '1: the file is all in one column'],
     ['"id;price;pieces"', rows.map((row) => `"${row.replace(',', ';2.5;')}"`), '1: the file is all in one column'],
     ['petId;quantity', rows, '2: the file is all in one column'],
-    ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, and no pet: remove it'],
-    ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, and no pet: remove it'],
+    ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, not a pet: remove it'],
+    ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, not a pet: remove it'],
   ])('reports the same fault of all rows once: %s', async (header, lines, fault) => {
     expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
   });

@@ -75,7 +75,7 @@ describe('readChanges of JSON', () => {
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],
     ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object is not allowed here: ${here}`],
     ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list is not allowed here: ${here}`],
-    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" is there twice`],
+    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" appears twice`],
     [
       '[{"petId":1,"quantity":2,"expectd":3}]',
       `1 expectd: "expectd" is not a field that petstock knows: did you mean expected?`,
@@ -87,7 +87,7 @@ describe('readChanges of JSON', () => {
     ['[{"quantity":2}]', '1 petId: the pet id is missing: if this row is a total, remove it'],
     [
       '[{"petId":1.23E+18,"quantity":2}]',
-      '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded; format the column as text and export again',
+      '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded: format the column as text and export again',
     ],
     ['[{"petId":1,"Qty":12.0}]', `1 Qty: "12.0" is not a quantity: write 12, without decimals`],
     ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is on line 1 already'],

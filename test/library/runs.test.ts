@@ -103,7 +103,7 @@ test('lets the command line resume and undo the runs of a client without a name'
   await client.close();
   shop.service.setFaults([]);
   const [bulk, single] = await shop.json('history list --json');
-  await shop.exits(`undo ${single.run} --yes --env sandbox`, 2, 'nothing was sent');
+  await shop.exits(`undo ${single.run} --yes --env sandbox`, 2, 'Nothing was sent');
   const shown = await shop.exits(
     `history show ${bulk.run}`,
     0,

@@ -47,9 +47,9 @@ describe('readConfig', () => {
     ['{"settings":{"low-stock":"5"}}', /"low-stock" must be a whole number/],
     ['{"settings":{"low-stock":-1}}', /"low-stock"/],
     ['{"settings":{"confirm":"never"}}', /"confirm" must be one of bulk, always/],
-    ['{"keys":{"staging":5}}', /"keys"\."staging" cannot be used/],
-    ['{"keys":{"staging":"Bearer psk_secret"}}', /"keys"\."staging" cannot be used/],
-    ['{"urls":{"production":"http://psk_secret.example/v1"}}', /"urls"\."production" cannot be used.*https/],
+    ['{"keys":{"staging":5}}', /"keys"\."staging" is not valid/],
+    ['{"keys":{"staging":"Bearer psk_secret"}}', /"keys"\."staging" is not valid/],
+    ['{"urls":{"production":"http://psk_secret.example/v1"}}', /"urls"\."production" is not valid.*https/],
   ])('refuses %j, and leaves it', async (text, reason) => {
     const folder = newFolder();
     write(folder, text);
@@ -113,7 +113,7 @@ describe('writing the configuration', () => {
   test('refuses a link to nothing, or into a folder where others can put files', async ({ folder }) => {
     const shared = newFolder();
     fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
-    await expect(setLowStock(folder, 0)).rejects.toThrow('what does not exist');
+    await expect(setLowStock(folder, 0)).rejects.toThrow('whose target does not exist');
     fs.writeFileSync(path.join(shared, 'config.json'), '{}', { mode: 0o600 });
     fs.chmodSync(shared, 0o1777);
     expect(() => readConfig(folder)).toThrow(FailureError);

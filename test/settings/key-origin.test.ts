@@ -106,7 +106,7 @@ test('keeps the stored key from an address that is edited by hand', async ({ key
   for (const command of sending) {
     const result = await keyed.run(command);
     expect(result, command).toMatchObject({ code: 4, requests: [] });
-    expect(result.stderr).toContain('the stored URL names');
+    expect(result.stderr).toContain('but the stored URL is');
   }
 });
 

@@ -32,7 +32,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     'conflict run r (inventory set) may have written it since',
   ],
   ['neither', 9, {}, 'conflict the stock is 9, neither 5 as before nor 7 as requested, and it is not known'],
-  ['not there', undefined, {}, 'conflict there is no pet 4 any more'],
+  ['not there', undefined, {}, 'conflict pet 4 no longer exists'],
   ['of a plain set', 9, { write: plain }, 'open'],
   ['of a plain set that goes on in a resume', 9, { write: plain, ...resumed }, 'conflict the stock is 9, not 7'],
   ['of a plain set never sent, in a resume', 9, { write: plain, ...resumed, ...notSent }, 'open'],
@@ -94,7 +94,7 @@ test.each<[object, number | undefined, object]>([
   [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as requested' }],
   [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
-  [add, undefined, { kind: 'conflict', message: 'there is no pet 4 any more' }],
+  [add, undefined, { kind: 'conflict', message: 'pet 4 no longer exists' }],
 ])('%o is looked at again, and the stock is %s: %o', (write, found, expected) => {
   expect(recheck(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
 });

@@ -55,7 +55,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
 
 test('asks once more after a mistyped name', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
-    'Write 2 changes to production? Units: 11 added, 27 removed. Type production to go on',
+    'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue',
     '"prodution" is not production. Type production to continue, or press Enter to cancel',
   ]);
   const { asked } = await applyTyping(shop, 13, 2, 'no!\x9b2J\u202e', 'nope');

@@ -53,7 +53,7 @@ describe('apply before anything is written', () => {
 
   test.for([
     // No database keeps a NUL.
-    [String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`, 'line 1, ref: there is a NUL character in the text'],
+    [String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`, 'line 1, ref: the text contains a NUL character'],
     ['[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
     ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
     ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],

@@ -173,7 +173,7 @@ describe('diff before anything is sent', () => {
   test.for([
     ['csv', 'petId,quantity\n4,\n', 'line 2, quantity: the quantity is missing'],
     ['csv', 'petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is on line 2 already'],
-    ['csv', 'petId,delta\n4,+3\n', 'line 2, delta: a list of stock has no changes in it'],
+    ['csv', 'petId,delta\n4,+3\n', 'line 2, delta: a stock list contains quantities, not changes'],
     ['csv', 'petId,quantity\n1.23E+18,3\n', 'rounded'],
     ['csv', '', 'the file is empty'],
     ['ndjson', '{"petId":4,"quantity":1}\n{"petId":4,"quantity":1}\n', 'line 2: pet 4 is on line 1 already'],
