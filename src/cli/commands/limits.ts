@@ -38,6 +38,7 @@ const limits = define({
       return state.limits.list();
     };
     const listed = (store: LimitsStore) => store.list();
+    await results.requireFields(limitsView([], 0));
     const found = await (refresh ? refreshed() : withLimits(invocation, listed));
     const keys = await namedKeys(invocation, found);
     const now = context.clock.now();

@@ -59,6 +59,12 @@ export class Results {
     if (isEmpty && noteWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
+  /** Checks `--fields` before a request. @param view the result, as yet without rows @throws UsageError for a field that it does not have */
+  async requireFields(view: View): Promise<void> {
+    const { fields } = this.options.globals;
+    if (fields !== undefined) await withFields(view, fields);
+  }
+
   /** Writes lines that may be painted; any text that they quote must already be safe. */
   async show(textOf: (options: Omit<RenderOptions, 'header'>) => string): Promise<void> {
     const { stdout } = this.options.context;

@@ -31,6 +31,18 @@ test.for([
   if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
 });
 
+test.for([
+  'inventory list',
+  'inventory get 4 5',
+  'inventory get 4',
+  'inventory diff staging staging',
+  'inventory watch --for 1',
+  'inventory count --sheet',
+  'limits --refresh',
+])('refuses a field that it does not have before a request: %s', async (command, { shop }) => {
+  expect(await shop.refused(`${command} --fields colour`)).toContain('"colour" is not a field: the fields are');
+});
+
 test('lists every pet of a run with --pets all, and otherwise says that 20 are the first', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');

@@ -1,5 +1,5 @@
-import type { RunRecord } from '../../../inventory/run-records.ts';
 import { counted } from '../../../inventory/items.ts';
+import type { RunRecord } from '../../../inventory/run-records.ts';
 import { type PetTotals, type RunKind, Totals } from '../../../inventory/totals.ts';
 import { localMinute } from '../../../output/time.ts';
 import { type ShownTotals, totalsView } from '../../../output/totals-view.ts';

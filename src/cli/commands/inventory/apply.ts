@@ -27,8 +27,8 @@ import {
 } from '../option-values.ts';
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
-import { ReaderCellCheck } from './reader-cells.ts';
 import { openPlanOut } from './plan-out.ts';
+import { ReaderCellCheck } from './reader-cells.ts';
 
 const help = 'petstock inventory apply --help';
 

@@ -83,6 +83,11 @@ function requireSense({ environment, globals }: Invocation, { only, changes }: P
 
 async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Side, Side], options: ParsedOptions) {
   const { readSide } = await import('./read-side.ts');
+  const { differencesView } = await import('../../../output/difference-view.ts');
+  const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
+  const { names } = await invocation.stockRemarks();
+  const viewOptions = { left: leftTitle, right: rightTitle, names };
+  await invocation.results.requireFields(differencesView([], viewOptions));
   const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
   // While a side has no address or no key, or a file has a fault, nothing is sent.
   for (const target of places) await invocation.connections.at(target, async () => {});
@@ -96,13 +101,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counting(StockList.differences(left, right, options.only), counts);
   if (options.changes) await printChanges(invocation, found);
-  else {
-    const { differencesView } = await import('../../../output/difference-view.ts');
-    const [leftTitle, rightTitle] = titlesOf(leftSide, rightSide);
-    const { names } = await invocation.stockRemarks();
-    const viewOptions = { left: leftTitle, right: rightTitle, names };
-    await invocation.results.print(differencesView(found, viewOptions), { noteWhenEmpty: false });
-  }
+  else await invocation.results.print(differencesView(found, viewOptions), { noteWhenEmpty: false });
   const differing = counts.added + counts.removed + counts.changed;
   const sizes = `${leftSide.name} has ${counted(left.size, 'pet')}, ${rightSide.name} ${counted(right.size, 'pet')}`;
   await invocation.messages.note(`${sizes}: ${differenceText(counts)}.`);

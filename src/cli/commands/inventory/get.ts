@@ -26,12 +26,13 @@ export const defineGet = define({
         hint: 'petstock inventory get 4',
       });
     }
+    const options = await invocation.stockRemarks();
+    await invocation.results.requireFields(inventoryListView([], options));
     const { client } = await invocation.connections.connectToRead();
     const asked = new Set(petIds);
     const unreadable = new UnreadablePets();
     const items = await findItems(invocation, client, asked, unreadable);
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
-    const options = await invocation.stockRemarks();
     const [first] = found;
     if (petIds.length > 1) {
       await invocation.results.print(inventoryListView([found], options), { noteWhenEmpty: false });

@@ -67,8 +67,9 @@ function formatOf({ globals, config, context }: Invocation): Format {
 /** Prints what changes, as a `table` in lines for a person. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
-  await invocation.connections.connectToRead({ bulk: true });
   const { low, names } = await invocation.stockRemarks();
+  await results.requireFields(seenChangesView({ at: 0, changes: [], isPresent: false, longestId: 0n }, names));
+  await invocation.connections.connectToRead({ bulk: true });
   let [changes, isFirst] = [0, true];
   let lines: SeenLines | undefined;
   try {

@@ -19,8 +19,10 @@ const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', who
 /** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
-  const { client } = await invocation.connections.connectToRead();
   const { pets, names, lows } = (await invocation.shopCodes()) ?? noBarCodes;
+  const columns = [...codeColumns, ...(lows.size > 0 ? [lowColumn] : []), ...boxColumns];
+  await results.requireFields({ shape: 'list', columns, rows: [] });
+  const { client } = await invocation.connections.connectToRead();
   const { standard } = await invocation.lowLevels();
   const codes = new Map<bigint, string[]>();
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
@@ -36,7 +38,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
   const facts = [`Printed ${localMinute(context.clock.now())}. Counted by: ______________________`];
   const view = {
     shape: 'list' as const,
-    columns: [...codeColumns, ...(lows.size > 0 ? [lowColumn] : []), ...boxColumns],
+    columns,
     rows: [rows],
     page: { title: `Stock-take of ${targetName(target)}`, facts },
   };

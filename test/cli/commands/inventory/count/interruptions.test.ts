@@ -8,7 +8,7 @@ test('keeps the session after Ctrl-C, and hints at how to continue', async ({ sh
   const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', { ...person, ctrlCAt: /4: 2/ });
   expect(stopped.code).toBe(130);
   const name = await sessionIn(shop);
-  const keeps = new RegExp(`Error: Interrupted\. Session ${name} keeps ([2-5]) units, 1 pet`);
+  const keeps = new RegExp(`Error: Interrupted. Session ${name} keeps ([2-5]) units, 1 pet`);
   expect(stopped.stderr).toMatch(keeps);
   const [, units] = keeps.exec(stopped.stderr) ?? [];
   expect(stopped.stderr).toContain(`Hint: petstock inventory count ${name} --env staging\n`);
