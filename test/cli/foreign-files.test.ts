@@ -20,14 +20,14 @@ async function shopWithFile(): Promise<{ shop: Shop; file: string }> {
   return { shop, file };
 }
 
-describe('a configuration that is not ours alone is refused, and nothing is sent or narrowed', () => {
+describe('a configuration that is not ours alone', () => {
   const changes: [string, (file: string) => void, string][] = [
     ['group-writable', (file) => fs.chmodSync(file, 0o660), 'others can write to it'],
     ['world-writable', (file) => fs.chmodSync(file, 0o606), 'others can write to it'],
   ];
   if (isRoot) changes.push(['of another user', (file) => fs.chownSync(file, 4321, 4321), 'uid 4321']);
 
-  test.each(changes)('%s', async (_name, change, words) => {
+  test.each(changes)('stops the command: nothing is sent or narrowed: %s', async (_name, change, words) => {
     const { shop, file } = await shopWithFile();
     change(file);
     const before = fs.statSync(file);
@@ -40,7 +40,7 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
     expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
   });
 
-  test('a symbolic link that passes through a folder of all users', async () => {
+  test('cannot be reached by a symbolic link through a folder of all users', async () => {
     const { shop, file } = await shopWithFile();
     const shared = join(shop.folders.config, '..', 'shared');
     const link = join(shop.folders.config, 'linked');
@@ -54,7 +54,7 @@ describe('a configuration that is not ours alone is refused, and nothing is sent
   });
 });
 
-test('a damaged configuration stops only what needs it', async () => {
+test('stops only what needs it if the configuration is damaged', async () => {
   const { shop, file } = await shopWithFile();
   await shop.run('inventory set 4 1');
   fs.writeFileSync(file, '{"settings":');
@@ -66,7 +66,7 @@ test('a damaged configuration stops only what needs it', async () => {
   }
 });
 
-test('a damaged configuration stops no command of the sandbox, and each of config', async () => {
+test('stops each command of config, and none of the sandbox, if the configuration is damaged', async () => {
   const { shop, file } = await shopWithFile();
   fs.writeFileSync(file, '{"settings":');
   const warning = `Warning: The configuration file ${file} is not valid JSON.`;
@@ -78,7 +78,7 @@ test('a damaged configuration stops no command of the sandbox, and each of confi
   expect(fs.readFileSync(file, 'utf8')).toBe('{"settings":');
 });
 
-test('nothing is written through a link of others, wherever it is in the path', async ({ shop }) => {
+test('writes nothing through a link of others, wherever it is in the path', async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
   fs.mkdirSync(join(shared, '..', 'ours'));
   fs.mkdirSync(shared);
@@ -91,14 +91,14 @@ test('nothing is written through a link of others, wherever it is in the path', 
   }
 });
 
-test('what petstock wrote is known to nobody else', async ({ shop }) => {
+test('tells nobody else what petstock wrote', async ({ shop }) => {
   await shop.exits(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`, 0);
   const folder = join(shop.folders.state, 'written');
   const [note = ''] = fs.readdirSync(folder);
   expect([folder, join(folder, note)].map((path) => fs.statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
 });
 
-test.for(['group-writable', 'a symbolic link'])('a state that is %s is refused', async (kind, { shop }) => {
+test.for(['group-writable', 'a symbolic link'])('refuses a state that is %s', async (kind, { shop }) => {
   await shop.run('inventory set 1 5');
   const file = join(shop.folders.state, 'state.db');
   const folders = { ...shop.folders };
@@ -113,7 +113,7 @@ test.for(['group-writable', 'a symbolic link'])('a state that is %s is refused',
   }
 });
 
-test('the key of the sandbox is refused too', async ({ shop }) => {
+test('refuses the key of the sandbox, too', async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   fs.chmodSync(file, 0o666);
@@ -123,7 +123,7 @@ test('the key of the sandbox is refused too', async ({ shop }) => {
 });
 
 describe('sudo with the folders of the user who ran it', () => {
-  test('is refused, by the owner of the nearest folder that is there', async () => {
+  test('refuses by the owner of the nearest folder that is there', async () => {
     const folders = await temporaryFolders();
     const owner = fs.statSync(dirname(folders.config)).uid;
     const refuse = (caller: string | undefined, user: number) => () =>
@@ -135,7 +135,7 @@ describe('sudo with the folders of the user who ran it', () => {
     expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
-  test.runIf(isRoot)('says so, and makes and gives away nothing', async ({ shop }) => {
+  test.runIf(isRoot)('explains, and makes and gives away nothing', async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
     fs.mkdirSync(home, { recursive: true, mode: 0o700 });
     fs.chownSync(home, 4321, 4321);
@@ -150,7 +150,7 @@ describe('sudo with the folders of the user who ran it', () => {
   });
 });
 
-test('without owners and modes, as on Windows, any folder will do', async ({ shop: { run, exits, folders } }) => {
+test('accepts any folder without owners and modes, as on Windows', async ({ shop: { run, exits, folders } }) => {
   for (const folder of Object.values(folders)) {
     fs.mkdirSync(folder);
     fs.chmodSync(folder, 0o777);
@@ -189,7 +189,7 @@ test.for([
   expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
 });
 
-test('the hint runs as it stands, also where the file stands behind --', async ({ shop }) => {
+test('hints at a command that runs, also if the file stands behind --', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   fs.writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(['inventory', 'export', '--', file]);
@@ -229,7 +229,7 @@ describe('a file that an option of the sandbox names', () => {
     faults.push(['is of another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
   }
 
-  test.for(faults)('is refused if it %s', async ([, spoil, words], { shop }) => {
+  test.for(faults)('refuses one that %s', async ([, spoil, words], { shop }) => {
     const at = (name: string) => join(shop.folders.state, '..', name);
     const [key, stock] = [at('key.txt'), at('stock.db')];
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o600 });
@@ -250,7 +250,7 @@ describe('a file that an option of the sandbox names', () => {
     }
   });
 
-  test('is made private, with a warning, if it holds a key that others could read', async ({ shop }) => {
+  test('makes one private, with a warning, that holds a key and others could read', async ({ shop }) => {
     const key = join(shop.folders.state, '..', 'key.txt');
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
     const { stderr } = await served(shop, `--key-file ${key}`);

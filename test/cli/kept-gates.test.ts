@@ -56,7 +56,7 @@ test.each<[string, before: (shop: Shop) => Promise<void>, after: (shop: Shop) =>
   ['was set aside as damaged', nothing, damage],
   ['is restored from an older copy', copy, (shop) => bringBack(shop, '.copy')],
   ['can be used again, if it came up meanwhile', blockFolder, (shop) => bringBack(shop, '.away')],
-])('a gate of 120 s outlasts a state folder that %s', async (_how, before, after) => {
+])('keeps a gate of 120 s if the state folder %s', async (_how, before, after) => {
   const shop = await shopWithState();
   await before(shop);
   await refuse(shop);
@@ -66,11 +66,11 @@ test.each<[string, before: (shop: Shop) => Promise<void>, after: (shop: Shop) =>
   await shop.exits('inventory list', 0);
 });
 
-describe('a gate of 120 s outlasts a shared state', () => {
+describe('a gate in a shared state', () => {
   test.each([
     ['away', 'back'],
     ['there', 'away'],
-  ])('that is %s when it comes up, and then %s', async (first) => {
+  ])('stays if the state is %s when it comes up, and then %s', async (first) => {
     const there = await temporaryDatabase();
     const [before, after] = first === 'away' ? [away, there] : [there, away];
     const shop = await shopWithState({ PETSTOCK_STATE_URL: there });
@@ -78,7 +78,7 @@ describe('a gate of 120 s outlasts a shared state', () => {
     await expectGate(shop, { PETSTOCK_STATE_URL: after });
   });
 
-  test('whose database is lost together with the runtime folder', async () => {
+  test('stays if the database is lost together with the runtime folder', async () => {
     const shop = await shopWithState();
     await refuse(shop, { PETSTOCK_STATE_URL: await temporaryDatabase() });
     await rm(join(shop.folders.state, '..', 'runtime'), { recursive: true });
@@ -86,7 +86,7 @@ describe('a gate of 120 s outlasts a shared state', () => {
   });
 });
 
-test('a gate that only its copy knows is shown, and is cleared with the rest', async () => {
+test('shows a gate that only its file knows, and clears it with the rest', async () => {
   const shop = await shopWithState();
   await refuse(shop);
   await rm(shop.folders.state, { recursive: true });
@@ -104,7 +104,7 @@ describe('a program', () => {
     return runtime;
   }
 
-  test('that has a state folder of its own goes by the same gate', async () => {
+  test('goes by the same gate with a state folder of its own', async () => {
     const { run, service, clock } = await shopWithState();
     await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
@@ -113,7 +113,7 @@ describe('a program', () => {
     await client.close();
   });
 
-  test('whose listener throws on a 429, and one without its state, go by the gate', async () => {
+  test('goes by the gate if its listener throws on a 429, and without its state', async () => {
     const { service, clock } = await shopWithState();
     await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
@@ -129,7 +129,7 @@ describe('a program', () => {
   });
 });
 
-describe('the copies of a state that fails', () => {
+describe('gate files of a state that fails', () => {
   const scope = '1'.repeat(32);
   const gate = { type: 'answer', id: 'a', status: 429, retryAfter: 60_000, at: 1000, wall: 0 } as const;
   const start = { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 } as const;
@@ -167,7 +167,7 @@ describe('the copies of a state that fails', () => {
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
-  test('are written before the state, which may have to wait for others: nothing is lost if the process ends meanwhile', async () => {
+  test('get the gate before the state, so that nothing is lost if the process ends while it waits', async () => {
     const { open, state } = await rig();
     const other = open();
     state.isHung = true;
@@ -175,7 +175,7 @@ describe('the copies of a state that fails', () => {
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
   });
 
-  test('are on the disk before the state is asked to keep them', async () => {
+  test('hold the gate on disk before the state is asked to keep it', async () => {
     const { folder, open, state } = await rig();
     const events: string[] = [];
     Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
@@ -192,7 +192,7 @@ describe('the copies of a state that fails', () => {
     expect(events).toEqual([`2 ${join(folder, `gate-${scope}.json`)}`, `0 ${folder}`, 'state']);
   });
 
-  test('are written if the state can not even be read, and count beside a gate of before a restart, which may look later', async () => {
+  test("get the gate if the state can't be read, and count beside one of before a restart", async () => {
     const { open, state, failToFold } = await rig();
     state.isDamaged = true;
     await failToFold();
@@ -202,7 +202,7 @@ describe('the copies of a state that fails', () => {
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
-  test('hold after a restart for as long as the wall clock says, and no longer than at first', async () => {
+  test('hold after a restart as long as the wall clock says, and no longer than at first', async () => {
     const { clock, folder, open } = await rig();
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {
@@ -236,7 +236,7 @@ describe('the copies of a state that fails', () => {
     expect(open().peek(scope).gate.at).toBe(121_000);
   });
 
-  test('are written even if another process has locked them and was stopped, and are not removed then, since it may be about to write', async () => {
+  test('get the gate even if a stopped process has locked them, and are not removed then', async () => {
     const { open, clock, folder, failToFold } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await mkdir(folder, { mode: 0o700, recursive: true });
@@ -268,7 +268,7 @@ describe('the copies of a state that fails', () => {
       ['/proc/tmp', 'home'],
     ],
     ['a variable that is not there any more', ['tmp', 'session', 'run'], ['tmp', 'run']],
-  ])('are known after %s', async (_what, before, after) => {
+  ])('hold after %s', async (_what, before, after) => {
     const { openWith, folder } = await rig();
     const paths = (names: readonly string[]) => names.map((name) => (name[0] === '/' ? name : join(folder, name)));
     await openWith(...paths(before)).fold(scope, [gate]);
@@ -276,7 +276,7 @@ describe('the copies of a state that fails', () => {
   });
 
   property(
-    'are known to each login and each job, whichever folders come and go meanwhile',
+    'hold for each login and each job, whichever folders come and go meanwhile',
     [fc.array(fc.subarray(['session', 'run']), { minLength: 2, maxLength: 6 }), fc.nat(4)],
     { numRuns: 30 },
     async (views, at) => {
@@ -293,20 +293,20 @@ describe('the copies of a state that fails', () => {
     },
   );
 
-  test('are written to two folders and no more', async () => {
+  test('exist in two folders and no more', async () => {
     const { openWith, folder } = await rig();
     const folders = ['a', 'b', 'c'].map((name) => join(folder, name));
     await openWith(...folders).fold(scope, [gate]);
     expect(folders.map((each) => existsSync(join(each, `gate-${scope}.json`)))).toEqual([true, true, false]);
   });
 
-  test('if no folder takes one, a program without a state says so', async () => {
+  test('make a program without a state warn if no folder takes one', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
     expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);
   });
 
-  test('if they fail too, the command says so and waits itself', async () => {
+  test('make the command warn and wait itself if they fail, too', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([
@@ -316,13 +316,14 @@ describe('the copies of a state that fails', () => {
     expect(clock.sleeps).toEqual([60_000]);
   });
 
-  test('say nothing of a gate that they have, though the state told of it by a clock that drifts', async () => {
+  test('stay silent about a gate that they have, though the state told of it by a clock that drifts', async () => {
     const { open, state, lines, clock } = await rig();
     state.failure = full();
     let at = 61_000;
     const drifting = { wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = {
-      ...{ ...emptyState(), boot: clock.boot() },
+      ...emptyState(),
+      boot: clock.boot(),
       get gate() {
         at += 1;
         return { ...drifting, at };
@@ -343,7 +344,7 @@ describe('the copies of a state that fails', () => {
     '{"boot":"test","env":7,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":7,"env":"","at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":"x","env":"","windows":null,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
-  ])('are ignored where they make no sense: %s', async (text) => {
+  ])('ignore %s', async (text) => {
     const { open, folder } = await rig();
     await mkdir(folder, { mode: 0o700, recursive: true });
     await writeFile(join(folder, `gate-${scope}.json`), text);
@@ -351,7 +352,7 @@ describe('the copies of a state that fails', () => {
   });
 });
 
-describe('a gate that a stranger has written into the shared state', () => {
+describe('a forged gate in the shared state', () => {
   /** Puts something in the place of a part of the limits of each key, by another version of its row. */
   const write = (url: string, facts: string) =>
     runSql(url, `UPDATE petstock.limits SET version = version + 1, state = (state::jsonb || '${facts}'::jsonb)::text`);
@@ -375,7 +376,7 @@ describe('a gate that a stranger has written into the shared state', () => {
     ['its row was removed', ({ url }) => runSql(url, 'DELETE FROM petstock.limits')],
     ['its row was put right', ({ url }) => write(url, JSON.stringify({ gate: { at: 0, wall: 0, length: 0 } }))],
     ['another machine has cleared it', ({ shop, other }) => shop.exits('limits clear --yes', 0, [], { env: other })],
-  ])('does not come back from the copies once %s', async (_how, repair) => {
+  ])('does not come back from the files once %s', async (_how, repair) => {
     const machine = await machineWith(gateFor(600_000));
     const { shop, env, other } = machine;
     await expectGate(shop, env);
@@ -384,7 +385,7 @@ describe('a gate that a stranger has written into the shared state', () => {
     for (const by of [other, env]) await shop.exits('inventory list', 0, [], { env: by });
   });
 
-  test('and that was repaired leaves in place what this machine was asked', async () => {
+  test('leaves in place what this machine was asked, once it is repaired', async () => {
     const { shop, env, url } = await machineWith('{}');
     shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
     await refuse(shop, env);
@@ -414,7 +415,7 @@ describe('a gate that a stranger has written into the shared state', () => {
     '{"inFlight":[7,null,["a",null]]}',
     '{"env":{"a":1},"boot":7}',
     '{"episodes":"3","halfOpen":"yes"}',
-  ])('is no reason to fail, nor for a time that can not be, if it is %s', async (facts) => {
+  ])('causes no failure, nor an impossible time, if it is %s', async (facts) => {
     const { shop, env } = await machineWith(facts);
     for (const command of ['limits', 'limits --json', 'status', 'inventory list', 'limits clear --yes']) {
       const { stdout, stderr } = await shop.exits(command, 0, [], { env });

@@ -20,7 +20,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { authorityFile, openClosingPort, openProxy, openTlsFront } from '../support/tls.ts';
 
-test('a service that is down: exit 5, after five tries', async ({ shop }) => {
+test('exits with 5 after five tries of a service that is down', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
   const { stdout, stderr } = await shop.exits('inventory list --debug', 5, 'ECONNREFUSED', { env });
   expect(stdout).toBe('');
@@ -30,7 +30,7 @@ test('a service that is down: exit 5, after five tries', async ({ shop }) => {
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
 });
 
-test('an address that speaks no TLS is named in words, and not in those of OpenSSL', async ({ shop }) => {
+test('names an address that speaks no TLS in words, not in those of OpenSSL', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: shop.service.url.replace('http:', 'https:') };
   const words = 'no TLS connection can be made (wrong version number)';
   const { stderr } = await shop.exits('inventory list', 5, words, { env });
@@ -50,7 +50,7 @@ test.for([
   ['inventory set 4 12 --read-first', atConnection, 1, short],
   ['inventory set 4 12', atConnection, 1, short],
   ['inventory set 4 12', later, 8, 'It is not known whether'],
-] as const)('%s for which memory is short (%s) is exit %i: %s', async ([command, message, code, said], { shop }) => {
+] as const)('exits %s for which memory is short (%s) with %i: %s', async ([command, message, code, said], { shop }) => {
   const around = async () => {
     throw new RangeError(message);
   };
@@ -66,7 +66,7 @@ async function openTlsShop() {
 }
 
 test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - --yes'])(
-  'a certificate that is not trusted: %s fails at once, and says what helps',
+  'fails at once on a certificate that is not trusted: %s, and says what helps',
   async (command) => {
     const { shop, connections } = await openTlsShop();
     const said = ['is not trusted', 'Nothing was sent', /^Hint: petstock config set ca-file '<file with/m];
@@ -75,12 +75,12 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
   },
 );
 
-test('a certificate that is not trusted stops the rows that come after one', () => {
+test('stops the rows that come after a certificate that is not trusted', () => {
   const failure = classifyFailure(new CertificateError('not trusted', { notCarriedOut: true }));
   expect(failure).toEqual({ kind: 'notSent', stop: true, mayBeInFlight: false, isReadable: false });
 });
 
-test('ca-file adds an authority; once it has gone that is named before anything is sent', async () => {
+test('adds an authority by ca-file, and names a missing file before anything is sent', async () => {
   const { shop } = await openTlsShop();
   const file = join(newFolder(), 'ca.pem');
   copyFileSync(authorityFile, file);
@@ -119,7 +119,7 @@ test.for([
   ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
   [tmpdir(), '', 'it is a folder'],
   ['/nowhere.pem', '', 'there is no such file'],
-])('ca-file %s is refused: %j', async ([file = '', text = '', words], { shop }) => {
+])('refuses ca-file %s: %j', async ([file = '', text = '', words], { shop }) => {
   const named = file === 'ca.pem' ? join(newFolder(), file) : file;
   if (file === 'ca.pem') writeFileSync(named, text);
   const stderr = await shop.refused(['config', 'set', 'ca-file', named]);
@@ -128,9 +128,7 @@ test.for([
   expect((await shop.run('config get ca-file')).stdout).toBe('');
 });
 
-test('NODE_TLS_REJECT_UNAUTHORIZED=0 refuses writes and warns of reads; 1 is what Node does anyway', async ({
-  shop,
-}) => {
+test('refuses writes and warns of reads with NODE_TLS_REJECT_UNAUTHORIZED=0, and not with 1', async ({ shop }) => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
   const said = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
   for (const command of ['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])
@@ -155,8 +153,8 @@ async function openFarShop(refusal?: string) {
   return { proxy, shop: withEnv(shop, env) };
 }
 
-describe('through a proxy', () => {
-  test('a read and a write go through a tunnel, with the credentials of the proxy, which status does not show', async () => {
+describe('a proxy', () => {
+  test('tunnels a read and a write with its credentials, which status does not show', async () => {
     const { shop, proxy } = await openFarShop();
     for (const command of ['inventory get 1', 'inventory set 1 5']) await shop.exits(command, 0);
     const authorization = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;
@@ -168,13 +166,13 @@ describe('through a proxy', () => {
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 
-  test('a certificate is checked behind it', async () => {
+  test('hides no certificate, which is checked behind it', async () => {
     const { shop } = await openFarShop();
     await shop.run('config unset ca-file');
     expect((await shop.exits('inventory set 1 5', 5, 'is not trusted')).requests.length).toBe(1);
   });
 
-  test('that refuses: the write is known not to be sent', async () => {
+  test('refuses a write that is then known not to be sent', async () => {
     const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
     // Nor is a read, which would be tried again after another fault.
@@ -189,7 +187,7 @@ describe('through a proxy', () => {
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
     ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. It works again in 1 min'],
     ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
-  ] as const)('that answers %s is asked once, by whichever command', async ([refusal, code, words]) => {
+  ] as const)('answers %s once, by whichever command', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -201,7 +199,7 @@ describe('through a proxy', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0, applied: 0 });
   });
 
-  test('that hangs up, or is not there: no storm of connections', async ({ shop }) => {
+  test('gets no storm of connections if it hangs up or is not there', async ({ shop }) => {
     const closing = await openClosingPort();
     const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: closing.host };
     await shop.exits('inventory list', 5, `the proxy http://${closing.host}`, { env });
@@ -209,7 +207,7 @@ describe('through a proxy', () => {
   });
 });
 
-describe('which proxy', () => {
+describe('the choice of a proxy', () => {
   const proxy = 'http://proxy.example:3128';
 
   plain.each([
@@ -252,7 +250,7 @@ describe('which proxy', () => {
   });
 
   test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
-    '%s is refused',
+    'refuses %s',
     async (HTTPS_PROXY, { shop }) => {
       const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
       expect(stderr).toContain('HTTPS_PROXY is not valid');

@@ -9,7 +9,7 @@ import { type Shop, stockOf, test } from '../support/shop.ts';
 /** A container of the same machine whose boot has a name of its own. */
 const container = ({ clock }: Shop) => ({ host: 'box', clock: { ...clock, boot: () => 'box' } });
 
-test('containers that each have a boot of their own add up on one pet', async ({ shop }) => {
+test('adds up on one pet from containers that each have a boot of their own', async ({ shop }) => {
   // Real clocks: while one of them waits, the others go on.
   const clock = createSystemClock(hrtime.bigint);
   const adjust = (host: string) =>
@@ -25,7 +25,7 @@ test.for([
   ['another boot', container],
   ['another host name', sameBoot],
 ] as const)(
-  'a run of %s runs while its lease is renewed, and is waited for once it is killed',
+  'takes a run of %s for running while its lease is renewed, and waits for it once it is killed',
   async ([, other], { shop }) => {
     const { host, clock } = other(shop);
     let sentAt = 0;

@@ -29,7 +29,7 @@ async function longList(pets: number, options: ShopRunOptions, status?: string) 
   return shop.run('inventory list --color never', { ...screen, ...options });
 }
 
-test('a table that is longer than the terminal goes through less, as git starts it', async () => {
+test('shows a table that is longer than the terminal through less, as git starts it', async () => {
   const { stdout, stderr, pager, plain } = await list();
   expect(stdout).toBe('');
   expect(pager.text()).toBe(plain);
@@ -39,7 +39,7 @@ test('a table that is longer than the terminal goes through less, as git starts 
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
-test('it gets no key or password, and the LESS that is set', async () => {
+test('gives the pager no key or password, and the LESS that is set', async () => {
   const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
   const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
   const { pager } = await list({ env: { LESS: '-i', ...hidden } });
@@ -59,13 +59,13 @@ test.each<[string, ShopRunOptions, string]>([
   ['TERM=dumb', { env: { TERM: 'dumb' } }, ''],
   ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
   ['nobody at the keyboard', { terminals: ['stdout', 'stderr'] }, ''],
-])('no pager: %s', async (_why, options, flags) => {
+])('starts no pager: %s', async (_why, options, flags) => {
   const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
   expect(pager.commands).toEqual([]);
 });
 
-test('a line that is wider than the terminal counts as the lines that it takes', async ({ shop }) => {
+test('counts a line that is wider than the terminal as the lines that it takes', async ({ shop }) => {
   const { openPager, text } = createTestPager();
   // 8 rows of 20 digits and more on a terminal of 12 columns.
   await shop.exits('inventory list --limit 8 --sort petId --desc', 0, [], { terminal: 12, rows: 16, openPager });
@@ -80,14 +80,14 @@ test.each([
   ['in the end', undefined, /^▸ staging\nRate limit: /],
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
-] as const)('a pager is missing, seen %s: all is shown; one that was named (%s) is warned about', async (...row) => {
+] as const)('shows all if a pager is missing, seen %s, and warns of one that was named (%s)', async (...row) => {
   const [isMissing, PAGER, said] = row;
   const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
   expect(stdout).toBe(plain);
   expect(stderr).toMatch(said);
 });
 
-test('a long list that a missing pager has not read is shown whole', async () => {
+test('shows a long list whole that a missing pager has not read', async () => {
   const whole = await longList(10_000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {
     const { openPager } = createTestPager({ isMissing });
@@ -95,7 +95,7 @@ test('a long list that a missing pager has not read is shown whole', async () =>
   }
 });
 
-test('a list that the service does not end can be left', async ({ shop }) => {
+test('leaves a list that the service does not end', async ({ shop }) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(30_000)}`);
   });
@@ -104,33 +104,38 @@ test('a list that the service does not end can be left', async ({ shop }) => {
   const pager = createTestPager({ onRead: (text) => text.includes(' 28600 ') && setImmediate(() => pager.leave()) });
   const { openPager } = pager;
   expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({
-    ...{ code: 0, stderr: expect.stringMatching(/staging.*\n$/) },
+    code: 0,
+    stderr: expect.stringMatching(/staging.*\n$/),
   });
 });
 
-test.each([{ readsOnly: 1000 }, {}])('Ctrl-C stops the list, and waits until the pager is left: %o', async (reads) => {
-  const interruption = new AbortController();
-  const left: string[] = [];
-  const pager = createTestPager({
-    ...reads,
-    stays: true,
-    onRead: () => {
-      interruption.abort(new (class extends Error {})('Ctrl-C'));
-      setImmediate(() => {
-        left.push('left');
-        pager.leave();
-      });
-    },
-  });
-  const { stdout } = await longList(100_000, {
-    ...{ openPager: pager.openPager, interrupted: interruption.signal },
-    onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
-  });
-  expect(stdout).toBe('');
-  expect(pager.text().length).toBeLessThan(1_000_000);
-});
+test.each([{ readsOnly: 1000 }, {}])(
+  'stops the list by Ctrl-C, and waits until the pager is left: %o',
+  async (reads) => {
+    const interruption = new AbortController();
+    const left: string[] = [];
+    const pager = createTestPager({
+      ...reads,
+      stays: true,
+      onRead: () => {
+        interruption.abort(new (class extends Error {})('Ctrl-C'));
+        setImmediate(() => {
+          left.push('left');
+          pager.leave();
+        });
+      },
+    });
+    const { stdout } = await longList(100_000, {
+      openPager: pager.openPager,
+      interrupted: interruption.signal,
+      onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
+    });
+    expect(stdout).toBe('');
+    expect(pager.text().length).toBeLessThan(1_000_000);
+  },
+);
 
-test('nothing is written to the terminal while the pager has it', async () => {
+test('writes nothing to the terminal while the pager has it', async () => {
   const written: string[] = [];
   const pager = createTestPager({ stays: true, onRead: () => setImmediate(() => pager.leave()) });
   const onRead = (stream: string) => (text: string) => void written.push(`${stream} ${text.slice(0, 12)}`);
@@ -140,14 +145,14 @@ test('nothing is written to the terminal while the pager has it', async () => {
   expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
-test('a fault in the middle is said behind the pager', async () => {
+test('reports a fault in the middle behind the pager', async () => {
   const { openPager, text } = createTestPager();
   const shop = await openShopAnswering(200, `[${itemsOf(30_000)}`);
   await shop.exits('inventory list', 1, 'The list is incomplete.', { ...screen, openPager });
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 
-test('neither the report of what was written nor a preview is paged', async ({ shop }) => {
+test('pages neither the report of what was written nor a preview', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
   const stdin = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
   for (const mode of ['--dry-run', '--yes']) {

@@ -23,7 +23,7 @@ const test = shopTest.extend('shared', () => openSharedShop());
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
-test('the URL is a secret: for its owner alone, without its password', async ({ shop: { run, exits, folders } }) => {
+test('keeps the URL with its password for its owner alone', async ({ shop: { run, exits, folders } }) => {
   const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
   expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('postgresql://ann:***@127.0.0.1:1/pets') });
   const file = join(folders.config, 'config.json');
@@ -37,7 +37,7 @@ test('the URL is a secret: for its owner alone, without its password', async ({ 
   for (const command of ['config unset state-url', 'inventory set 4 2']) await exits(command, 0);
 });
 
-test('a database that can’t be reached: nothing is written, and reads say what they go by', async ({ shop }) => {
+test('writes nothing while the database can’t be reached, and says what reads go by', async ({ shop }) => {
   const away = withEnv(shop, { PETSTOCK_STATE_URL: secret });
   expect((await away.exits('inventory set 4 2', 5, 'Nothing was sent')).requests).toEqual([]);
   await away.exits('inventory get 4', 0, 'only the rate limits known on this machine');
@@ -48,7 +48,7 @@ test('a database that can’t be reached: nothing is written, and reads say what
   expect((await away.run('history list --env sandbox')).stdout).toContain('inventory adjust');
 });
 
-test('the first command that needs a database begins it; that of another version is left alone', async ({ shared }) => {
+test('makes the tables with the first command, and leaves those of another version alone', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   shared.service.setFaults(['PATCH /inventory/6:status=401']);
   expect((await shared.exits('state info --json', 0)).stdout).toContain('"engine":null');
@@ -72,9 +72,7 @@ test('the first command that needs a database begins it; that of another version
   }
 });
 
-test('a database that 0.2.0 has made is brought up to date, but not while a process of that writes', async ({
-  shared,
-}) => {
+test('migrates a database of 0.2.0, but not while a process of that writes', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   await shared.exits('inventory adjust 4 +2', 0);
   await runSql(
@@ -94,7 +92,9 @@ test('a database that 0.2.0 has made is brought up to date, but not while a proc
   expect(await shared.json('state info --json')).toMatchObject({ schema: 6, runs: 3, rows: 3 });
 });
 
-test('processes that begin a database at once find it whole; state info says what weakens it', async ({ shared }) => {
+test('finds a database whole that several processes begin at once, and names its weaknesses in state info', async ({
+  shared,
+}) => {
   await Promise.all([1, 2, 3, 4, 5].map(() => shared.exits('inventory get 4', 0)));
   await shared.run('inventory set 4 2');
   const info = await shared.json('state info --json');
@@ -103,7 +103,7 @@ test('processes that begin a database at once find it whole; state info says wha
   expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
 });
 
-test('state check looks at the stock-takes of this machine, too', async ({ shared: { run, exits, folders } }) => {
+test('checks the stock-takes of this machine in state check, too', async ({ shared: { run, exits, folders } }) => {
   await run('inventory count --new --yes -q', { stdin: '4\n' });
   expect(await run('state check')).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
   const file = join(folders.state, 'state.db');
@@ -116,7 +116,7 @@ test('state check looks at the stock-takes of this machine, too', async ({ share
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('a wrong password, and a database that is not there, are said as such', async ({ shop }) => {
+test('names a wrong password, and a database that is not there', async ({ shop }) => {
   const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
   await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   for (const [place, code, said] of [
@@ -129,7 +129,7 @@ test('a wrong password, and a database that is not there, are said as such', asy
   }
 });
 
-test('sslmode means what libpq means by it', async ({ shop }) => {
+test('follows sslmode as libpq does', async ({ shop }) => {
   const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
   for (const [parameters, code] of [
     ['sslmode=prefer', 0],
@@ -152,14 +152,14 @@ test('sslmode means what libpq means by it', async ({ shop }) => {
   expect(requests).toEqual([]);
 });
 
-test('a database whose settings would cut the digits off times is written as everywhere', async ({ shared }) => {
+test('writes times in full in a database whose settings would cut digits off', async ({ shared }) => {
   const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
   const statement = `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`;
   await runSql(shared.env.PETSTOCK_STATE_URL ?? '', statement);
   await shared.exits('inventory adjust 4 +1', 0);
 });
 
-test('roles: one that lacks a right is told which; one that is granted the other does all', async ({ shop }) => {
+test('names the right that a role lacks, and works with a role that is granted it', async ({ shop }) => {
   const server = await temporaryPostgres();
   const roles = ['ann', 'ben', 'guest'].map((name) => `CREATE ROLE ${name} LOGIN`);
   await runSql(server.url, ...roles, 'CREATE DATABASE pets OWNER ann');
@@ -190,7 +190,7 @@ test('roles: one that lacks a right is told which; one that is granted the other
   await as('ben').exits('undo --last --yes', 0);
 });
 
-test('a server that has all of its connections is waited for, and left after 5 s', async () => {
+test('waits for a server that has all of its connections, and gives up after 5 s', async () => {
   const server = await temporaryPostgres();
   await runSql(server.url, 'CREATE ROLE ann LOGIN CONNECTION LIMIT 1', 'CREATE DATABASE pets OWNER ann');
   const url = server.url.replace('postgres@/postgres', 'ann@/pets');
@@ -219,7 +219,7 @@ test('a server that has all of its connections is waited for, and left after 5 s
   });
 });
 
-test('a watch begun without its database goes by gates once it is back', async ({
+test('goes by gates in a watch begun without its database once that is back', async ({
   shop: { exits, service, clock },
 }) => {
   const database = await temporaryDatabase();
@@ -276,7 +276,7 @@ function errorMessage(text: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test('the state and the service behind a pooler', async ({ shop }) => {
+test('works with state and service behind a pooler', async ({ shop }) => {
   const env = { PETSTOCK_STATE_URL: await poolerOf(await temporaryDatabase()) };
   for (const command of ['inventory adjust 4 +1', 'undo --last --yes', 'state check']) {
     await shop.exits(command, 0, [], { env });
@@ -288,9 +288,7 @@ test('the state and the service behind a pooler', async ({ shop }) => {
     await shop.exits(command, 0, [], { env: other });
 });
 
-test('an id of a run that a stranger has written never comes into a command to copy, nor a time that can not be', async ({
-  shared,
-}) => {
+test('puts no forged id of a run into a command to copy, nor an impossible time', async ({ shared }) => {
   const stdin = 'petId,quantity\n1,50\n2,50\n3,50\n';
   shared.service.setFaults(['PATCH /inventory/2:status=401']);
   await shared.exits('inventory apply - --yes', 8, [], { stdin });
@@ -304,9 +302,18 @@ test('an id of a run that a stranger has written never comes into a command to c
     `UPDATE petstock.leases SET run = '${id}', owner = '${id}'`,
   );
   for (const command of [
-    ...['history list', 'history list --json', 'history list -o html', 'history export'],
-    ...['inventory apply - --yes', 'inventory apply --resume latest', 'undo --last --yes', 'history show latest'],
-    ...['inventory set 1 7 --expect 50', 'inventory adjust 2 +1', 'state info', 'history prune --keep 0 --yes'],
+    'history list',
+    'history list --json',
+    'history list -o html',
+    'history export',
+    'inventory apply - --yes',
+    'inventory apply --resume latest',
+    'undo --last --yes',
+    'history show latest',
+    'inventory set 1 7 --expect 50',
+    'inventory adjust 2 +1',
+    'state info',
+    'history prune --keep 0 --yes',
   ]) {
     const { stdout, stderr } = await shared.run(command, { stdin });
     expect(stdout + stderr, command).not.toMatch(/PWNED|touch|bug in petstock|NaN|Invalid/);

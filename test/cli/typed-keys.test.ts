@@ -26,7 +26,7 @@ test.for([
   ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
   ['what stands behind -- and is no free text', ['inventory', 'apply', '--', `--ref=${other}`]],
   ['what stands behind --ref where that is the reason', ['inventory', 'set', '--reason', '--ref', other]],
-] as const)('a key on the command line is refused, and not repeated: %s', async ([_name, args], { shop }) => {
+] as const)('refuses a key on the command line without repeating it: %s', async ([_name, args], { shop }) => {
   expect(await shop.refused(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } })).not.toMatch(/s3cret|ABCD|h7Qk/);
 });
 
@@ -43,11 +43,23 @@ plain.each([
 ])('%s looks like a key', (word) => expect(looksLikeKey(word)).toBe(true));
 
 plain.each([
-  ...['20261121-130000-1a2b', '20261121T130000-1a2b', '9223372036854775807', '--max-changes'],
-  ...['Exports/4f2e8c1b9d3a7f60aa.csv', 'exports/4f2e8c1b9d3a7f60aa', '~/Stock/4f2e8c1b9d3a7f60aa'],
-  ...['/tmp/4f2e8c1b9d3a7f60/stock', 'Exports/stock20261121T2230', 'stockExports/Nov/Stock20261121T2230'],
-  ...['stock-2026-11-21-north.csv', 'stock-test-november', 'shop_prod_corrections', 'shop-prod-berlinmitte'],
-  ...['shop-test-northside', 'shop-prod-20261121', 'stock-test-20261121-north'],
+  '20261121-130000-1a2b',
+  '20261121T130000-1a2b',
+  '9223372036854775807',
+  '--max-changes',
+  'Exports/4f2e8c1b9d3a7f60aa.csv',
+  'exports/4f2e8c1b9d3a7f60aa',
+  '~/Stock/4f2e8c1b9d3a7f60aa',
+  '/tmp/4f2e8c1b9d3a7f60/stock',
+  'Exports/stock20261121T2230',
+  'stockExports/Nov/Stock20261121T2230',
+  'stock-2026-11-21-north.csv',
+  'stock-test-november',
+  'shop_prod_corrections',
+  'shop-prod-berlinmitte',
+  'shop-test-northside',
+  'shop-prod-20261121',
+  'stock-test-20261121-north',
 ])('%s does not look like one', (word) => expect(looksLikeKey(word)).toBe(false));
 
 test.for([
@@ -57,7 +69,7 @@ test.for([
   ['apply stock-test-november --format csv', 'stock-test-november'],
   ['apply Exports/stock20261121T2230 --format csv', 'Exports/stock20261121T2230'],
   ['list --store shop-prod-berlinmitte', 'shop-prod-berlinmitte'],
-] as const)('an ordinary mistake, or a name with "test" or "prod" in it, is repeated: %s', async (row, { shop }) => {
+] as const)('repeats an ordinary mistake, or a name with "test" or "prod" in it: %s', async (row, { shop }) => {
   const [args, name] = row;
   const stderr = await shop.refused(`inventory ${args}`);
   expect(stderr).toContain(name);
@@ -75,13 +87,13 @@ test.for([
   ['a delivery note', ['--ref', '3f2504e0-4f89-11d3-9a0c-0305e82c3301']],
   ['a parcel number', ['--reason', 'returned with UPS 1Z999AA10123456784']],
   ['an order', ['--reason=PO=20261121A00012345']],
-] as const)('a hint repeats what is no key: %s', async ([_name, words], { shop }) => {
+] as const)('hints with what is no key: %s', async ([_name, words], { shop }) => {
   const stderr = await refusedCount(shop, words);
   expect(stderr).toMatch(/petstock inventory count .* --force\n/);
   expect(stderr).toContain(words.at(-1)?.replace(/^--reason=/, ''));
 });
 
-test.for([secret, 'plainkeys3cret', `with ${secret} in it`])('and not %s in free text', async (text, { shop }) => {
+test.for([secret, 'plainkeys3cret', `with ${secret} in it`])('refuses no %s in free text', async (text, { shop }) => {
   for (const words of [['--reason', text], [`--ref=${text}`]]) {
     expect(await refusedCount(shop, words)).not.toMatch(/s3cret|set-key/);
   }
@@ -90,7 +102,7 @@ test.for([secret, 'plainkeys3cret', `with ${secret} in it`])('and not %s in free
 test.for([
   `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`,
   `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`,
-])('apply .env repeats no line of it: %j', async (text, { shop }) => {
+])('repeats no line of apply .env: %j', async (text, { shop }) => {
   const stderr = await shop.refused(['inventory', 'apply', changeFile(shop, text, '.env'), '--yes']);
   if (text.startsWith('#')) expect(stderr).toContain('this is not a change file');
   expect(stderr).not.toMatch(/s3cret|h7Qk|PETSTOCK_API|keys/);

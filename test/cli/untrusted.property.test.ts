@@ -28,12 +28,27 @@ afterAll(() => {
 const allowed =
   /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
 const evil = fc.constantFrom(
-  ...[...'\x1b \\ [ ] P m 0 2 31 ; ? \x07 \x08 \x9b \x9c \x9d'.split(' '), ...[' ', '\r', '\n']],
-  ...['\t', 'K', '\u202e', '\u2066', '\u061c', '\u200f', '\u2028', 'é', '犬', '😀', wipeLine, '\x1b[31m', '\x1b[39m'],
+  ...'\x1b \\ [ ] P m 0 2 31 ; ? \x07 \x08 \x9b \x9c \x9d'.split(' '),
+  ' ',
+  '\r',
+  '\n',
+  '\t',
+  'K',
+  '\u202e',
+  '\u2066',
+  '\u061c',
+  '\u200f',
+  '\u2028',
+  'é',
+  '犬',
+  '😀',
+  wipeLine,
+  '\x1b[31m',
+  '\x1b[39m',
 );
 const evilText = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), anyText({ maxLength: 40 }));
 
-test('whatever is written, in whatever pieces, a terminal gets nothing that moves or hides', options, async () => {
+test('writes nothing to a terminal that moves or hides, in whatever pieces', options, async () => {
   const pieces = fc.array(fc.oneof(evilText, fc.uint8Array({ maxLength: 20 })), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(pieces, fc.boolean(), async (written, cutsCharacters) => {
@@ -53,7 +68,7 @@ test('whatever is written, in whatever pieces, a terminal gets nothing that move
   );
 });
 
-test('nor does it get that by way of a pager', options, async () => {
+test('writes nothing of that to a terminal by way of a pager', options, async () => {
   await fc.assert(
     fc.asyncProperty(evilText, async (text) => {
       const shown: string[] = [];
@@ -66,7 +81,7 @@ test('nor does it get that by way of a pager', options, async () => {
   );
 });
 
-test('a body is whole up to its bound, or an error, however it is packed, cut and damaged', options, async () => {
+test('reads a body whole up to its limit, or fails, however it is packed, cut and damaged', options, async () => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
     fc
@@ -102,7 +117,7 @@ test('a body is whole up to its bound, or an error, however it is packed, cut an
   );
 });
 
-test('a key is taken out of a text in whatever mixture of forms it is repeated, and nothing else is', options, () => {
+test('takes a key out of a text in whatever mixture of forms it is repeated, and nothing else', options, () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const secret = fc.array(character, { minLength: 16, maxLength: 40 }).map((characters) => characters.join(''));
   const form = fc.tuple(fc.nat(8), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));
@@ -211,7 +226,10 @@ function terminalContext(onWrite: (text: string) => void): Context {
     write: async (chunk: string | Uint8Array) => onWrite(Buffer.from(chunk).toString('utf8')),
   };
   return {
-    ...{ stdout: output, stderr: output, prompts: {}, interrupted: new AbortController().signal },
+    stdout: output,
+    stderr: output,
+    prompts: {},
+    interrupted: new AbortController().signal,
     openPager: async () => ({ write: output.write, end: () => {}, ended: new Promise<never>(() => {}) }),
   } as unknown as Context;
 }

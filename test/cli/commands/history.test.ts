@@ -55,9 +55,21 @@ describe('history list', () => {
     expect(listed.stdout).toContain('"pets":[4,9223372036854775807,7,8,5]');
     const [latest, oldest] = JSON.parse(listed.stdout);
     expect(latest).toEqual({
-      ...{ run: second, at: expect.stringMatching(/^2026-01-15T12:00:\d\d\.\d{3}Z$/), env: 'staging', store: null },
-      ...{ baseUrl: shop.service.url, command: 'inventory apply', user: 'anna', host: 'till-1', file: 'stock.csv' },
-      ...{ reason: 'stock-take', undoes: null, undoneBy: [], changes: 5, units: 541, pets: expect.anything() },
+      run: second,
+      at: expect.stringMatching(/^2026-01-15T12:00:\d\d\.\d{3}Z$/),
+      env: 'staging',
+      store: null,
+      baseUrl: shop.service.url,
+      command: 'inventory apply',
+      user: 'anna',
+      host: 'till-1',
+      file: 'stock.csv',
+      reason: 'stock-take',
+      undoes: null,
+      undoneBy: [],
+      changes: 5,
+      units: 541,
+      pets: expect.anything(),
       counts: { ...noCounts, applied: 1, conflict: 1, unknown: 1, differs: 1, pending: 1 },
       state: 'incomplete',
     });
@@ -375,8 +387,13 @@ describe('state', () => {
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
     expect(JSON.parse(stdout)).toEqual({
-      ...{ engine: 'sqlite', location: join(shop.folders.state, 'state.db'), schema: expect.any(Number) },
-      ...{ bytes: expect.any(Number), runs: 1, rows: 2, present: [] },
+      engine: 'sqlite',
+      location: join(shop.folders.state, 'state.db'),
+      schema: expect.any(Number),
+      bytes: expect.any(Number),
+      runs: 1,
+      rows: 2,
+      present: [],
     });
     expect(await shop.run('state check --json')).toMatchObject({ code: 0, stdout: '{"sound":true,"problems":[]}\n' });
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });

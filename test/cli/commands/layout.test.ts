@@ -17,7 +17,7 @@ async function shopWithRun(rows: number): Promise<Shop> {
   return shop;
 }
 
-test('status, settings, limits and lists fit into 40 columns', async () => {
+test('fits status, settings, limits and lists into 40 columns', async () => {
   const shop = await shopWithRun(1);
   const lists = ['inventory list --limit 5', 'history list', 'state info', 'config list', 'limits'];
   for (const command of [...lists, 'status', 'status --offline']) {
@@ -27,7 +27,7 @@ test('status, settings, limits and lists fit into 40 columns', async () => {
   }
 });
 
-test('the report of a bulk change, and the history of a long one, are records', async () => {
+test('prints the report of a bulk change, and the history of a long one, as records', async () => {
   const shop = await shopWithRun(250);
   const file = changeFile(shop, rowsOf(4).replace('9999', '9998'));
   const short = await shop.exits(['inventory', 'apply', file, '--yes'], 10, [], options);
@@ -44,7 +44,7 @@ test('the report of a bulk change, and the history of a long one, are records', 
   expectNarrow(stdout);
 });
 
-test('an error and a note are broken between words; a hint stays whole', async ({ shop }) => {
+test('breaks an error and a note between words, and keeps a hint whole', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
   const { stderr } = await shop.run(['inventory', 'apply', file], options);
   expect(stderr).toMatch(/^Error:\s+\S+/);
@@ -57,7 +57,7 @@ test('an error and a note are broken between words; a hint stays whole', async (
   await shop.exits(command, 0, [hint, limit], options);
 });
 
-test.each([0n, 9_223_372_036_854_775_000n])('what is running out is not cut at 40 columns: %s', async (from) => {
+test.each([0n, 9_223_372_036_854_775_000n])('cuts nothing of what is running out at 40 columns: %s', async (from) => {
   const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
   const shop = await openShopAnswering(200, `[${items.join(',')}]`);
   const { stdout } = await shop.run('inventory list --low', options);
@@ -69,7 +69,7 @@ test.each([0n, 9_223_372_036_854_775_000n])('what is running out is not cut at 4
   expect(wide.stdout).toMatch(/0 +out of stock +available/);
 });
 
-test('a message after Ctrl-C begins on a line of its own on a terminal', async ({ shop }) => {
+test('begins a message after Ctrl-C on a line of its own on a terminal', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   const command = ['inventory', 'apply', file, '--yes'];
   const said = '\n\nError: Interrupted. Nothing was written.\nHint: petstock inventory apply ';
@@ -89,7 +89,7 @@ const emoji = '😀'.repeat(20_000);
 const family = '👩‍👩‍👧'.repeat(5_000);
 const marks = `e${'\u0301'.repeat(20_000)}`;
 
-test.each([cjk, emoji, family, marks])('a long text is laid out at once, and cut: %#', async (text) => {
+test.each([cjk, emoji, family, marks])('lays out and cuts a long text at once: %#', async (text) => {
   const shown = await laidOut('inventory list', [{ petId: 1, quantity: 2, status: text }], 60);
   expect(shown.length).toBeLessThan(text === marks ? 50_000 : 1000);
   expect(shown).toContain('…');
@@ -99,13 +99,13 @@ test.each([cjk, emoji, family, marks])('a long text is laid out at once, and cut
   }
 });
 
-test('objects without a field in common are no table', async () => {
+test('makes no table of objects without a field in common', async () => {
   const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
   const shown = await laidOut('orders list', orders, 60);
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });
 
-test('the first Ctrl-C ends a long layout', async () => {
+test('ends a long layout by the first Ctrl-C', async () => {
   const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const shop = await openShopAnswering(200, JSON.stringify(orders));
   const interrupt = new AbortController();
@@ -115,7 +115,7 @@ test('the first Ctrl-C ends a long layout', async () => {
   expect(stdout.split('\n').length).toBeLessThan(15_000);
 });
 
-test('a field that is called as what every object has is empty where it is missing', async () => {
+test('leaves a missing field empty that is called as what every object has', async () => {
   const orders: object[] = [{ id: 1, constructor: 'a' }, { id: 2 }, { id: 3, toString: 4 }];
   expect(await laidOut('orders list -o csv', orders)).toBe('id,constructor,toString\n1,a,\n2,,\n3,,4\n');
   expect(await laidOut('orders list -o table', orders)).not.toContain('function');

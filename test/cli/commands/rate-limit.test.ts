@@ -16,7 +16,7 @@ import { openTill, test } from '../../support/till.ts';
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
 // A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
-test('waits for the end of a spent window, says so, and meets no 429; or is exit 6 at once, and says until when', async () => {
+test('waits for the end of a spent window, says so, and meets no 429; or exits with 6 at once', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');
   const said = 'It works again in 41 s, at 07:01:01.\nHint: petstock limits\n';
@@ -35,14 +35,14 @@ test('waits for the end of a spent window, says so, and meets no 429; or is exit
 });
 
 describe('a 429', () => {
-  test('is waited for, at least as long as Retry-After says', async () => {
+  test('waits at least as long as Retry-After says', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=30'] });
     const before = shop.clock.now();
     expect((await shop.exits('inventory get 1', 0)).sent).toHaveLength(2);
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
-  test('gates the next command, which sends nothing and exits 6', async () => {
+  test('stops the next command, which sends nothing and exits with 6', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
@@ -53,16 +53,19 @@ describe('a 429', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('of a 503 is a wait for the service, not for the rate limit', async () => {
+  test('waits for the service, not for the rate limit, after a 503', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
     await shop.exits('inventory get 1', 0, /^Waiting for the service: continuing in (9|10) s \(/m);
   });
 
-  test('that asks for less than the window has left is waited for until the window ends', async () => {
+  test('waits until the window ends after a shorter Retry-After', async () => {
     const now = createTestClock().now() / 1000;
     const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
-      ...{ date: new Date(now * 1000).toUTCString(), 'retry-after': '2' },
-      ...{ 'x-ratelimit-limit': '4', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 40}` },
+      date: new Date(now * 1000).toUTCString(),
+      'retry-after': '2',
+      'x-ratelimit-limit': '4',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': `${now + 40}`,
     });
     const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(40);
@@ -74,7 +77,7 @@ describe('a 429', () => {
   test.for([
     ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
     ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
-  ] as const)('whose %s has passed already is waited for a minute', async ([_name, headers]) => {
+  ] as const)('waits a minute for a %s that has passed already', async ([_name, headers]) => {
     const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', headers);
     const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(60);
@@ -84,24 +87,27 @@ describe('a 429', () => {
     ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
     ['until a date by our clock, beside a Date that is an hour ahead', { until: 120_000, ahead: 3_600_000 }],
     ['until a date by its own Date, if our clock is an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
-  ] as const)('%s holds the key for 120 s at least, which the next command says', async ([_what, how], { till }) => {
-    const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
-    const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
-    till.service.next('PATCH', answers(429, headers));
-    await till.exits('inventory set 1 5 --max-wait 1', 6);
-    const { stderr } = await till.exits('inventory set 1 5 --json --max-wait 1', 6);
-    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-    till.clock.advance(119_000);
-    await till.exits('inventory set 1 5 --max-wait 0', 6);
-    expect(till.service.seen('PATCH')).toHaveLength(1);
-  });
+  ] as const)(
+    'holds the key for 120 s at least with %s, and the next command says so',
+    async ([_what, how], { till }) => {
+      const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
+      const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
+      till.service.next('PATCH', answers(429, headers));
+      await till.exits('inventory set 1 5 --max-wait 1', 6);
+      const { stderr } = await till.exits('inventory set 1 5 --json --max-wait 1', 6);
+      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+      till.clock.advance(119_000);
+      await till.exits('inventory set 1 5 --max-wait 0', 6);
+      expect(till.service.seen('PATCH')).toHaveLength(1);
+    },
+  );
 
-  test('three in a row end the command with exit 6', async () => {
+  test('exits with 6 after three in a row', async () => {
     const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
     expect((await shop.exits('inventory get 1', 6)).sent).toHaveLength(3);
   });
 
-  test('of two backends whose clocks are 4 s apart is never met, though the one that is ahead answers before each wait', async () => {
+  test('meets none from two backends whose clocks are 4 s apart', async () => {
     const till = await openTill({ limit: { limit: 21, seconds: 60 } });
     let answered = 0;
     /** Every other one is ahead. */
@@ -125,14 +131,14 @@ test.for([
   [2, 'GET PATCH GET PATCH GET PATCH'],
   [4, 'GET PATCH PATCH GET PATCH'],
   [5, 'GET PATCH PATCH PATCH'],
-] as const)('a bulk run under a limit of %i a minute comes to its end', async ([minute, requests]) => {
+] as const)('ends a bulk run under a limit of %i a minute', async ([minute, requests]) => {
   const shop = await openShop({ limits: { minute, day: 1000 } });
   const result = await apply(shop, 'petId,delta\n4,+1\n5,+1\n6,+1\n');
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });
   expect(result.requests.map(({ method }) => method).join(' ')).toBe(requests);
 });
 
-test('on a terminal, a service that takes more than a second is said to be waited for', async ({ shop }) => {
+test('reports on a terminal that it waits for a service that takes more than a second', async ({ shop }) => {
   const onSent = () => shop.clock.expireDeadlines(1000);
   const said = `Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`;
   await shop.exits('inventory get 4', 0, said, { terminal: 100, onSent });
@@ -144,10 +150,13 @@ test.for([
   ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service returned 503, trying again \(1 of \d\)\.$/m],
   ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service returned 503 \(".+"\); .+\.$/m],
   ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service returned 503 \("\S.*…; reading its stock/],
-] as const)('a retry of %s says why: inventory %s at %s columns', async ([request, command, terminal, said]) => {
-  const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
-  await shop.exits(`inventory ${command}`, 0, said, { terminal });
-});
+] as const)(
+  'gives the reason of a retry of %s: inventory %s at %s columns',
+  async ([request, command, terminal, said]) => {
+    const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
+    await shop.exits(`inventory ${command}`, 0, said, { terminal });
+  },
+);
 
 /** A shop that has asked once. */
 async function asked(options: ShopOptions = twoAMinute): Promise<Shop> {
@@ -161,7 +170,7 @@ const gated = (seconds: string, status = 429) => ({
 });
 
 describe('limits', () => {
-  test('shows what the last answer said, without a request; of a window that is over the limit alone', async () => {
+  test('shows the last response without a request, and the limit alone of a window that is over', async () => {
     const shop = await asked();
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
@@ -197,7 +206,7 @@ describe('limits', () => {
     expect((await shop.run('limits')).stderr).not.toContain('nothing is sent');
   });
 
-  test('has the gate of a key of which no limits are known, and of one that was met without a state', async () => {
+  test('shows the gate of a key without known limits, and of one that was met without a state', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     shop.clock.advance(120_000);
@@ -210,7 +219,7 @@ describe('limits', () => {
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
   });
 
-  test('has null for the environment of another configuration, whose gate a clear leaves alone and names', async () => {
+  test('shows null for the environment of another configuration, and a clear leaves and names its gate', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
@@ -233,13 +242,13 @@ describe('limits', () => {
     await shop.exits('limits clear --yes', 0, 'Cleared', { env });
   });
 
-  test('--refresh spends one request', async ({ shop }) => {
+  test('spends one request with --refresh', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
     expect(result.sent).toEqual(['GET /v1/inventory']);
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 
-  test('a terminal shows how full each window is', async () => {
+  test('shows on a terminal how full each window is', async () => {
     const shop = await asked({ limits: { minute: 4, day: 2000 } });
     for (const _request of [2, 3]) await shop.run('inventory get 1');
     const { stdout } = await shop.run('limits --color never', { terminal: 80 });
@@ -250,12 +259,12 @@ describe('limits', () => {
     expect((await shop.run('limits --color always', { terminal: 80 })).stdout).toContain('\x1b[32m█');
   });
 
-  test('where none is known that is said once', async ({ shop }) => {
+  test('reports once that no limits are known', async ({ shop }) => {
     const stderr = 'No limits are known yet. The service reports them with its next response.\n';
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
-  test('a key of another configuration has no environment, and --env chooses among the others', async () => {
+  test('shows a key of another configuration without environment, and chooses the others with --env', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
@@ -278,7 +287,7 @@ describe('limits', () => {
 });
 
 describe('limits clear', () => {
-  test('forgets a gate, and says what it has forgotten', async () => {
+  test('removes a gate, and names it', async () => {
     const shop = await openShop(gated('9999999999'));
     await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days. To clear the wait: petstock limits clear');
     const { stdout, requests } = await shop.exits('limits clear --yes', 0, [
@@ -289,7 +298,7 @@ describe('limits clear', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('asks, and a no forgets nothing; of another environment there is nothing to forget', async () => {
+  test('asks, and removes nothing after a no, or in another environment', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
     expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production.\n' });

@@ -32,7 +32,7 @@ async function openShopWithKey(...response: Parameters<typeof openShopAnswering>
   return withEnv(await openShopAnswering(...response), { PETSTOCK_API_KEY_STAGING: key });
 }
 
-test.each(forms)('a key that the service repeats %s is shown nowhere', async (_name, json) => {
+test.each(forms)('shows nowhere a key that the service repeats %s', async (_name, json) => {
   // The message is cut after 1,000 characters, in the middle of the key.
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
   const all = [
@@ -65,7 +65,7 @@ test.each([
   ['inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('a table that is too wide for a key shows no part of it, nor do warnings: %s, %#', async (command, body) => {
+])('shows no part of a key in a table that is too wide for it, nor in warnings: %s, %#', async (command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
@@ -75,12 +75,23 @@ test.each([
   }
 });
 
-test('no byte of any output or state holds the key, taken, refused or unanswered', async () => {
+test('keeps the key out of every byte of output and state, taken, refused or unanswered', async () => {
   const secret = 'psk_NeverShownNeverShownNeverShown99';
   const commands = [
-    ...['inventory list', 'inventory list --json', 'inventory get 1', 'inventory set 1 5 --reason because'],
-    ...['inventory adjust 1 +1', 'pets get 1', 'orders list', 'api GET /inventory', 'api GET /nothing'],
-    ...['api POST /inventory', 'status', 'status --json', 'limits --refresh', 'config list'],
+    'inventory list',
+    'inventory list --json',
+    'inventory get 1',
+    'inventory set 1 5 --reason because',
+    'inventory adjust 1 +1',
+    'pets get 1',
+    'orders list',
+    'api GET /inventory',
+    'api GET /nothing',
+    'api POST /inventory',
+    'status',
+    'status --json',
+    'limits --refresh',
+    'config list',
   ];
   const takes = await openShop({ key: secret });
   const others = [takes, await openShop(), await openShop({ faults: ['*:reset'] })];
@@ -111,7 +122,7 @@ test.each([
   [307, '', { location: `/v1/${encodeURIComponent(key)}` }, key],
   [307, '', { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
   [200, '', { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
-])('a key in a header, also one that lost its capitals, is neither shown nor kept: %s, %j %j', async (...row) => {
+])('neither shows nor keeps a key in a header, also without its capitals: %s, %j %j', async (...row) => {
   const [status, body, headers, own] = row;
   const shop = withEnv(await openShopAnswering(status, body, headers), { PETSTOCK_API_KEY_STAGING: own });
   const outputs = [];
@@ -123,13 +134,13 @@ test.each([
   }
 });
 
-test('to a pipe the body of api is data', async () => {
+test('prints the body of api to a pipe as data', async () => {
   const shop = await openShopWithKey(200, `"${key}"`);
   expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
 });
 
-test('no line on stderr has a key that was sent, wherever stderr goes', async () => {
+test('prints no key that was sent on stderr, wherever stderr goes', async () => {
   const shown = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr') => ({
     isTerminal: false,
@@ -138,7 +149,10 @@ test('no line on stderr has a key that was sent, wherever stderr goes', async ()
     },
   });
   const { stdout, stderr, openTransport } = guardedContext({
-    ...{ stdout: output('stdout'), stderr: output('stderr'), prompts: {}, interrupted: new AbortController().signal },
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    prompts: {},
+    interrupted: new AbortController().signal,
     openTransport: () => () => new Promise<never>(() => {}),
   } as unknown as Context);
   void openTransport({})({ headers: { authorization: `Bearer ${key}` } } as unknown as HttpRequest);
@@ -146,7 +160,7 @@ test('no line on stderr has a key that was sent, wherever stderr goes', async ()
   expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
 });
 
-test('a long text that nearly has the key many times is searched at once', () => {
+test('searches a long text that nearly has the key many times at once', () => {
   const started = performance.now();
   for (const [secret, text] of [
     ['\\'.repeat(100), '\\'.repeat(1_000)],

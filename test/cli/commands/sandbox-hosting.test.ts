@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 const given = 'a-constant-key-of-ours';
 
 describe('a stock of one’s own', () => {
-  test('--import fills a new store, and one that has a stock keeps it', async ({ shop }) => {
+  test('fills a new store with --import, and keeps the stock of another', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
     writeFileSync(
       stock,
@@ -25,7 +25,7 @@ describe('a stock of one’s own', () => {
     expect(again.stderr).toContain('Warning: The stock that is there is kept;');
   });
 
-  test('import, served records and orders, export and back again', async ({ shop }) => {
+  test('imports, serves and exports records and orders, there and back', async ({ shop }) => {
     const [one, two] = [join(folderOf(shop), 'one.json'), join(folderOf(shop), 'two.json')];
     const stdin = `{"inventory":[{"petId":9223372036854775807,"quantity":4,"status":"pending"}],
       "pets":[{"id":9223372036854775807,"name":"Rex"}],"orders":[{"order":12345678901234567890,"pet":1}]}`;
@@ -43,7 +43,7 @@ describe('a stock of one’s own', () => {
     expect(asCsv.stdout).toBe('petId,quantity,status\r\n9223372036854775807,4,pending\r\n');
   });
 
-  test('what `list -o csv` and `export` write is read, and --merge keeps the rest', async ({ shop }) => {
+  test('reads what list -o csv and export write, and keeps the rest with --merge', async ({ shop }) => {
     const listed = await shop.run('inventory list -o csv');
     await shop.run('sandbox import -', { stdin: listed.stdout });
     expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
@@ -56,7 +56,7 @@ describe('a stock of one’s own', () => {
     expect(stdout).toContain('\r\n4000,1,available\r\n');
   });
 
-  test('a stock in JSON may have more values than any answer', async ({ shop }) => {
+  test('reads a stock in JSON with more values than any response may have', async ({ shop }) => {
     const file = join(folderOf(shop), 'large.json');
     const pets = Array.from({ length: 260_000 }, (_, index) => `{"petId":${index},"quantity":1,"status":"sold"}`);
     writeFileSync(file, `[${pets}]`);
@@ -71,11 +71,13 @@ describe('a stock of one’s own', () => {
     ['petId,quantity\n1,"2\n', 'line 2: a quote opens here and is never closed'],
     [
       '[{"petId":1,"quantity":2,"status":"lost"},{"petId":1.5,"quantity":"x"}]',
-      ...['inventory[0]: the status', 'inventory[1]: '],
+      'inventory[0]: the status',
+      'inventory[1]: ',
     ],
     [
       '{"inventory":[],"pets":[{"id":3}],"orders":{}}',
-      ...['pets[0]: the pet 3 is not in the inventory', 'orders: must be an array'],
+      'pets[0]: the pet 3 is not in the inventory',
+      'orders: must be an array',
     ],
     ['[{"petId":', 'is not JSON'],
     ['export PETSTOCK_API_KEY=h7Qk2mZx9LpW4vNa8TcR\nOTHER=h7Qk2mZx9LpW4vNa8TcR,x\n', 'this is not a stock'],
@@ -89,7 +91,7 @@ describe('a stock of one’s own', () => {
     ['{"orders":["h7Qk2mZx9LpW4vNa8TcR"]}', 'this is not a stock'],
     ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
     ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
-  ])('%j: each fault is named, no line repeated, nothing imported', async ([text = '', ...faults], { shop }) => {
+  ])('names each fault of %j, repeats no line, and imports nothing', async ([text = '', ...faults], { shop }) => {
     const file = join(folderOf(shop), 'secrets');
     writeFileSync(file, text);
     const before = (await shop.run('sandbox export')).stdout;
@@ -101,7 +103,7 @@ describe('a stock of one’s own', () => {
     expect((await shop.run('sandbox export')).stdout).toBe(before);
   });
 
-  test('what is no stock empties no store, and the export of an empty one can be imported', async ({ shop }) => {
+  test('empties no store for what is no stock, and imports the export of an empty one', async ({ shop }) => {
     const database = await temporaryDatabase();
     await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
     for (const options of ['--merge', `--database ${database} --yes`]) {
@@ -121,7 +123,7 @@ describe('a stock of one’s own', () => {
   });
 });
 
-test('backup copies a file that is served; the copy is served as it was', async ({ shop }) => {
+test('backs up a file that is served, and serves the copy as it was', async ({ shop }) => {
   const copy = join(folderOf(shop), 'copy.db');
   await served(shop, '', async (line) => {
     const env = envOf(line);
@@ -137,7 +139,7 @@ test('backup copies a file that is served; the copy is served as it was', async 
   });
 });
 
-test('a PostgreSQL is served, filled, reset after a question, and has its keys listed', {
+test('serves and fills PostgreSQL, resets it after a question, and lists its keys', {
   timeout: 60_000,
 }, async ({ shop }) => {
   const database = await temporaryDatabase();

@@ -12,7 +12,7 @@ async function printed(shop: Shop, command: string) {
 }
 
 describe('sandbox keys', () => {
-  test('create shows a key once, and says so; list has it in all formats, and no key', async ({ shop }) => {
+  test('shows a key once in create, and no key in list, in all formats', async ({ shop }) => {
     expect(await printed(shop, 'sandbox keys list')).toEqual([]);
     await shop.exits('sandbox keys revoke 000000000000', 9);
     expect(existsSync(shop.folders.state)).toBe(false);
@@ -23,8 +23,13 @@ describe('sandbox keys', () => {
     expect({ key, listed }).toEqual({
       key: expect.stringMatching(/^psk_[0-9A-Za-z]{36}$/),
       listed: {
-        ...{ id: expect.stringMatching(/^[0-9a-f]{12}$/), plan: 'pro', limitMinute: 300, limitDay: 10_000 },
-        ...{ createdAt: '2026-01-15T12:00:20.000Z', revokedAt: null, name: null },
+        id: expect.stringMatching(/^[0-9a-f]{12}$/),
+        plan: 'pro',
+        limitMinute: 300,
+        limitDay: 10_000,
+        createdAt: '2026-01-15T12:00:20.000Z',
+        revokedAt: null,
+        name: null,
       },
     });
     const list = await shop.run('sandbox keys list --json');
@@ -39,7 +44,7 @@ describe('sandbox keys', () => {
     expect(own).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
   });
 
-  test('a key has the name that it was created with in lists, administration and metrics', async ({ shop }) => {
+  test('shows the name of a key in lists, administration and metrics', async ({ shop }) => {
     const name = 'till 3 "north"';
     const { id } = JSON.parse(
       (await shop.run(['sandbox', 'keys', 'create', '--plan', 'pro', '--name', name, '--json'])).stdout,
@@ -59,7 +64,7 @@ describe('sandbox keys', () => {
     });
   });
 
-  test('a key that is issued while the sandbox is served works, until it is revoked', async ({ shop }) => {
+  test('accepts a key that is issued while the sandbox is served, until it is revoked', async ({ shop }) => {
     const { code } = await served(shop, '', async (line) => {
       const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
       const env = envOf({ ...line, key });
@@ -70,7 +75,7 @@ describe('sandbox keys', () => {
     expect(code).toBe(0);
   });
 
-  test('does not repeat a key that is given to revoke in the place of its id', async ({ shop }) => {
+  test('does not repeat a key that is given to revoke in place of its id', async ({ shop }) => {
     const { key } = await printed(shop, 'sandbox keys create --plan pro');
     for (const given of [key, 'abcdefghijklmnop', '!only#signs$in%it']) {
       const stderr = await shop.refused(['sandbox', 'keys', 'revoke', given]);
@@ -79,7 +84,7 @@ describe('sandbox keys', () => {
     }
   });
 
-  test("another file gets no key of the caller; the sandbox's own key can't be revoked", async ({ shop }) => {
+  test("gives another file no key of the caller, and refuses to revoke the sandbox's own", async ({ shop }) => {
     await shop.run('-e sandbox inventory get 1');
     const [own] = await printed(shop, 'sandbox keys list');
     expect(await shop.refused(`sandbox keys revoke ${own.id}`)).toContain("This is the sandbox's own key");
@@ -99,7 +104,7 @@ describe('sandbox keys', () => {
     ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
-  ] as const)('keys %s: exit %i', async ([command, expected, message], { shop }) => {
+  ] as const)('keys %s exits with %i', async ([command, expected, message], { shop }) => {
     expect((await shop.exits(`sandbox keys ${command}`, expected, `Error: ${message}`)).stdout).toBe('');
   });
 });
@@ -107,7 +112,7 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test('is its own, and so is the stock: `sandbox serve` with another leaves both', async ({ shop }) => {
+  test('stays, as does the stock, if sandbox serve has another', async ({ shop }) => {
     await shop.run('-e sandbox inventory set 1 99');
     await served(shop, '--plan free --pets 5', async (line) => {
       expect((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout).toMatch(/^1\t3\t/);
@@ -117,7 +122,7 @@ describe('the plan of the sandbox key', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
   });
 
-  test('is business again after a reset, with nothing used and the first stock; keys stay', async ({ shop }) => {
+  test('becomes business again after a reset, with nothing used and the first stock; keys stay', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     const { key } = await info(shop);
     await shop.run('-e sandbox inventory set 1 98');

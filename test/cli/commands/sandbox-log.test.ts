@@ -4,7 +4,7 @@ import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
 import { folderOf, served } from '../../support/served-shop.ts';
 import { jsonLines, test as shopTest } from '../../support/shop.ts';
 
-test('a log whose reader stands still keeps 1,000 lines, and then says how many were dropped', async () => {
+test('keeps 1,000 lines for a reader that stands still, and then reports how many were dropped', async () => {
   const written: string[] = [];
   let flow = () => {};
   const flows = new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ import { jsonLines, test } from '../../support/shop.ts';
 
 const given = 'a-constant-key-of-ours';
 
-test('sandbox info makes the sandbox on first use, and says where it is', async ({ shop }) => {
+test('makes the sandbox on first use of sandbox info, and shows where it is', async ({ shop }) => {
   const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
   const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ test('sandbox info makes the sandbox on first use, and says where it is', async 
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('sandbox serve says where it listens, serves any client, logs nothing, ends with exit 0', async ({ shop }) => {
+test('shows its address, serves any client, logs nothing, and exits with 0', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
@@ -66,15 +66,13 @@ test.for([
   ['--admin-host 127.0.0.2', /no effect without --admin-port/],
   ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
   ['--drain soon', /--drain takes/],
-] as const)('sandbox serve %s: exit 2, and no secret is repeated', async ([options, message], { shop }) => {
+] as const)('exits sandbox serve %s with 2, and repeats no secret', async ([options, message], { shop }) => {
   const stderr = await shop.refused(`sandbox serve --port 0 ${options}`);
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain('secret');
 });
 
-test('sandbox serve ends with 5 for a database that is not reached, and with 2 for one that refuses it', async ({
-  shop,
-}) => {
+test('exits with 5 for a database that is not reached, and with 2 for one that refuses it', async ({ shop }) => {
   const away = await shop.run('sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x');
   expect(away).toMatchObject({
     code: 5,
@@ -93,16 +91,19 @@ test.for([
   ['--log --port 0 --host 0.0.0.0', {}, /^Other machines would reach 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
-] as const)('with a log %s does not start: each line is JSON, the last has the error', async (row, { shop }) => {
+] as const)('logs lines of JSON if %s does not start, the last with the error', async (row, { shop }) => {
   const [options, env, message] = row;
   const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
   expect(code).toBe(2);
   expect(jsonLines(stderr).at(-1)).toMatchObject({
-    ...{ time: expect.any(String), level: 'error', message: expect.stringMatching(message), exitCode: 2 },
+    time: expect.any(String),
+    level: 'error',
+    message: expect.stringMatching(message),
+    exitCode: 2,
   });
 });
 
-test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do', async (option, { shop }) => {
+test.for(['--port', '--admin-port'])('names %s that is taken, with what to do', async (option, { shop }) => {
   const port = await portOf(createServer());
   expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
     code: 2,
@@ -110,10 +111,10 @@ test.for(['--port', '--admin-port'])('%s that is taken is named, with what to do
   });
 });
 
-describe('the key', () => {
+describe('the key of sandbox serve', () => {
   const token = 'sixteen-or-more-letters';
 
-  test('is constant with --key, as is the token; both are in no log, which is JSON throughout', async ({ shop }) => {
+  test('takes constant --key and --admin-token, and puts neither into the log', async ({ shop }) => {
     const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
     const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
       expect([key, adminToken]).toEqual([given, token]);
@@ -128,7 +129,9 @@ describe('the key', () => {
     expect(lines).toContainEqual(expect.objectContaining({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 }));
   });
 
-  test('of --key-file is made once, for this user alone, and shown nowhere; it may be replaced', async ({ shop }) => {
+  test('makes the key of --key-file once, for this user alone, shows it nowhere, and lets it be replaced', async ({
+    shop,
+  }) => {
     const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
     const options = `--key-file ${file} --file ${stock}`;
     const read = () => readFileSync(file, 'utf8').trim();
@@ -155,7 +158,7 @@ describe('the key', () => {
     expect(again.stderr).not.toContain('Warning');
   });
 
-  test('and the token are not on stderr without a terminal; on one there is what to paste', async ({ shop }) => {
+  test('shows key and token on a terminal to paste, and not on another stderr', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -170,7 +173,7 @@ describe('the key', () => {
 });
 
 describe('options by variable', () => {
-  test('the command line goes before a variable', async ({ shop }) => {
+  test('prefers the command line to a variable', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_PORT: '0',
       PETSTOCK_SERVE_PETS: '6',
@@ -191,7 +194,7 @@ describe('options by variable', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
-  test('of two options that exclude each other the one of the stronger source counts', async ({ shop }) => {
+  test('takes of two options that exclude each other the one of the stronger source', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -215,8 +218,8 @@ describe('options by variable', () => {
   });
 });
 
-describe('the file', () => {
-  test('has folders that were missing for this user alone, and others as they are', async ({ shop }) => {
+describe('the file of sandbox serve', () => {
+  test('makes missing folders for this user alone, and leaves others as they are', async ({ shop }) => {
     const folder = join(shop.folders.state, 'new', 'folder');
     expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
     expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -225,7 +228,7 @@ describe('the file', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('with another number of pets is refused, with how to start again, or seeded anew', async ({ shop }) => {
+  test('refuses another number of pets, with how to start again, or seeds anew', async ({ shop }) => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
@@ -238,7 +241,7 @@ describe('the file', () => {
     await shop.exits('sandbox reset --file /nowhere.db', 2);
   });
 
-  test('that is reset while it is served: the service goes on with the fresh stock', async ({ shop }) => {
+  test('goes on with the fresh stock if the file is reset while it is served', async ({ shop }) => {
     const { code } = await served(shop, '', async (line) => {
       const env = envOf(line);
       const quantity = async () => Number((await shop.run('inventory get 1', { env })).stdout.split('\t')[1]);
@@ -253,7 +256,7 @@ describe('the file', () => {
     expect(code).toBe(0);
   });
 
-  test('that is no database at all is replaced by a reset', async ({ shop }) => {
+  test('replaces by a reset what is no database at all', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     writeFileSync(file, 'Feed the cats. '.repeat(100));
@@ -262,7 +265,7 @@ describe('the file', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('that is a text: no hint would destroy it', async ({ shop }) => {
+  test('hints at nothing that would destroy a text', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {
@@ -270,7 +273,7 @@ describe('the file', () => {
     }
   });
 
-  test('of a later version: what to do is said, and a reset refuses to throw it away', async ({ shop }) => {
+  test('explains a file of a later version, which a reset refuses to remove', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     const change = (version: number) => {
       const database = new (sqlite().DatabaseSync)(file);
@@ -286,7 +289,7 @@ describe('the file', () => {
     await shop.exits('-e sandbox inventory get 1', 0);
   });
 
-  test.skipIf(process.platform === 'win32')('of a key or a certificate must be a plain file', async ({ shop }) => {
+  test.skipIf(process.platform === 'win32')('takes only a plain file for a key or a certificate', async ({ shop }) => {
     // A pipe that nobody writes to would be waited for, and no signal would end that.
     for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
       expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
@@ -294,7 +297,7 @@ describe('the file', () => {
   });
 });
 
-test('sandbox openapi prints the contract', async ({ shop }) => {
+test('prints the contract with sandbox openapi', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('sandbox openapi');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({

@@ -8,20 +8,28 @@ import { changeFile, errorJson, test } from '../../support/shop.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
-test('tells environment, address, key, and that the service accepts it', async ({ shop }) => {
+test('shows environment, address, key, and that the service accepts it', async ({ shop }) => {
   const result = await shop.run('status --json');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual(['GET /v1/inventory']);
   expect(JSON.parse(result.stdout)).toEqual({
-    ...{ store: null, storeSource: null, env: 'staging', envSource: 'default' },
-    ...{ url: shop.service.url, urlSource: 'PETSTOCK_URL_STAGING', proxy: null, proxySource: null },
-    ...{ key: `…${shop.service.key.slice(-4)}`, keySource: 'PETSTOCK_API_KEY_STAGING' },
-    ...{ reachable: true, keyAccepted: true },
+    store: null,
+    storeSource: null,
+    env: 'staging',
+    envSource: 'default',
+    url: shop.service.url,
+    urlSource: 'PETSTOCK_URL_STAGING',
+    proxy: null,
+    proxySource: null,
+    key: `…${shop.service.key.slice(-4)}`,
+    keySource: 'PETSTOCK_API_KEY_STAGING',
+    reachable: true,
+    keyAccepted: true,
     rateLimit: { limit: 1000, remaining: 999, resetAt: '2026-01-15T12:01:00.000Z' },
   });
 });
 
-test('--offline sends nothing, and is no failure without address and key', async ({ shop }) => {
+test('sends nothing with --offline, and does not fail without address and key', async ({ shop }) => {
   await shop.run('config set-key', { stdin: 'psk_hidden_by_it' });
   expect((await shop.exits('status --offline', 0, 'PETSTOCK_API_KEY_STAGING is set')).requests).toEqual([]);
   const result = await shop.run('status --offline --json --env production');
@@ -29,7 +37,7 @@ test('--offline sends nothing, and is no failure without address and key', async
   expect(JSON.parse(result.stdout)).toMatchObject({ env: 'production', url: null, key: null, reachable: null });
 });
 
-test('a wrong key is a finding, and exit 4', async ({ shop }) => {
+test('reports a wrong key, and exits with 4', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' };
   const { stdout } = await shop.exits('status -o table', 4, 'The key came from: PETSTOCK_API_KEY_STAGING.\n', { env });
   expect(stdout).toMatch(/reachable +yes/);
@@ -47,7 +55,7 @@ test.for([
     'Hint: petstock config set-key --env staging\n',
   ],
   ['no address', { PETSTOCK_URL_STAGING: undefined }, 2, 'url\tnot set', 'petstock config set-url'],
-] as const)('%s (%o) is a finding, and exit %i', async ([what, env, code, found, said], { shop }) => {
+] as const)('reports %s (%o), and exits with %i', async ([what, env, code, found, said], { shop }) => {
   const { stdout, requests } = await shop.exits('status', code, said, { env });
   expect(stdout).toContain(found);
   if (what !== 'a service that is down') expect(requests).toEqual([]);
@@ -72,19 +80,23 @@ test('reads the beginning of the list, not all of it, and drops the connection',
 
 const foreign = ['<!doctype html><title>Log in</title>', '{"status":"ok"}', '[{"name":"Rex"}]', ''];
 
-test.for(foreign)('what answers 200 with %j is not the service', async (body, { shop }) => {
+test.for(foreign)('does not take what answers 200 with %j for the service', async (body, { shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { stdout } = await shop.exits('status -o tsv', 1, [], { env });
   expect(stdout).toContain('reachable\tno\t');
   expect(stdout).toContain('key accepted\tnot known\t');
 });
 
-describe('--verbose says what a report of a fault needs', () => {
-  test('for people and for programs, in one request; with --offline nothing is made or sent', async ({ shop }) => {
+describe('--verbose', () => {
+  test('prints what a report needs, for people and programs, in one request, or none with --offline', async ({
+    shop,
+  }) => {
     const offline = await shop.run('status --verbose --offline --json');
     expect(offline).toMatchObject({ code: 0, requests: [] });
     expect(JSON.parse(offline.stdout).details).toMatchObject({
-      ...{ clock: null, state: { engine: null, sound: null }, folders: { state: { rights: 'missing' } } },
+      clock: null,
+      state: { engine: null, sound: null },
+      folders: { state: { rights: 'missing' } },
     });
     await shop.run('inventory set 1 5');
     const env = { LANG: 'de_DE.UTF-8', PETSTOCK_PAGER: 'less' };
@@ -117,21 +129,21 @@ describe('--verbose says what a report of a fault needs', () => {
   test.for([
     [183_000, /\t18[23](\.\d)? s ahead of the service's/],
     [-7_200_000, /\t720\d(\.\d)? s behind the service's/],
-  ] as const)('a clock that is off by %d ms', async ([step, expected], { shop }) => {
+  ] as const)('reports a clock that is off by %d ms', async ([step, expected], { shop }) => {
     const date = new Date(shop.clock.now() - step).toUTCString();
     const url = await answering(200, '[{"petId":1,"quantity":2,"status":"sold"}]', { date });
     const { stdout } = await shop.run('status --verbose -o tsv', { env: { PETSTOCK_URL_STAGING: url } });
     expect(stdout).toMatch(expected);
   });
 
-  test('also where the service is down, and where there is no address', async ({ shop }) => {
+  test('reports a service that is down, and a missing address', async ({ shop }) => {
     const json = await shop.exits('status --verbose --json', 5, [], { env: down });
     expect(JSON.parse(json.stdout)).toMatchObject({ reachable: false, details: { clock: null } });
     const noUrl = await shop.exits('status --verbose -o tsv', 2, [], { env: { PETSTOCK_URL_STAGING: undefined } });
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test('also where the state folder can not be used, or the state is not one', async ({ shop }) => {
+  test("reports a state folder that can't be used, and a state that is none", async ({ shop }) => {
     const folders = { ...shop.folders, state: changeFile(shop, 'a file', 'state-file') };
     const file = await shop.exits('status --verbose --offline -o tsv', 0, [], { folders });
     expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");
@@ -140,7 +152,7 @@ describe('--verbose says what a report of a fault needs', () => {
     await shop.exits('status --verbose --offline --json', 0);
   });
 
-  test('where completion is installed', async ({ shop }) => {
+  test('reports where completion is installed', async ({ shop }) => {
     const { run, folders } = shop;
     const bashrc = changeFile(
       shop,
@@ -173,7 +185,7 @@ describe('--verbose says what a report of a fault needs', () => {
   });
 });
 
-test('on a terminal the time is that of the clock on the wall, elsewhere it is for programs', async ({ shop }) => {
+test('shows the time of the wall clock on a terminal, and for programs elsewhere', async ({ shop }) => {
   await shop.run('inventory list');
   const shown = await shop.run('status --offline', { terminal: 100 });
   expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);

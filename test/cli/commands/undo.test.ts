@@ -5,7 +5,7 @@ import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
-test('takes back what a run has written, and is a run of its own', async ({ shop }) => {
+test('undoes what a run has written, as a run of its own', async ({ shop }) => {
   const before = await stockOf(shop);
   const { report } = await apply(shop, csv);
   const undone = withReport(await shop.run(['undo', report.run, '--yes', '--json']));
@@ -25,7 +25,7 @@ test('takes back what a run has written, and is a run of its own', async ({ shop
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('an undo that is taken back in part still has the rest', async ({ shop }) => {
+test('undoes the rest if an undo was undone in part', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n5,9\n');
   const { run } = await shop.json('undo --last --yes --json');
   await shop.run('inventory set 5 77');
@@ -33,7 +33,7 @@ test('an undo that is taken back in part still has the rest', async ({ shop }) =
   expect((await shop.json('history list --json')).at(-1)).toMatchObject({ undoneBy: [run] });
 });
 
-test('only where the stock is still what was written', async ({ shop }) => {
+test('undoes a row only if the stock is still what was written', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   await shop.run('inventory set 5 77');
   await shop.run('inventory set 4 39');
@@ -43,7 +43,7 @@ test('only where the stock is still what was written', async ({ shop }) => {
   expect((await stockOf(shop)).get('5')).toBe(77);
 });
 
-test('never twice; what was a conflict may be taken back once what came between is taken back', async ({ shop }) => {
+test('undoes nothing twice, and a conflict once what came between is undone', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const undo = () => shop.json(`undo ${report.run} --yes --json`);
   await shop.run('inventory set 5 77 --read-first');
@@ -55,7 +55,7 @@ test('never twice; what was a conflict may be taken back once what came between 
   expect(await shop.refused(`undo ${report.run} --yes`)).toContain('already undone');
 });
 
-test('asks first, has a dry run, and tells the environment of the run before it asks another', async ({ shop }) => {
+test('asks first, has a dry run, and names the environment of the run before it asks another', async ({ shop }) => {
   for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
   const { report } = await apply(shop, csv);
   for (const command of [`undo ${report.run}`, `inventory apply --resume ${report.run}`]) {
@@ -67,7 +67,7 @@ test('asks first, has a dry run, and tells the environment of the run before it 
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('where nothing was written, or for another environment than the default, it says what fits', async ({ shop }) => {
+test('explains what fits if nothing was written, or for another environment than the default', async ({ shop }) => {
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Undo:');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
@@ -75,7 +75,7 @@ test('where nothing was written, or for another environment than the default, it
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
-test('undo --last shows its run, and passes over undos and runs that were taken back', async ({ shop }) => {
+test('shows the run of undo --last, and passes over undos and runs that were undone', async ({ shop }) => {
   const first = await apply(shop, 'petId,quantity\n4,12\n');
   const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
   const last = withReport(await shop.exits('undo --last --yes --json', 0, `Run ${report.run}: inventory apply`));
@@ -86,7 +86,7 @@ test('undo --last shows its run, and passes over undos and runs that were taken 
   await shop.exits('undo latest --yes', 9, 'Nothing to undo in staging');
 });
 
-test('on a terminal the question says which run it is, with --quiet too', async ({ shop }) => {
+test('names the run in the question on a terminal, with --quiet too', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n');
   const { asked, prompts } = confirming(true);
   await shop.run('undo --last --quiet', { terminal: 100, prompts });
@@ -95,7 +95,7 @@ test('on a terminal the question says which run it is, with --quiet too', async 
   ]);
 });
 
-test('undo --last passes over a run of another address of the environment, and says so', async ({ shop }) => {
+test('passes over a run of another address with undo --last, and says so', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const elsewhere = await openShop();
   const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
@@ -107,7 +107,7 @@ test('undo --last passes over a run of another address of the environment, and s
 });
 
 // A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.
-test('a row that a resumed run found as it was wanted counts', async ({ till }) => {
+test('undoes a row that a resumed run found as it was wanted', async ({ till }) => {
   const { service } = till;
   service.next('PATCH /inventory/1', answers(400));
   const stdin = 'petId,quantity\n1,5\n2,6\n';
@@ -128,7 +128,7 @@ test('undoes a plain set to the stock that an earlier conflict had read', async 
   expect(till.service.stockOf(2)).toBe(10);
 });
 
-test('a row that needed no change is counted and not kept, and what get shows is no history', async ({ till }) => {
+test('counts and does not keep a row that needed no change, and takes nothing from get', async ({ till }) => {
   await till.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,5\n2,10\n' });
   await till.run('inventory get 2');
   await till.run('inventory set 2 3');

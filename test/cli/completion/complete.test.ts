@@ -47,19 +47,19 @@ test.each([
   ['help sandbox keys ', ['create', 'list', 'revoke']],
   ['help no such ', []],
   ['no such ', ['such']],
-] as const)('petstock %s', async (line, words) => {
+] as const)('completes petstock %s', async (line, words) => {
   if (line === 'no such ') return expect(await proposed('no such ')).not.toContain('inventory');
   expect(await proposed(line)).toEqual(words);
 });
 
-test('options of the command come first, and none that is given already', async () => {
+test('proposes options of the command first, and none that is given already', async () => {
   const words = await proposed('inventory list --status sold --limit 3 -q -');
   expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
   expect(words).toContain('--env');
   for (const given of ['--limit', '--quiet']) expect(words).not.toContain(given);
 });
 
-test('options are proposed by themselves where nothing else can come', async () => {
+test('proposes options by themselves if nothing else can come', async () => {
   expect(await proposed('inventory list ')).toContain('--summary');
 });
 
@@ -71,7 +71,7 @@ const unknown =
   '--metrics-token --min-quantity --min-rows --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 
-test('every other option that takes a value has proposals', () => {
+test('proposes values for every other option that takes one', () => {
   const without = ({ options, commands }: TableCommand): readonly string[] => [
     ...options.flatMap(({ flags, value }) =>
       value?.kind === 'words' && value.words.length === 0 ? flags.slice(-1) : [],
@@ -83,7 +83,7 @@ test('every other option that takes a value has proposals', () => {
 
 const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });
 
-property('only harmless words are proposed', [hostile, fc.string({ unit: 'binary' })], async (words, typed) => {
+property('proposes only harmless words', [hostile, fc.string({ unit: 'binary' })], async (words, typed) => {
   const knowledge = async () => words as readonly Word[];
   for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
     const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
@@ -97,6 +97,6 @@ const word = fc.oneof(
   fc.constantFrom(...'inventory list --env --env= - -- -e --merge count help config set'.split(' '), ''),
 );
 
-property('no line makes it fail', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
+property('fails on no line', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
   await expect(complete(table, { words, current }, known)).resolves.toBeDefined();
 });

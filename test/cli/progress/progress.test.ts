@@ -70,7 +70,7 @@ test('counts a wait down to "continuing", not to 0 s', async () => {
   expect(shown()).toBe('Rate limited: continuing. Ctrl-C stops; nothing is lost.');
 });
 
-describe('on a terminal', () => {
+describe('progress on a terminal', () => {
   it('draws at most ten times a second, and in the end what is true', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 1000, 0.5);
@@ -84,7 +84,7 @@ describe('on a terminal', () => {
     expect(notes).toEqual([]);
   });
 
-  it('draws the first change at once, and nothing before; tells rate and time left, by the limit where that takes longer', async () => {
+  it('draws the first change at once, with rate and time left, by the limit if that takes longer', async () => {
     const progress = start({ columns: 80 });
     expect(writes).toEqual([]);
     progress.update({ done: 1, failed: 1 });
@@ -95,7 +95,7 @@ describe('on a terminal', () => {
     expect(shown()).toContain('about 20 min left');
   });
 
-  it('counts a wait down, shows what is answered meanwhile, and goes on', async () => {
+  it('counts a wait down, shows responses meanwhile, and goes on', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 58, 10);
     progress.waiting(42_000, 'refused');
@@ -153,7 +153,7 @@ describe('on a terminal', () => {
     expect(shown()).toBe('');
   });
 
-  test.each([20, 9, 2])('of %i columns, stays on one line', async (columns) => {
+  test.each([20, 9, 2])('stays on one line of %i columns', async (columns) => {
     const progress = start({ columns });
     progress.update({ done: 512, failed: 51 });
     progress.waiting(42_000, 'refused');
@@ -162,7 +162,7 @@ describe('on a terminal', () => {
     for (const text of writes) expect(text.slice(4).length).toBeLessThan(columns);
   });
 
-  it('gathers no drawings while the terminal is held up, and draws nothing after an end that was', async () => {
+  it('gathers no drawings while the terminal is held up, and draws nothing after its end', async () => {
     let take = () => {};
     const taken = new Promise<void>((resolve) => {
       take = resolve;
@@ -181,7 +181,7 @@ describe('on a terminal', () => {
     expect(shown()).toContain('100/1,200');
   });
 
-  it('that becomes narrower has nothing left of the line that it broke', async () => {
+  it('leaves nothing of a line that a narrower terminal broke', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
     await clock.sleep(200);
@@ -196,8 +196,8 @@ describe('on a terminal', () => {
   });
 });
 
-describe('without a terminal', () => {
-  it('says a sentence every ten seconds, and nothing of a short run', async () => {
+describe('progress without a terminal', () => {
+  it('prints a sentence every ten seconds, and nothing of a short run', async () => {
     const progress = start();
     await proceed(progress, 90, 100);
     expect(notes).toEqual([]);
@@ -211,7 +211,7 @@ describe('without a terminal', () => {
     expect(writes).toEqual([]);
   });
 
-  it('tells of each wait that is worth it, once', async () => {
+  it('reports each wait that is worth it, once', async () => {
     const progress = start({ limitSeconds: (rows) => rows });
     progress.update({ done: 58, failed: 2 });
     progress.waiting(999, 'refused');
@@ -230,7 +230,7 @@ describe('without a terminal', () => {
 });
 
 describe('the rate', () => {
-  it('is that of the last ten seconds', () => {
+  it('covers the last ten seconds', () => {
     const meter = createRateMeter(0);
     for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
     // Ten a second for a minute, then one a second.
@@ -238,7 +238,7 @@ describe('the rate', () => {
     expect(meter.rate(80_000, 620)).toBe(1);
   });
 
-  it('falls while nothing is done; does not count waits, those that are cut short, prolonged, or still on', () => {
+  it('falls while nothing is done, and leaves out waits, also those that are cut short or prolonged', () => {
     const meter = createRateMeter(0);
     meter.record(1000, 10);
     expect(meter.rate(5000, 10)).toBe(2);
@@ -256,7 +256,7 @@ describe('the rate', () => {
 
   const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
 
-  property('is the rate at which rows come', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
+  property('counts rows as they come', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
     const meter = createRateMeter(0);
     let [at, done] = [0, 0];
     for (const wait of waits) {

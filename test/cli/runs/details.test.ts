@@ -15,7 +15,7 @@ const applied = (shop: Shop, text: string, ...args: string[]) =>
   shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
 
 describe('rows that nobody has edited', () => {
-  test('are counted, never sent and never a conflict, though all of them were sold since', async ({ shop }) => {
+  test('count as not edited, are never sent and never a conflict, though all were sold since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
     await shop.run('inventory set 1=3 6=2 --yes');
@@ -29,7 +29,7 @@ describe('rows that nobody has edited', () => {
     expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
   });
 
-  test('are left out with --changed, as are unchanged and skipped ones', async ({ shop }) => {
+  test('stay out of the report with --changed, as do unchanged and skipped ones', async ({ shop }) => {
     const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
     const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
     expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
@@ -38,7 +38,7 @@ describe('rows that nobody has edited', () => {
   });
 });
 
-describe('a dry run ends as the run would', () => {
+describe('a dry run', () => {
   test.for([
     ['petId,quantity,expected\n4,1,38\n', '--dry-run', 7],
     ['petId,quantity,expected\n4,1,38\n5,7,\n', '--dry-run', 8],
@@ -50,7 +50,7 @@ describe('a dry run ends as the run would', () => {
     ['petId,delta\n9,1\n', '--dry-run', 2],
     ['petId,delta\n9,1\n', '--dry-run --again', 0],
     ['petId,quantity\n5,1\n', '--exit-code', 2],
-  ] as const)('%j %s: %i', async ([csv, args, code], { shop }) => {
+  ] as const)('ends as the run would: %j %s: %i', async ([csv, args, code], { shop }) => {
     // Deltas that were applied before.
     await applied(shop, 'petId,delta\n9,1\n');
     const result = await applied(shop, csv, ...args.split(' '));
@@ -59,7 +59,7 @@ describe('a dry run ends as the run would', () => {
   });
 });
 
-test('--failed-out never keeps rows of last night, though the run ends before its first row', async ({ shop }) => {
+test('never keeps rows of last night in --failed-out, though the run ends before its first row', async ({ shop }) => {
   const failed = join(shop.folders.state, '..', 'failed.csv');
   await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
@@ -74,7 +74,7 @@ test('--failed-out never keeps rows of last night, though the run ends before it
 });
 
 describe('undo --last', () => {
-  test('passes over what can not and what need not be undone, and says so', async () => {
+  test("passes over what can't or need not be undone, and says so", async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory set 8 32 --expect 32');
@@ -87,7 +87,7 @@ describe('undo --last', () => {
     await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
   });
 
-  test('is not held up by a later write of the same stock', async ({ shop }) => {
+  test('undoes a run although a later write set the same stock', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
@@ -103,7 +103,7 @@ describe('undo --last', () => {
     expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
   });
 
-  test('gives the reason that it was given', async ({ shop }) => {
+  test('records the reason that it was given', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
     const options = '--max-zero 3 --reason mistake --ref X-1';
     const [{ run: adjusted }] = await shop.json('history list --json');
@@ -120,7 +120,7 @@ describe('undo --last', () => {
 });
 
 describe('set', () => {
-  test('reads first at a terminal: before and after are shown, and it can be undone', async ({ shop }) => {
+  test('reads first at a terminal, shows before and after, and can be undone', async ({ shop }) => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
@@ -140,7 +140,7 @@ describe('set', () => {
     expect(asked).toEqual([question]);
   });
 
-  test('of one pet in the form of a run expects what it is told to', async ({ shop }) => {
+  test('expects for one pet in the form of a run what it is told to', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
     expect(refused).toMatchObject({ code: 7, stdout: '' });
     expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
@@ -148,7 +148,7 @@ describe('set', () => {
 });
 
 describe('adjust', () => {
-  test('of several pets is one run of increments', async ({ shop }) => {
+  test('records several pets as one run of increments', async ({ shop }) => {
     const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
     expect(JSON.parse(result.stdout).rows).toEqual([
       { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
@@ -168,8 +168,8 @@ describe('adjust', () => {
   });
 });
 
-describe('the question has in it what is at stake', () => {
-  test('a second time', async ({ shop }) => {
+describe('the question', () => {
+  test('warns of a second time', async ({ shop }) => {
     const file = changeFile(shop, 'petId,delta\n4,1\n5,-1\n');
     await shop.run(`inventory apply ${file} --yes`);
     const { asked, options } = person();
@@ -179,7 +179,7 @@ describe('the question has in it what is at stake', () => {
     ).toEqual(['Apply 2 changes to staging AGAIN? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
   });
 
-  test('undo of one pet is one sentence', async ({ shop }) => {
+  test('words the undo of one pet in one sentence', async ({ shop }) => {
     await shop.run('inventory adjust 4 +22 --reason N-881');
     const { asked, options } = person();
     const { code, stderr } = await shop.run('undo --last', options);
@@ -188,7 +188,7 @@ describe('the question has in it what is at stake', () => {
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
-  test('a reason that could be taken for our words stands above it, behind a bar', async ({ shop }) => {
+  test('shows a reason that could be taken for our words above, behind a bar', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);
@@ -197,7 +197,7 @@ describe('the question has in it what is at stake', () => {
   });
 });
 
-test('what can not be written is listed once', async ({ shop }) => {
+test("lists once what can't be written", async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');
@@ -213,7 +213,7 @@ test('what can not be written is listed once', async ({ shop }) => {
   expect(several.stdout.match(/conflict/g)).toHaveLength(2);
 });
 
-test('a resume shows what is open, and how much is written', async () => {
+test('shows for a resume what is open, and how much is written', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
   await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
   shop.service.setFaults([]);

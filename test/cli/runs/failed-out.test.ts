@@ -12,20 +12,23 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
   ['not one that a resume sends, nor those after it', answers(401), [], [15, 15]],
   ['not one that was written otherwise', storeInstead(12), [], [12, 15]],
-] as const)('--failed-out has deltas that nothing else writes: %s', async ([_what, action, kept, sums], { till }) => {
-  const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
-  const failed = till.file('failed.csv', '');
-  till.service.next('PATCH /inventory/1', action);
-  const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
-  expect(rowsIn(failed)).toEqual(kept);
-  const left = kept.length === 0;
-  expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, since a resume`)).toBe(left);
-  await till.run(`inventory apply ${failed} --yes`);
-  await till.run('inventory apply --resume latest --yes');
-  expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(sums);
-});
+] as const)(
+  'writes deltas to --failed-out that nothing else writes: %s',
+  async ([_what, action, kept, sums], { till }) => {
+    const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
+    const failed = till.file('failed.csv', '');
+    till.service.next('PATCH /inventory/1', action);
+    const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
+    expect(rowsIn(failed)).toEqual(kept);
+    const left = kept.length === 0;
+    expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, since a resume`)).toBe(left);
+    await till.run(`inventory apply ${failed} --yes`);
+    await till.run('inventory apply --resume latest --yes');
+    expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(sums);
+  },
+);
 
-test('--failed-out has no delta that may have been written, after a resume neither', async ({ till }) => {
+test('writes no delta to --failed-out that may have been written, nor after a resume', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   const failed = till.file('failed.csv', '');
   let isBack = () => {};
@@ -47,24 +50,27 @@ test('--failed-out has no delta that may have been written, after a resume neith
 test.for([
   ['a service that is away', 'petId,delta\n1,-10\n2,-5\n', ''],
   ['a guard', 'petId,quantity\n1,0\n2,5\n', ' --max-zero 0'],
-] as const)('what is input and --failed-out keeps its rows: %s, and a kill', async ([_by, rows, guard], { till }) => {
-  const failed = till.file('failed.csv', '');
-  till.service.next('PATCH', answers(400), answers(400));
-  await till.run(`inventory apply ${till.file('counts.csv', rows)} ${flags} --failed-out ${failed}`);
-  const text = readFileSync(failed, 'utf8');
-  expect(rowsIn(failed)).toHaveLength(2);
-  if (guard === '') till.service.next('GET', drop);
-  const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
-  await till.exits(again + guard, guard === '' ? 5 : 2);
-  expect(readFileSync(failed, 'utf8')).toBe(text);
-  const run = await killAt(till, hang, again);
-  expect(readFileSync(failed, 'utf8')).toBe(text);
-  await till.exits(again, 7, `--resume ${run}`);
-  await till.exits(`inventory apply --resume ${run} --yes`, 0);
-  expect([1, 2].map(till.service.stockOf)).toEqual([0, 5]);
-});
+] as const)(
+  'keeps the rows of a file that is input and --failed-out: %s, and a kill',
+  async ([_by, rows, guard], { till }) => {
+    const failed = till.file('failed.csv', '');
+    till.service.next('PATCH', answers(400), answers(400));
+    await till.run(`inventory apply ${till.file('counts.csv', rows)} ${flags} --failed-out ${failed}`);
+    const text = readFileSync(failed, 'utf8');
+    expect(rowsIn(failed)).toHaveLength(2);
+    if (guard === '') till.service.next('GET', drop);
+    const again = `inventory apply ${failed} ${flags} --failed-out ${failed}`;
+    await till.exits(again + guard, guard === '' ? 5 : 2);
+    expect(readFileSync(failed, 'utf8')).toBe(text);
+    const run = await killAt(till, hang, again);
+    expect(readFileSync(failed, 'utf8')).toBe(text);
+    await till.exits(again, 7, `--resume ${run}`);
+    await till.exits(`inventory apply --resume ${run} --yes`, 0);
+    expect([1, 2].map(till.service.stockOf)).toEqual([0, 5]);
+  },
+);
 
-test('--failed-out of a resume keeps the rows of its run if nothing is sent', async ({ till }) => {
+test('keeps the rows of its run in --failed-out of a resume if nothing is sent', async ({ till }) => {
   const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH', answers(400), answers(401));
@@ -78,7 +84,7 @@ test('--failed-out of a resume keeps the rows of its run if nothing is sent', as
   expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
 
-test('24 shops at once write over their rows of the night before', async ({ till }) => {
+test('replaces the rows of the night before for 24 shops at once', async ({ till }) => {
   const shops = Array.from({ length: 24 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
   const night = (rows: string) =>
     Promise.all(
@@ -94,7 +100,7 @@ test('24 shops at once write over their rows of the night before', async ({ till
 });
 
 test.for(['', '\n', 'petId,status,expected,quantity,reason,ref\n', '\uFEFFpetId;quantity\r\n'])(
-  'a file with %j, which no rows follow, is replaced on a machine that has not written it',
+  'replaces a file with %j and no rows on a machine that has not written it',
   async (text, { till }) => {
     const failed = till.file('failed.csv', text);
     await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --yes --failed-out ${failed}`, 0);

@@ -25,8 +25,8 @@ function whileWaiting(till: Till, petId: number, units: number) {
   };
 }
 
-describe('a delta counts, though somebody else has added the same', () => {
-  test.each([60, 3])('while the limit was waited for, which is of %i s', async (seconds) => {
+describe('a delta of which somebody else has added the same', () => {
+  test.each([60, 3])('counts if the limit was waited for %i s', async (seconds) => {
     const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     const onStderr = whileWaiting(till, 5, 1);
@@ -37,7 +37,7 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect(rows).toContainEqual({ line: 6, petId: 5, before: 11, after: 12, result: 'applied' });
   });
 
-  test('while the rows before it were answered slowly', async () => {
+  test('counts if the rows before it were answered slowly', async () => {
     const till = await openTill({ stock: tenEach(6) });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     till.service.always('PATCH', (exchange) => {
@@ -50,14 +50,14 @@ describe('a delta counts, though somebody else has added the same', () => {
     expect(till.service.seen('PATCH')).toHaveLength(6);
   });
 
-  test('while an adjust waited behind a 429', async ({ till }) => {
+  test('counts if an adjust waited behind a 429', async ({ till }) => {
     till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
     const { code, stdout } = await till.run('inventory adjust 1 +1 --json', { onStderr: whileWaiting(till, 1, 1) });
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 11, quantity: 12 });
     expect(till.service.stockOf(1)).toBe(12);
   });
 
-  test('before the run that was killed is resumed', async ({ till }) => {
+  test('counts if the run was killed and is resumed', async ({ till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', answers(401));
     expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -81,7 +81,7 @@ test.for<[string, Action]>([
   ['answered with a 503', answers(503)],
   ['carried out, and answered with another pet', answerForPet(2)],
   ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
-] as const)('an increment whose request is %s counts once', async ([_what, action], { till }) => {
+] as const)('counts an increment once whose request is %s', async ([_what, action], { till }) => {
   till.service.next('PATCH', action);
   const { code, stdout } = await till.run('inventory adjust 1 +3 --json');
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 10, quantity: 13 });
@@ -103,7 +103,7 @@ test.for([
   ],
   ['to zero', '', 5, 0, 0, undefined],
   ['from what is not expected', ' expecting', -1, 8, 11, expect.any(String)],
-] as const)('an increment that comes %s is written only as agreed', async ([to, flags, sold, ...end], { till }) => {
+] as const)('writes an increment that comes %s only as agreed', async ([to, flags, sold, ...end], { till }) => {
   const other = to.endsWith('below zero') ? -12 : -10;
   const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
   const file = till.file('sales.csv', rows);
@@ -126,13 +126,13 @@ async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Parti
   expect([1, 2, 3, 4, 5, 6, 7, 8].map(till.service.stockOf)).toEqual(Array(8).fill(12));
 }
 
-test('eight commands at once, each its own file that ends in the same pet, under a limit of 20 a minute', async () => {
+test('adds up eight commands at once with files that end in the same pet, under a limit of 20 a minute', async () => {
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 60 } });
   await eightTills(till, () => ({}));
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('eight machines with one database, under a limit of 20 in 2 s', async () => {
+test('adds up eight machines with one database, under a limit of 20 in 2 s', async () => {
   const clock = createSystemClock(machineTime(process));
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 2 } }, clock);
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
@@ -143,7 +143,7 @@ describe('a service that answers with an older stock than was written last', () 
   const before = '[{"petId":1,"quantity":10,"status":"available"},{"petId":2,"quantity":10,"status":"sold"}]';
   const lagging: Action = ({ answer }) => answer(200, before);
 
-  test('is asked again until it has caught up: both adjusts count', async ({ till }) => {
+  test('gets another request until it has caught up: both adjusts count', async ({ till }) => {
     expect((await till.run('inventory adjust 1 +1')).code).toBe(0);
     till.service.next('GET /inventory', lagging, lagging, lagging);
     const { code, stdout, stderr } = await till.run('inventory adjust 1 +1 --json');
@@ -155,7 +155,7 @@ describe('a service that answers with an older stock than was written last', () 
   test.for([
     ['adjust 1 +1', 7],
     ['set 1=20 2=20 --yes', 8],
-  ] as const)('is a conflict that says so where it does not: %s', async ([command, code], { till }) => {
+  ] as const)('makes a conflict if it does not catch up: %s', async ([command, code], { till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.always('GET /inventory', lagging);
     const result = await till.run(`inventory ${command}`);
@@ -163,7 +163,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
-  test('is asked again though the history was pruned since', async ({ till }) => {
+  test('gets another request though the history was pruned since', async ({ till }) => {
     for (const [sum, runs] of [
       [12, '1 run'],
       [14, '2 runs'],
@@ -184,7 +184,7 @@ describe('a service that answers with an older stock than was written last', () 
     database.close();
   });
 
-  test('is asked again by a run of many pets though the history was pruned since', async () => {
+  test('gets another request from a run of many pets though the history was pruned since', async () => {
     const many = 60;
     const till = await openTill({ stock: tenEach(many) });
     const list = Array.from({ length: many }, (_, index) => index + 1);
@@ -203,7 +203,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['the wall clock is set ahead', 60_000, undefined],
     ['the wall clock is set back', -hours, undefined],
     ['another machine with a wrong clock asks', 0, 'box'],
-  ] as const)('is asked again though %s', async ([_what, step, host], { till }) => {
+  ] as const)('gets another request though %s', async ([_what, step, host], { till }) => {
     await till.exits('inventory adjust 1 +1', 0);
     till.clock.step(step);
     till.service.next('GET /inventory', lagging);
@@ -218,7 +218,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['of this machine, which has been started anew since', 'test', 'anew'],
     ['of another machine that has known the write for as long', 'box', 'box'],
   ] as const)(
-    'is believed 15 s later by a command %s: somebody has taken it back',
+    'counts again 15 s later by a command %s: somebody has set it back',
     async ([_what, host, boot], { till }) => {
       const { clock } = till;
       const other = { host, clock: { ...clock, boot: () => boot } };
@@ -238,7 +238,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
     ['was not sent, and wanted that stock', 'ECONNREFUSED', '+5', '-5', 10],
     ['was lost, and wanted that stock', 'ECONNRESET', '+5', '-5', 10],
-  ] as const)('is not believed after a try of its own that %s', async ([_what, code, first, second, sum], { till }) => {
+  ] as const)('does not count after a try of its own that %s', async ([_what, code, first, second, sum], { till }) => {
     await till.exits(`inventory adjust 1 ${first}`, 0);
     const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
     let isLost = false;
@@ -253,7 +253,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect(till.service.stockOf(1)).toBe(sum);
   });
 
-  test('is believed for no row that another group of a run comes to', async ({ till }) => {
+  test('counts for no row that another group of a run comes to', async ({ till }) => {
     await till.exits('inventory adjust 2 +1', 0);
     const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', (exchange) => {
@@ -267,7 +267,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 
-  test('is believed where somebody else has written: what is found was never there', async ({ till }) => {
+  test('counts if somebody else has written a stock that was never there', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
     const result = await till.run('inventory adjust 1 +1');
@@ -276,7 +276,7 @@ describe('a service that answers with an older stock than was written last', () 
   });
 });
 
-describe('a file is its rows', () => {
+describe('a file that is applied again', () => {
   const first = 'petId,delta,reason,ref\n1,5,truck,"N-881"\n2,3,,\n';
   const again = '﻿petId;delta;reason;ref\r\n2;3;;\r\n1;5;truck;N-881\r\n';
 
@@ -293,7 +293,7 @@ describe('a file is its rows', () => {
     expect((await till.run(`inventory apply ${other} --yes`)).code).toBe(0);
   });
 
-  test('while its run is not finished it is a conflict, which names the run', async ({ till }) => {
+  test('conflicts while its run is not finished, and the error names the run', async ({ till }) => {
     till.service.next('PATCH', normally, answers(401));
     await till.run(`inventory apply ${till.file('a.csv', first)} --yes --concurrency 1`);
     for (const mode of ['--yes', '--dry-run']) {
@@ -322,7 +322,7 @@ test.for([
   else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
 });
 
-describe('a read that breaks off holds no place back from its next try, beside others who use the key', () => {
+describe('a read that breaks off', () => {
   /** With few places left, each request of ours stands for one of theirs. @param others requests that they have sent since we saw the limit */
   const beside = async (others: number, limit: number) => {
     const till = await openTill({ stock: tenEach(3), limit: { limit, seconds: 60 } });
@@ -334,7 +334,7 @@ describe('a read that breaks off holds no place back from its next try, beside o
     return till;
   };
 
-  test.each([5, 6])('of an adjust: %i', async (others) => {
+  test.each([5, 6])('holds no place back from its next try, in an adjust: %i', async (others) => {
     const till = await beside(others, 12);
     await till.run('inventory list');
     till.service.next('GET', drop);
@@ -342,7 +342,7 @@ describe('a read that breaks off holds no place back from its next try, beside o
     expect(till.service.stockOf(1)).toBe(11);
   });
 
-  test('of a run whose stock has grown old', async () => {
+  test('holds no place back in a run whose stock has grown old', async () => {
     const till = await beside(4, 16);
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
     let reads = 0;

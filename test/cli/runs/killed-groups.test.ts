@@ -18,8 +18,8 @@ async function killed(till: Till): Promise<string> {
   return run;
 }
 
-describe('rows of a killed command that never left', () => {
-  test('are sent by a resume whatever a stranger has done to their stock', async () => {
+describe('rows of a killed command that were never sent', () => {
+  test('go out by a resume whatever a stranger has done to their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     const shown = await till.rows();
@@ -30,14 +30,14 @@ describe('rows of a killed command that never left', () => {
     await till.exits('state check', 0);
   });
 
-  test('are left alone by an undo', async () => {
+  test('stay as they are in an undo', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await till.run(`undo ${run} --yes`);
     expect(stockOf(till)).toEqual([10, 15, 15, 7, 10, 10, 10, 10]);
   });
 
-  test('are those of the last process that has had the run', async () => {
+  test('belong to the last process that has had the run', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await killAt(till, commitThenHang, `inventory apply --resume ${run} --yes --concurrency 1`);
@@ -50,7 +50,7 @@ describe('rows of a killed command that never left', () => {
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
   ['that make no sense', () => 'no notes'],
-] as const)('notes %s are none: the stock tells', async ([, changed]) => {
+] as const)('takes notes %s for none, and settles rows by the stock', async ([, changed]) => {
   const till = await openTill({ stock: tenEach(rows) });
   const run = await killed(till);
   for (const name of notesIn(till)) {

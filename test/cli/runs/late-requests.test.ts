@@ -7,8 +7,8 @@ const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quant
 /** The words that are true only if no request can have been carried out, now or later. */
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
-describe('a resume speaks for the process before it, too', () => {
-  test('written, killed before the answer, and sold since: never known', async ({ till }) => {
+describe('a resume after the process before it', () => {
+  test('never knows of a row that was written, killed before the response, and sold since', async ({ till }) => {
     const run = await killAt(till, commitThenHang, apply(till));
     till.service.sell(1, 3);
     for (const again of [`inventory apply --resume ${run} --yes`, `inventory apply --resume ${run} --yes --json`]) {
@@ -24,12 +24,13 @@ describe('a resume speaks for the process before it, too', () => {
     ['Ctrl-C while a request of it may still arrive', ' --yes', 130, 'Interrupted. Nothing more was sent'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
     ['a no', '', 2, 'othing more was written'],
-  ] as const)('%s keeps it from going on: it says of itself alone', async ([_by, flags, exit, told], { till }) => {
+  ] as const)('reports only its own work if %s keeps it from going on', async ([_by, flags, exit, told], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1 --timeout 90`);
     till.service.sell(1, 3);
     const { code, stderr } = await till.run(`inventory apply --resume ${run}${flags}`, {
-      ...{ terminal: 200, prompts: { confirm: async () => false } },
+      terminal: 200,
+      prompts: { confirm: async () => false },
       ctrlCAt: exit === 130 ? /may still reach/ : undefined,
     });
     expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringContaining(told) });
@@ -40,23 +41,22 @@ describe('a resume speaks for the process before it, too', () => {
 test.for<[string, number]>([
   ['inventory adjust 1 +1', 12],
   ['undo --last --yes', 10],
-])(
-  'what a container has sent, seen for the first time by %s: it waits, and does not look on and on',
-  async ([command, stock], { till }) => {
-    const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
-    const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
-    await killAt(inBox, hang, 'inventory adjust 1 +5');
-    expect(await inBox.run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
-    // A service that is asked without an end would answer without one.
-    till.service.always('GET', (exchange) =>
-      till.service.seen('GET').length > 9 ? answers(500)(exchange) : exchange.answerNormally(),
-    );
-    await till.exits(command, 0, 'A request of run');
-    expect(till.service.stockOf(1)).toBe(stock);
-  },
-);
+])('waits once for a request of a container, seen for the first time by %s', async ([command, stock], { till }) => {
+  const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
+  const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
+  await killAt(inBox, hang, 'inventory adjust 1 +5');
+  expect(await inBox.run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
+  // A service that is asked without an end would answer without one.
+  till.service.always('GET', (exchange) =>
+    till.service.seen('GET').length > 9 ? answers(500)(exchange) : exchange.answerNormally(),
+  );
+  await till.exits(command, 0, 'A request of run');
+  expect(till.service.stockOf(1)).toBe(stock);
+});
 
-test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is not known', async ({ till }) => {
+test('does not know of a set that was committed behind a 503 and overwritten, after a 429 and Ctrl-C', async ({
+  till,
+}) => {
   till.service.next('PATCH', async (exchange) => {
     exchange.commit();
     till.service.sell(1, 43);
@@ -72,7 +72,7 @@ test('set: committed behind a 503, set by another, then a 429 and Ctrl-C: it is 
   expect(await till.rows()).toMatchObject([{ result: 'unknown' }]);
 });
 
-describe('what the stock does not show may still come: nothing is said of the future', () => {
+describe('a write that the stock does not show', () => {
   /** The service carries out the first write long after it was given up. */
   const accepted = answers(202, {}, '{"petId":1,"quantity":50,"status":"available"}');
 
@@ -81,7 +81,7 @@ describe('what the stock does not show may still come: nothing is said of the fu
     ['a 202, and a 401 to the next', accepted, answers(401), 4],
     ['a 503 each time', answers(503), answers(503), 5],
     ['a 503, and a 429 of hours', answers(503), answers(429, { 'Retry-After': '7200' }), 6],
-  ])('%s', async (_what, first, others, exit) => {
+  ])('promises nothing, since it may still come: %s', async (_what, first, others, exit) => {
     for (const command of ['apply', 'inventory set 1 50 --expect 10'] as const) {
       const till = await openTill();
       let late: Exchange | undefined;
@@ -103,7 +103,7 @@ describe('what the stock does not show may still come: nothing is said of the fu
 // 524: a CDN has given up on the service, which may still carry it out.
 const unsure = [202, 408, 499, 502, 504, 520, 524, 598];
 
-test.for(unsure)('a set of the stock that there is keeps its pet behind a %i', async (status, { till }) => {
+test.for(unsure)('keeps its pet for a set of the stock that there is behind a %i', async (status, { till }) => {
   let late: Exchange | undefined;
   till.service.next('PATCH', async (exchange) => {
     late = exchange;
@@ -120,7 +120,7 @@ test.for(unsure)('a set of the stock that there is keeps its pet behind a %i', a
   expect(stderr).toContain('may still reach the service');
 });
 
-test('a stock that shows the write frees its pet at once', async () => {
+test('frees its pet at once if the stock shows the write', async () => {
   for (const action of [commitThenDrop, commitThenAnswer(504)]) {
     const till = await openTill();
     till.service.next('PATCH', action);
@@ -132,7 +132,7 @@ test('a stock that shows the write frees its pet at once', async () => {
 
 const lost = ['EHOSTUNREACH', 'ECONNREFUSED'];
 
-test.for(lost)('%s on an open connection does not say that nothing was sent', async (code, { till }) => {
+test.for(lost)('does not claim that nothing was sent after %s on an open connection', async (code, { till }) => {
   let sent = 0;
   const result = await till.run('inventory set 1 50 --expect 10', {
     around: async (send) => {

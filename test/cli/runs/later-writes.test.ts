@@ -15,8 +15,8 @@ async function all(till: Till, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) expect(await till.run(command), command).toMatchObject({ code: 0 });
 }
 
-describe('--resume asks the history what was written since', () => {
-  test('a delta whose answer the kill has lost, and a later adjust back: it is not doubled', async () => {
+describe('--resume after later writes', () => {
+  test('does not double a delta that lost its response and was adjusted back', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5');
     expect(till.service.stockOf(1)).toBe(10);
@@ -26,7 +26,7 @@ describe('--resume asks the history what was written since', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'applied' }, { result: 'applied' }]);
   });
 
-  test('an absolute row that a later run has read was written, whatever that run wrote', async () => {
+  test('takes an absolute row for written that a later run has read', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,quantity\n1,50\n2,60\n');
     await all(till, 'inventory set 1 70 --read-first', `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([70, 60, 10, 10]);
@@ -34,7 +34,7 @@ describe('--resume asks the history what was written since', () => {
     expect(rows).toMatchObject([{ result: 'applied', before: 10, after: 50, quantity: 50 }, { result: 'applied' }]);
   });
 
-  test('an absolute row that was never sent, and later writes: they stay, though the stock is equal', async () => {
+  test('keeps later writes over an absolute row that was never sent, though the stock is equal', async () => {
     const { till, run, stock } = await killedApply(hang, 'petId,quantity\n1,50\n2,60\n');
     await all(till, 'inventory adjust 2 +3', 'inventory adjust 2 -3');
     const later = (await till.history()).slice(0, 2);
@@ -50,22 +50,19 @@ describe('--resume asks the history what was written since', () => {
     [20_000, 'inventory adjust 1 +1', 11],
     [0, 'inventory apply all.csv --yes', 11],
     [0, 'inventory set 1 50; undo --last --yes', 10],
-  ] as const)(
-    'a delta that it finds written came before an adjust back, %i ms ago: %s',
-    async ([ms, commands, stock]) => {
-      const till = await openTill({ stock: tenEach(60) });
-      const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
-      const every = till.file(
-        'all.csv',
-        `petId,delta\n${Array.from({ length: 60 }, (_, pet) => `${pet + 1},1`).join('\n')}\n`,
-      );
-      const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1`);
-      await all(till, 'inventory adjust 1 -5');
-      till.clock.advance(ms);
-      await all(till, `inventory apply --resume ${run} --yes`, ...commands.replace('all.csv', every).split('; '));
-      expect(till.service.stockOf(1)).toBe(stock);
-    },
-  );
+  ] as const)('finds that a delta was written before an adjust back, %i ms ago: %s', async ([ms, commands, stock]) => {
+    const till = await openTill({ stock: tenEach(60) });
+    const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
+    const every = till.file(
+      'all.csv',
+      `petId,delta\n${Array.from({ length: 60 }, (_, pet) => `${pet + 1},1`).join('\n')}\n`,
+    );
+    const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1`);
+    await all(till, 'inventory adjust 1 -5');
+    till.clock.advance(ms);
+    await all(till, `inventory apply --resume ${run} --yes`, ...commands.replace('all.csv', every).split('; '));
+    expect(till.service.stockOf(1)).toBe(stock);
+  });
 
   test('reports a conflict and keeps the sale if a killed set lost its response and the stock was sold since', async ({
     till,
@@ -77,7 +74,7 @@ describe('--resume asks the history what was written since', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict' }]);
   });
 
-  test('a plain set of an unknown stock: no undo is named that would be refused', async ({ till }) => {
+  test('hints at no undo that would be refused after a plain set of an unknown stock', async ({ till }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     const resumed = await till.run(`inventory apply --resume ${run} --yes`);
     expect(resumed).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Undo:') });
@@ -89,7 +86,7 @@ describe('--resume asks the history what was written since', () => {
   });
 });
 
-describe('history prune removes nothing that a run still asks for', () => {
+describe('history prune', () => {
   /** An apply whose first request waits for its answer. */
   async function heldApply() {
     const till = await openTill({ stock: tenEach(30) });
@@ -102,7 +99,7 @@ describe('history prune removes nothing that a run still asks for', () => {
     return { till, applying, first };
   }
 
-  test('beside a run: what was written and pruned since its stock was read is not overwritten', async () => {
+  test('keeps a run from overwriting what was written and pruned since it read the stock', async () => {
     const { till, applying, first } = await heldApply();
     await all(till, 'inventory adjust 30 +5', 'history prune --keep 0 --yes');
     first.release();
@@ -111,13 +108,13 @@ describe('history prune removes nothing that a run still asks for', () => {
     expect((await till.rows(result)).at(-1)).toMatchObject({ petId: 30, result: 'conflict' });
   });
 
-  test('before a resume: a delta whose answer the kill has lost is not doubled', async () => {
+  test('keeps a resume from doubling a delta that lost its response', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5', 'history prune --keep 0 --yes', `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([10, 15, 10, 10]);
   });
 
-  test('unless it may: a run that was stopped, and removed meanwhile, sends nothing more and is no way on', async () => {
+  test('ends a stopped run that was removed meanwhile: it sends nothing more', async () => {
     const { till, applying, first } = await heldApply();
     till.clock.advance(60_000);
     await all(till, 'history prune --keep 0 --incomplete --yes');
@@ -129,8 +126,8 @@ describe('history prune removes nothing that a run still asks for', () => {
   });
 });
 
-describe('undo asks the history what was written since', () => {
-  test('later writes are not undone, though the stock is equal: a conflict names the run', async ({ till }) => {
+describe('undo after later writes', () => {
+  test('undoes none though the stock is equal: a conflict names the run', async ({ till }) => {
     await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
     const [applied] = await till.history();
     await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
@@ -144,14 +141,14 @@ describe('undo asks the history what was written since', () => {
   });
 
   test.for(['set 1 11', 'set 1 11 --read-first'])(
-    'a write that left the stock as it was is none: %s',
+    'ignores a write that left the stock as it was: %s',
     async (set, { till }) => {
       await all(till, 'inventory adjust 1 +1', `inventory ${set}`, 'undo --last --yes');
       expect(till.service.stockOf(1)).toBe(10);
     },
   );
 
-  test('a row is undone once: not again after an undo whose answer a kill has lost', async ({ till }) => {
+  test('undoes no row again after an undo that was killed before its response', async ({ till }) => {
     await all(till, 'inventory adjust 1 +10');
     const [{ run } = { run: '' }] = await till.history();
     const killed = await killAt(till, commitThenHang, `undo ${run} --yes`);
@@ -168,7 +165,7 @@ describe('undo asks the history what was written since', () => {
 test.for([
   ['adjust 1 +5', 55],
   ['set 1 20', 20],
-] as const)('a request of a killed command that lands later: %s waits for it', async ([command, stock], { till }) => {
+] as const)('waits for a late request of a killed command: %s', async ([command, stock], { till }) => {
   let exchange: Exchange | undefined;
   const late: Action = (given) => {
     exchange = given;
@@ -185,42 +182,45 @@ test.for([
 test.for([
   ['does not overwrite what landed', true, 8, 50],
   ['is written if nothing did', false, 0, 61],
-] as const)('a row that waited for a request of a killed command %s', async ([_what, lands, code, stock], { till }) => {
-  let exchange: Exchange | undefined;
-  let isLanded = false;
-  let slept = 0;
-  const kept: Action = (given) => {
-    exchange = given;
-  };
-  const sleep: typeof till.clock.sleep = (ms, signal) => {
-    slept += ms;
-    // The lease of the killed command is over, its request is not.
-    if (lands && exchange !== undefined && !isLanded && slept > 16_000) {
-      isLanded = true;
-      exchange.commit();
-    }
-    return till.clock.sleep(ms, signal);
-  };
-  const file = till.file('a.csv', 'petId,quantity\n1,51\n2,61\n');
-  let isKilled = false;
-  const applied = await till.run(`inventory apply ${file} --yes --concurrency 1`, {
-    clock: { ...till.clock, sleep },
-    around: async (send) => {
-      const answer = await send();
-      if (!isKilled && till.service.seen('PATCH').length === 1) {
-        isKilled = true;
-        await killAt(till, kept, 'inventory set 2 50', 0);
+] as const)(
+  'waits with a row for a request of a killed command, and then it %s',
+  async ([_what, lands, code, stock], { till }) => {
+    let exchange: Exchange | undefined;
+    let isLanded = false;
+    let slept = 0;
+    const kept: Action = (given) => {
+      exchange = given;
+    };
+    const sleep: typeof till.clock.sleep = (ms, signal) => {
+      slept += ms;
+      // The lease of the killed command is over, its request is not.
+      if (lands && exchange !== undefined && !isLanded && slept > 16_000) {
+        isLanded = true;
+        exchange.commit();
       }
-      return answer;
-    },
-  });
-  expect([applied.code, isLanded, till.service.stockOf(2)]).toEqual([code, lands, stock]);
-});
+      return till.clock.sleep(ms, signal);
+    };
+    const file = till.file('a.csv', 'petId,quantity\n1,51\n2,61\n');
+    let isKilled = false;
+    const applied = await till.run(`inventory apply ${file} --yes --concurrency 1`, {
+      clock: { ...till.clock, sleep },
+      around: async (send) => {
+        const answer = await send();
+        if (!isKilled && till.service.seen('PATCH').length === 1) {
+          isKilled = true;
+          await killAt(till, kept, 'inventory set 2 50', 0);
+        }
+        return answer;
+      },
+    });
+    expect([applied.code, isLanded, till.service.stockOf(2)]).toEqual([code, lands, stock]);
+  },
+);
 
 test.each([
   ['set 1 50 --expect 10', 7, 8],
   ['adjust 1 -1', 0, 7],
-])('%s: no wait for the rate limit lies between its read and its write', async (command, code, stock) => {
+])('%s: has no wait for the rate limit between its read and its write', async (command, code, stock) => {
   // One request is left, so that a command that only then learns of the limit waits after its read.
   const till = await openTill({ limit: { limit: 60, seconds: 60, left: 1 } });
   const sale = andThen(normally, () => till.service.sell(1, 2));
@@ -230,7 +230,7 @@ test.each([
   expect(till.clock.sleeps.length).toBeGreaterThan(0);
 });
 
-test('set of a pet that a waiting apply comes to much later does not wait for it', async () => {
+test('sets a pet without waiting for an apply that comes to it much later', async () => {
   const till = await openTill({ stock: tenEach(30), limit: { limit: 10, seconds: 60 } });
   const lines = Array.from({ length: 30 }, (_, index) => `${index + 1},${100 + index}`);
   let set: ReturnType<Till['run']> | undefined;
@@ -244,7 +244,7 @@ test('set of a pet that a waiting apply comes to much later does not wait for it
   expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
 });
 
-test('Retry-After of a 503: nothing is sent before its time, by any command', async ({ till }) => {
+test('sends nothing before the Retry-After of a 503, by any command', async ({ till }) => {
   till.service.next('GET', answers(503, { 'Retry-After': '4' }));
   const times: number[] = [];
   const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });

@@ -72,7 +72,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('is not known to be open, whether it is listed or tried', async ({ till }) => {
+  test('does not show the count as open, whether it is listed or tried', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     const stateOf = async () => (await till.json('inventory count --list --json'))[0].state;
     expect(await stateOf()).toBe('unknown');
@@ -87,7 +87,7 @@ describe('an older state that was put back behind a count', () => {
   });
 });
 
-test('an older state does not apply a file of increments again once another command has been run', async ({ till }) => {
+test('does not apply a file of increments again from an older state after another command', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);
@@ -101,9 +101,7 @@ test('an older state does not apply a file of increments again once another comm
   await till.exits(apply, 0);
 });
 
-test('a new state in the place of one that was removed does not apply a file of increments again unasked', async ({
-  till,
-}) => {
+test('does not apply a file of increments again unasked from a new state', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits(apply, 0);
   for (const part of partsOf(till)) rmSync(part, { force: true });
@@ -111,7 +109,7 @@ test('a new state in the place of one that was removed does not apply a file of 
   requireOnce(till);
 });
 
-test('a file of quantities is applied again from an older state', async ({ till }) => {
+test('applies a file of quantities again from an older state', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,15\n2,15\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);

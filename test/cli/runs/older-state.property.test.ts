@@ -29,7 +29,11 @@ const place = {
 const apply = fc.record({ kind: fc.constant('apply' as const), file: fc.nat(files - 1), ...place });
 const resume = fc.record({ kind: fc.constant('resume' as const), back: fc.nat(1), ...place });
 const order = fc.oneof(
-  ...[apply, apply, resume, resume, resume],
+  apply,
+  apply,
+  resume,
+  resume,
+  resume,
   fc.record({ kind: fc.constantFrom('set' as const, 'look' as const, 'prune' as const) }),
   fc.record({ kind: move }),
   fc.record({ kind: move }),

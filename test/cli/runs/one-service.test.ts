@@ -30,7 +30,7 @@ async function runEach({ service, run }: Till<Clock>, way: string, count: number
   expect(results.filter(({ code }) => code !== 0)).toEqual([]);
 }
 
-test.each(Object.keys(ways))('%s: adjusts of one pet add up', async (way) => {
+test.each(Object.keys(ways))('%s: adds up adjusts of one pet', async (way) => {
   const till = await openTill({ stock: { 1: 0 } }, clock);
   till.service.always('GET', slowly(10));
   till.service.always('PATCH', slowly(30));
@@ -38,14 +38,14 @@ test.each(Object.keys(ways))('%s: adjusts of one pet add up', async (way) => {
   expect(till.service.stockOf(1)).toBe(6);
 });
 
-test('127.0.0.1 and localhost share one limit', async () => {
+test('shares one limit for 127.0.0.1 and localhost', async () => {
   const till = await openTill({ limit: { limit: 3, seconds: 1 } }, clock);
   till.service.always('GET', slowly(30));
   await runEach(till, '127.0.0.1 and localhost', 6, 'inventory list -q');
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('beside others who use the key rows are admitted in groups, as many as there is room for', async () => {
+test('admits rows in groups beside others who use the key, as many as there is room for', async () => {
   const till = await openTill({ stock: tenEach(60), limit: { limit: 10_000, seconds: 60 } });
   const { url, key } = till.service;
   const sendAsOthers = () => fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });

@@ -17,7 +17,7 @@ const apply = (till: Till, ...lines: readonly string[]) =>
   `inventory apply ${till.file('a.csv', `petId,quantity\n${lines.join('\n')}\n`)} --yes --json`;
 const countsOf = async (till: Till) => (await till.history())[0]?.counts;
 
-describe('"nothing was written" is said only where it is certain: all rows committed, all answers lost', () => {
+describe('all rows committed, and all responses lost', () => {
   const [quantities, deltas] = ['petId,quantity\n1,51\n2,52\n3,53\n', 'petId,delta\n1,41\n2,42\n3,43\n'];
 
   test.for<[what: string, action: Action, exit: number, rows: string]>([
@@ -25,7 +25,7 @@ describe('"nothing was written" is said only where it is certain: all rows commi
     ['empty lists', answers(200, {}, '[]'), 8, deltas],
     ['a 429 of hours', answers(429, hours), 8, quantities],
     ['Ctrl-C', drop, 130, quantities],
-  ])('and then %s: unknown, and a resume settles it', async ([what, action, exit, rows], { till }) => {
+  ])('reports them as unknown after %s, and a resume resolves them', async ([what, action, exit, rows], { till }) => {
     till.service.next('GET', normally);
     till.service.always('PATCH', commitThenDrop);
     const found = till.service.always('GET', action);
@@ -51,22 +51,25 @@ describe('"nothing was written" is said only where it is certain: all rows commi
   });
 });
 
-describe('set: committed, the answer lost, and then a refusal', () => {
-  test.for([401, 403, 404])('%i to whoever writes again: the stock is read back, exit 0', async (status, { till }) => {
-    till.service.next('PATCH', commitThenDrop);
-    till.service.always('PATCH', answers(status));
-    const { code, stdout } = await till.run('inventory set 1 50 --json');
-    expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
-    expect(till.service.seen('PATCH')).toHaveLength(1);
-    expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0, unknown: 0 });
-  });
+describe('a set that was committed, with its response lost', () => {
+  test.for([401, 403, 404])(
+    'exits with 0 after a reread if whoever writes again gets a %i',
+    async (status, { till }) => {
+      till.service.next('PATCH', commitThenDrop);
+      till.service.always('PATCH', answers(status));
+      const { code, stdout } = await till.run('inventory set 1 50 --json');
+      expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
+      expect(till.service.seen('PATCH')).toHaveLength(1);
+      expect(await countsOf(till)).toMatchObject({ applied: 1, failed: 0, unknown: 0 });
+    },
+  );
 
   test.for([
     [401, {}],
     [403, {}],
     [404, {}],
     [429, hours],
-  ] as const)('%i to everything: unknown, exit 8, in the history too', async ([status, headers], { till }) => {
+  ] as const)('ends as unknown with 8 if everything gets a %i', async ([status, headers], { till }) => {
     till.service.next('PATCH', commitThenDrop);
     till.service.always('PATCH', answers(status, headers));
     till.service.always('GET', answers(status, headers));
@@ -80,14 +83,14 @@ describe('set: committed, the answer lost, and then a refusal', () => {
 test.for<[string, Action, number]>([
   ['committed', commitThenDrop, 14],
   ['not committed', drop, 9],
-])('adjust +5, %s, 1 sold elsewhere: the sale stays, it is not known', async ([_what, action, stock], { till }) => {
+])('keeps a sale, and does not know of adjust +5 after %s', async ([_what, action, stock], { till }) => {
   const sale = andThen(action, () => till.service.sell(1, 1));
   till.service.next('PATCH', sale);
   const { code } = await till.run('inventory adjust 1 +5 --json');
   expect({ stock: till.service.stockOf(1), code }).toEqual({ stock, code: 8 });
 });
 
-test('the service stores 100 instead: exit 8, and undo starts from 100', async ({ till }) => {
+test('exits with 8 if the service stores 100 instead, and undo starts from 100', async ({ till }) => {
   for (const command of ['inventory set 1 500 --expect 10 --json', apply(till, '1,500')]) {
     till.service.next('PATCH', storeInstead(100));
     const { code, stderr } = await till.run(command);
@@ -99,10 +102,10 @@ test('the service stores 100 instead: exit 8, and undo starts from 100', async (
   }
 });
 
-describe('only 200 with the item is taken for written, and only what was refused for not written', () => {
+describe('responses other than a 200 with the item', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
-  test.for([202, 204, 206])('a %i that wrote nothing is not taken for applied', async (status, { till }) => {
+  test.for([202, 204, 206])('are not taken for applied: a %i that wrote nothing', async (status, { till }) => {
     till.service.always('PATCH', answers(status, {}, item));
     const { code } = await till.run('inventory set 1 50 --json');
     expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 10 });
@@ -120,7 +123,7 @@ describe('only 200 with the item is taken for written, and only what was refused
     ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'half an answer', commitThenBreakOff],
-  ] as const)('%s, %s: the stock is read back', async ([command, _what, action], { till }) => {
+  ] as const)('read the stock back: %s, %s', async ([command, _what, action], { till }) => {
     till.service.next('PATCH', action);
     const { code, stdout } = await till.run(`inventory ${command} --json`);
     expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
@@ -129,7 +132,7 @@ describe('only 200 with the item is taken for written, and only what was refused
   });
 });
 
-test('Ctrl-C in the pause before another try ends it at once', async ({ till }) => {
+test('ends the pause before a retry at once by Ctrl-C', async ({ till }) => {
   till.service.always('PATCH', answers(503));
   /** Nothing but a signal ends a pause. */
   const sleep: typeof till.clock.sleep = (_ms, signal) =>
@@ -145,12 +148,12 @@ describe.for([
   ['has a header that is none', 'Retry\x01After: 60\r\n\r\n'],
   ['breaks off', 'Retry-After: 60\r\nX-Rate'],
   ['has two lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-] as const)('an answer whose head %s may be a 429: nothing is sent within 60 s', ([, rest]) => {
+] as const)('a response whose head %s may be a 429', ([, rest]) => {
   test.for([
     ['list', 'GET', 5],
     ['set 1 5', 'PATCH', 8],
     ['adjust 1 +1', 'PATCH', 8],
-  ] as const)('inventory %s', async ([command, method, expected], { till }) => {
+  ] as const)('sends nothing within 60 s: inventory %s', async ([command, method, expected], { till }) => {
     const sent: number[] = [];
     let garbledAt = Number.NEGATIVE_INFINITY;
     till.service.always(method, (exchange) => {
@@ -165,7 +168,7 @@ describe.for([
   });
 });
 
-describe('a change whose report can not be shown is not taken for one that failed', () => {
+describe("a change whose report can't be shown", () => {
   const onStdout = () => {
     throw new Error('no room');
   };
@@ -173,7 +176,7 @@ describe('a change whose report can not be shown is not taken for one that faile
     ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: no room'],
     ['set 1=5', 'The run went as planned, but its report could not be shown: no room'],
     ['set 1=5 2=6 --yes', 'The run went as planned, but its report could not be shown: no room'],
-  ] as const)('inventory %s', async ([command, told], { till }) => {
+  ] as const)('does not count as failed: inventory %s', async ([command, told], { till }) => {
     await till.exits(`inventory ${command}`, 1, told, { onStdout });
     till.service.always('PATCH', storeInstead(12));
     await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
@@ -189,7 +192,7 @@ test.for([
   [429, 6],
   [503, 5],
 ] as const)(
-  'a single write has failed with a %i: a resume ends with the same, exit %i',
+  'ends a resume of a single write that failed with a %i with the same exit code, %i',
   async ([status, exit], { till }) => {
     till.service.always('PATCH', answers(status, status === 429 ? hours : {}));
     await till.exits('inventory adjust 1 +1', exit);
@@ -200,7 +203,7 @@ test.for([
   },
 );
 
-test('a single write has failed without an answer: a resume ends with the same, exit 5', async ({ till }) => {
+test('ends a resume of a single write that got no response with the same exit code, 5', async ({ till }) => {
   const away = { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:9/v1' } };
   await till.exits('inventory set 1 7 --retries 0', 5, [], away);
   const [single] = await till.history();

@@ -19,7 +19,7 @@ test('--plan-out writes what would be written, and apply then writes exactly tha
   expect(again.sent.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 });
 
-test('a plan has the names of the shop, for its reader', async ({ till }) => {
+test('has the names of the shop in a plan, for its reader', async ({ till }) => {
   const plan = planOf(till);
   await till.run(`config set codes ${till.file('codes.csv', 'code,petId,name\nA1,1,"Rat, brown"\n')}`);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
@@ -28,7 +28,7 @@ test('a plan has the names of the shop, for its reader', async ({ till }) => {
   expect(stderr).not.toContain('Warning');
 });
 
-test('a plan whose stock has moved ends with 7, and writes nothing', async ({ till }) => {
+test('exits with 7 for a plan whose stock has moved, and writes nothing', async ({ till }) => {
   const plan = planOf(till);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
   till.service.sell(1, 1);
@@ -36,7 +36,7 @@ test('a plan whose stock has moved ends with 7, and writes nothing', async ({ ti
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('a plan without changes is a header alone, which apply takes for nothing to do', async ({ till }) => {
+test('writes a header alone for a plan without changes, which apply takes for nothing to do', async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('same.csv', 'petId,quantity\n1,10\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);
@@ -48,7 +48,7 @@ test.for([
   ['a file with faults', 'petId,quantity\n1,x\n', '', 2],
   ['a guard', 'petId,quantity\n1,0\n', ' --max-zero 0', 2],
 ] as const)(
-  'a dry run that fails leaves no plan of the day before: %s',
+  'leaves no plan of the day before after a dry run that fails: %s',
   async ([_what, rows, guard, code], { till }) => {
     const plan = planOf(till);
     const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
@@ -59,14 +59,14 @@ test.for([
   },
 );
 
-test('rows that can not be written are not in the plan, and the exit code tells of them', async ({ till }) => {
+test("leaves rows out of the plan that can't be written, and exits with their code", async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);
   expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
 });
 
-test('a file that is not ours is not replaced, but with --force', async ({ till }) => {
+test('replaces a file that is not ours only with --force', async ({ till }) => {
   const plan = planOf(till);
   writeFileSync(plan, 'petId,quantity\n2,7\n');
   const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;
@@ -82,13 +82,13 @@ test.for([
   ['--dry-run --plan-out FOLDER/a.csv', 'is what this command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
   ['--dry-run --plan-out FOLDER/none/p.csv', 'There is no folder'],
-] as const)('is refused: %s', async ([words, said], { till }) => {
+] as const)('refuses %s', async ([words, said], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,5\n');
   const folder = join(file, '..');
   expect(await till.refused(`inventory apply ${file} ${words.replace('FOLDER', folder)} --yes`)).toContain(said);
   expect([textOf(file), existsSync(join(folder, 'p.csv'))]).toEqual(['petId,quantity\n1,5\n', false]);
 });
 
-test('is refused with --resume, whose rows the history has', async ({ till }) => {
+test('refuses --resume, whose rows the history has', async ({ till }) => {
   await till.refused(`inventory apply --resume latest --dry-run --plan-out ${planOf(till)}`);
 });

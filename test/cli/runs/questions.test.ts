@@ -7,32 +7,35 @@ test.for([
   ['a stock that somebody else sets as wanted needs nothing', '', -40, { code: 0, stock: [50, 60] }, 'unchanged'],
   ['a row of a resume whose stock moves is a conflict, too', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
   ['an adjust that is taken back is no conflict', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
-] as const)('while the confirmation stands open: %s', async ([_what, how, units, expected, result], { till }) => {
-  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
-  if (how === 'resume') {
-    till.service.next('PATCH', answers(401));
-    expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
-  }
-  const confirm = async () => {
-    till.service.sell(1, units);
-    if (how === 'adjust') for (const change of ['+3', '-3']) await till.run(`inventory adjust 1 ${change}`);
-    // A plan is read again if it is older than 5 s.
-    till.clock.advance(5500);
-    return true;
-  };
-  const command = how === 'resume' ? 'inventory apply --resume latest' : `inventory apply ${file}`;
-  const { code } = await till.run(command, { terminal: 100, prompts: { confirm } });
-  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual(expected);
-  const rows = await till.rows();
-  expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
-  expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
-});
+] as const)(
+  'reads the stock again after an open question: %s',
+  async ([_what, how, units, expected, result], { till }) => {
+    const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+    if (how === 'resume') {
+      till.service.next('PATCH', answers(401));
+      expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
+    }
+    const confirm = async () => {
+      till.service.sell(1, units);
+      if (how === 'adjust') for (const change of ['+3', '-3']) await till.run(`inventory adjust 1 ${change}`);
+      // A plan is read again if it is older than 5 s.
+      till.clock.advance(5500);
+      return true;
+    };
+    const command = how === 'resume' ? 'inventory apply --resume latest' : `inventory apply ${file}`;
+    const { code } = await till.run(command, { terminal: 100, prompts: { confirm } });
+    expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual(expected);
+    const rows = await till.rows();
+    expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
+    expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
+  },
+);
 
 test.for([
   ['away', drop, 5],
   ['senseless', answers(200, {}, '[{}]'), 1],
 ] as const)(
-  'a service that is %s once the question is answered: nothing was written, and the run goes on later',
+  'reports that nothing was written if the service is %s after the question, and resumes later',
   async ([_how, action, exit], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     let comeBack = () => {};
@@ -70,7 +73,7 @@ test('asks again with the current stock if a sale happens while it asks about a 
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
   ['a no', ''],
-] as const)('a resume that is refused by %s leaves each row as it was', async ([_by, options], { till }) => {
+] as const)('leaves each row as it was if a resume is refused by %s', async ([_by, options], { till }) => {
   const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
   till.service.next('PATCH', answers(401));
   expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);

@@ -11,7 +11,7 @@ test.each([
   ['adjust 2 +7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 8', undefined],
-])('%s, lost and stopped until %s was written: it does not take that for its own', async (command, other, added) => {
+])('does not take %s, lost and stopped until %s was written, for its own', async (command, other, added) => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
   const before = (await stockOf(shop)).get('2') ?? 0;
   shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
@@ -33,14 +33,17 @@ test.each([
   // Increments both count.
   const stock = added === undefined ? Number(other.at(-1)) : before + added;
   expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
-    ...{ code: added === undefined ? 8 : 0, isStopped: true, isConflict: added === undefined, stock },
+    code: added === undefined ? 8 : 0,
+    isStopped: true,
+    isConflict: added === undefined,
+    stock,
   });
 });
 
 test.for([
   ['adjust 1 +5', { code: 0, stock: 13 }],
   ['set 1 15 --expect 10', { code: 7, stock: 8 }],
-] as const)('%s, stopped before it sends while 2 are sold, looks again', async ([command, end], { till }) => {
+] as const)('looks again if %s was stopped before it sends while 2 are sold', async ([command, end], { till }) => {
   let sent = 0;
   const { code } = await till.run(`inventory ${command}`, {
     around: (send) => {
@@ -55,7 +58,7 @@ test.for([
   expect({ code, stock: till.service.stockOf(1) }).toEqual(end);
 });
 
-test('an increment that is still on its way when its run is resumed counts once', async ({ till }) => {
+test('counts an increment once that is still in flight when its run is resumed', async ({ till }) => {
   const killed = new Promise<'killed'>((resolve) => {
     let sent = 0;
     const around = (send: () => Promise<HttpResponse>) => {
@@ -110,7 +113,7 @@ test('adjust does not deadlock if a stopped command settles its pet meanwhile', 
   expect({ code, stderr, stock: till.service.stockOf(1) }).toEqual({ code: 0, stderr: expect.any(String), stock: 17 });
 });
 
-test('a resume that has nothing to write says so if the history lacks what it found', async ({ till }) => {
+test('reports that the history lacks what a resume with nothing to write found', async ({ till }) => {
   const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
   const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
     onStderr: (text) => {

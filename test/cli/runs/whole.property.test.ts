@@ -55,9 +55,15 @@ const order = fc.oneof(
 type Order = typeof order extends fc.Arbitrary<infer Value> ? Value : never;
 
 const fault = fc.constantFrom(
-  ...['', '', 'PATCH /inventory/*:every=2:commit-then-drop', 'PATCH /inventory/*:first=1:reset'],
-  ...['PATCH /inventory/*:first=2:status=503', 'PATCH /inventory/*:every=3:truncate', 'GET /inventory:first=1:reset'],
-  ...['PATCH /inventory/*:first=1:status=429', 'PATCH /inventory/*:every=2:status=500'],
+  '',
+  '',
+  'PATCH /inventory/*:every=2:commit-then-drop',
+  'PATCH /inventory/*:first=1:reset',
+  'PATCH /inventory/*:first=2:status=503',
+  'PATCH /inventory/*:every=3:truncate',
+  'GET /inventory:first=1:reset',
+  'PATCH /inventory/*:first=1:status=429',
+  'PATCH /inventory/*:every=2:status=500',
 );
 /** The n-th moment of a command: a request leaves, a question is asked, or it waits; `isBehind`: that is over. */
 const moment = { at: fc.nat(6), isBehind: fc.boolean() };
@@ -280,7 +286,11 @@ class World {
   ): Promise<RunResult> {
     const { service, folders } = this.#shop;
     const client = openPetstoreClient({
-      ...{ baseUrl: this.#replica.url, key: service.key, name: 'staging', clock, signal },
+      baseUrl: this.#replica.url,
+      key: service.key,
+      name: 'staging',
+      clock,
+      signal,
       ...(this.#url === undefined ? { stateFolder: folders.state } : { stateUrl: this.#url }),
       transport: (request) => around(() => transport(request)),
     });

@@ -13,7 +13,7 @@ describe('a row with an unknown outcome', () => {
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])("is read back and resent after %s, once it can't be in flight any more", async (fault, looks) => {
+  ])("gets a reread and is resent after %s, once it can't be in flight any more", async (fault, looks) => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });

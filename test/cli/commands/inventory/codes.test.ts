@@ -25,7 +25,10 @@ test('codes add begins a new line in a file whose last line has no end', async (
   await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
   expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([
     '',
-    ...['007\t4\t\t', 'X-1\t1\t\t', 'X-2\t2\t\t', 'X-3\t3\t\t'],
+    '007\t4\t\t',
+    'X-1\t1\t\t',
+    'X-2\t2\t\t',
+    'X-3\t3\t\t',
   ]);
   expect(readFileSync(file, 'utf8')).toMatch(/^petId\tcode\r\n4\t007\n/);
 });

@@ -77,8 +77,16 @@ describe('the history of set', () => {
     expect(stdout).not.toContain(shop.service.key);
     expect(stdout).toContain('"petId":9007199254740993,');
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ command: 'inventory set', env: 'staging', baseUrl: shop.service.url },
-      ...{ row: 1, before: 0, after: 3, result: 'applied', quantity: 3, reason: 'new arrivals', ref: 'D-1' },
+      command: 'inventory set',
+      env: 'staging',
+      baseUrl: shop.service.url,
+      row: 1,
+      before: 0,
+      after: 3,
+      result: 'applied',
+      quantity: 3,
+      reason: 'new arrivals',
+      ref: 'D-1',
     });
   });
 

@@ -74,7 +74,10 @@ test('sends one request for one pet as petId=quantity, and prints a run', async 
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result).toMatchObject({ code: 0, sent: ['PATCH /v1/inventory/4 {"quantity":-2}'] });
   expect(JSON.parse(result.stdout)).toMatchObject({
-    ...{ run: expect.stringMatching(/-\w{4}$/), env: 'staging', dryRun: false, counts: { applied: 1 } },
+    run: expect.stringMatching(/-\w{4}$/),
+    env: 'staging',
+    dryRun: false,
+    counts: { applied: 1 },
     rows: [{ line: 1, petId: 4, before: null, after: -2, result: 'applied' }],
   });
 });

@@ -59,8 +59,13 @@ test('names a code of --codes whose pet the service lacks', async ({ shop }) => 
 test('ignores what a scanner puts around a code', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
   const scans = [
-    ...['\x024006381333931\x03', ']E04006381333931', '4006381333931\t', '4\x1d', ']C04'],
-    ...[']C10109506000134352\x1d10AB x2', '010950600013435210AB'],
+    '\x024006381333931\x03',
+    ']E04006381333931',
+    '4006381333931\t',
+    '4\x1d',
+    ']C04',
+    ']C10109506000134352\x1d10AB x2',
+    '010950600013435210AB',
   ];
   const result = await count(shop, `${scans.join('\r\n')}\r\n`, `--yes --json --codes ${codes}`);
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":5}', '5 {"quantity":3}'] });

@@ -63,7 +63,10 @@ test('refuses a count of nothing, whatever --yes and --all say, and leaves nothi
   for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
     for (const args of ['--yes', '--yes --new --all', '--new --all --to -', '--new --all --dry-run']) {
       expect(await count(shop, lines, args), `${args}: ${lines}`).toMatchObject({
-        ...{ code: 2, stdout: '', stderr: expect.stringContaining('Nothing was counted'), written: [] },
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('Nothing was counted'),
+        written: [],
       });
     }
   }
