@@ -103,7 +103,7 @@ test('passes over a run of another address with undo --last, and says so', async
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
   await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
   // By its name it is refused as before.
-  expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('nothing was sent');
+  expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('Nothing was sent');
 });
 
 // A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.

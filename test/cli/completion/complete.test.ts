@@ -17,7 +17,7 @@ async function proposed(line: string, knowledge = known): Promise<readonly strin
 }
 
 test.each([
-  ['config ', ['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'path']],
+  ['config ', ['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'stores', 'path']],
   ['--env ', ['staging', 'production', 'sandbox']],
   ['inventory list -e ', ['staging', 'production', 'sandbox']],
   ['inventory list -qe ', ['staging', 'production', 'sandbox']],

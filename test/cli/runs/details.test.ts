@@ -155,7 +155,7 @@ describe('adjust', () => {
       { line: 2, petId: 6, before: 14, after: 12, result: 'applied' },
     ]);
     expect((await shop.run('inventory adjust 4=+1 6=-2')).stderr).toContain('adjust 4=+1 6=-2 --env staging --dry-run');
-    expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 is there twice');
+    expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 appears twice');
   });
 
   test('has --dry-run and --expect', async ({ shop }) => {

@@ -60,7 +60,7 @@ test('shows the stock Before and After at a terminal, and reports if nothing cha
   expect(stdout).toBe('Pet ID  Before  After  Status\n     4      39     12  available\n');
   expect(stderr).not.toContain('Nothing changed');
   for (const command of ['set 4 12', 'adjust 4 0', 'set 4 12 --expect 12'])
-    await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was 12 already.\n', person);
+    await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was already 12.\n', person);
 });
 
 test('hints at no undo for an unknown outcome', async () => {

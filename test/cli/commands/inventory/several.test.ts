@@ -83,8 +83,8 @@ test('sends one request for one pet as petId=quantity, and prints a run', async 
 });
 
 test.for([
-  ['4=12 4=13', 'Pet 4 is there twice'],
-  ['4=12 04=13', 'Pet 4 is there twice'],
+  ['4=12 4=13', 'Pet 4 appears twice'],
+  ['4=12 04=13', 'Pet 4 appears twice'],
   ['4=12 5', '"5" has no stock'],
   ['4 12 5', '4=12 5=9'],
   ['4=', 'The quantity is empty'],
