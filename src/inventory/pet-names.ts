@@ -17,10 +17,25 @@ export function plainText(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replace(/\s+/gu, ' ').trim();
 }
 
+const plainNames = new WeakMap<Names, Names>();
+
+/** Returns all names as `plainText` has them: a count looks for many words. */
+function plainOf(names: Names): Names {
+  const known = plainNames.get(names) ?? new Map([...names].map(([petId, name]) => [petId, plainText(name)]));
+  plainNames.set(names, known);
+  return known;
+}
+
 /** Returns the pets whose name contains a text. */
 export function petsWith(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
-  return [...names].filter(([, name]) => plainText(name).includes(wanted)).map(([petId]) => petId);
+  return [...plainOf(names)].filter(([, name]) => name.includes(wanted)).map(([petId]) => petId);
+}
+
+/** Returns the pets of just this name. */
+export function petsCalled(names: Names, text: string): bigint[] {
+  const wanted = plainText(text);
+  return [...plainOf(names)].filter(([, name]) => name === wanted).map(([petId]) => petId);
 }
 
 /**
@@ -28,11 +43,9 @@ export function petsWith(names: Names, text: string): bigint[] {
  * letters must be a whole word of the name.
  */
 export function petsNamed(names: Names, text: string): bigint[] {
-  const wanted = plainText(text);
-  const having = petsWith(names, text);
-  const same = having.filter((petId) => plainText(names.get(petId) ?? '') === wanted);
-  if (same.length > 0 || !/^[a-z]{0,2}$/.test(wanted)) return same.length > 0 ? same : having;
-  return having.filter((petId) => wordsOf(names.get(petId) ?? '').includes(wanted));
+  const [called, having, wanted] = [petsCalled(names, text), petsWith(names, text), plainText(text)];
+  if (called.length > 0 || !/^[a-z]{0,2}$/.test(wanted)) return called.length > 0 ? called : having;
+  return having.filter((petId) => wordsOf(plainOf(names).get(petId) ?? '').includes(wanted));
 }
 
 /**
@@ -40,11 +53,11 @@ export function petsNamed(names: Names, text: string): bigint[] {
  * nearest word in it.
  */
 export function petsNear(names: Names, text: string): bigint[] {
-  const wholes = [...names.values()].map(plainText);
+  const wholes = [...plainOf(names).values()];
   const near = nearest(plainText(text), [...new Set([...wholes, ...wholes.flatMap(wordsOf)])]);
   return near === undefined ? [] : petsNamed(names, near);
 }
 
-function wordsOf(name: string): string[] {
-  return plainText(name).split(/[^\p{L}\p{M}\p{N}]+/u);
+function wordsOf(plainName: string): string[] {
+  return plainName.split(/[^\p{L}\p{M}\p{N}]+/u);
 }

@@ -21,7 +21,12 @@ export type CountEvent =
   | { readonly kind: 'notTaught'; readonly why: string }
   /** A person has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
-  | { readonly kind: 'word'; readonly word: string }
+  | {
+      readonly kind: 'word';
+      readonly word: string;
+      readonly named: readonly bigint[];
+      readonly near: readonly bigint[];
+    }
   | { readonly kind: 'sum' };
 
 export type CountKind = 'count' | 'add' | 'take';
@@ -50,7 +55,7 @@ export const countHelp = '- takes back, 42 x3 counts 3, done ends, help shows mo
 
 /** For a person who asks what can be typed. */
 const countWords = [
-  ['42', 'counts one of pet 42, or of a bar code'],
+  ['42', 'counts one of pet 42, or of a bar code or a name'],
   ['42 x3', 'counts three, and 42*3 too'],
   ['-', 'takes the last line back'],
   ['= 42 7', 'seven of pet 42 in all'],
@@ -84,13 +89,14 @@ export function countPrompt(sum: CountSum, width: number, mode: CountKind): stri
 
 /** Returns the effect of a line: one line, but for help. */
 export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
+  if (event.kind === 'word') return wordLines(event, shown);
   if (event.kind !== 'help') return [eventText(event, shown)];
   return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, shown.width));
 }
 
 /** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
 function eventText(
-  event: Exclude<CountEvent, { kind: 'help' }>,
+  event: Exclude<CountEvent, { kind: 'help' | 'word' }>,
   { sum, mode, names, paint, width }: CountShown,
 ): string {
   switch (event.kind) {
@@ -115,11 +121,25 @@ function eventText(
       return 'There is nothing to take back';
     case 'notTaught':
       return `No code was taught: ${event.why}`;
-    case 'word':
-      return wordText(`'${event.word}'`, width);
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }
+}
+
+/** In a list of pets that may be meant. */
+const maxMeant = 5;
+
+/** Returns what is said of a word that was not counted, and the pets that may be meant by it. */
+function wordLines(
+  { word, named, near }: Extract<CountEvent, { kind: 'word' }>,
+  { names, width }: CountShown,
+): readonly string[] {
+  const pets = [...named, ...near];
+  if (pets.length === 0) return [wordText(`'${word}'`, width)];
+  const why = named.length > 0 ? ` names ${counted(named.length, 'pet')}: not counted` : ': not counted. Did you mean:';
+  const rest = pets.length > maxMeant ? [`  … and ${grouped(pets.length - maxMeant)} more`] : [];
+  const lines = pets.slice(0, maxMeant).map((petId) => `  ${petLine(petId, '', names, width - 2)}`);
+  return [withCode(`'${word}'`, why, width), ...lines, ...rest];
 }
 
 /** The word matters more than what else could be typed. */

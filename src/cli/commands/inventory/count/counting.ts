@@ -12,6 +12,7 @@ import {
   type ScanLine,
 } from '../../../../inventory/count/scan-line.ts';
 import { grouped } from '../../../../inventory/items.ts';
+import { mayBeName, petsCalled, petsNamed, petsNear } from '../../../../inventory/pet-names.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/parsed.ts';
@@ -73,9 +74,10 @@ export class Counting {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
     const { isTyped } = this.known;
+    const isCode = (text: string) => this.#codes.pets.has(text) || this.#isCalled(text);
     for (const [index, text] of lines.entries()) {
-      const word = this.#wordOf(text);
-      const line = parseScanLine(text, (code) => this.#codes.pets.has(code));
+      const line = parseScanLine(text, isCode);
+      const word = line.kind === 'add' ? this.#wordOf(text) : undefined;
       if (word !== undefined || line.kind === 'sum') events.push(word ?? { kind: 'sum' });
       else if (line.kind === 'done') {
         this.#keep(records);
@@ -110,9 +112,11 @@ export class Counting {
   /** Returns the event of a line that a person typed as a word: no goods have such a code. */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();
-    if (!this.known.isTyped || this.#codes.pets.has(word) || /^done$/i.test(word)) return undefined;
+    if (!this.known.isTyped || this.#codes.pets.has(word)) return undefined;
     if (isHelpWord(word)) return { kind: 'help' };
-    return isWord(word) ? { kind: 'word', word } : undefined;
+    const named = isWord(word) ? this.#named(word) : undefined;
+    if (named === undefined || named.length === 1) return undefined;
+    return { kind: 'word', word, named, near: named.length > 0 ? [] : petsNear(this.#codes.names, word) };
   }
 
   #keep(records: readonly ScanRecord[]): void {
@@ -127,7 +131,7 @@ export class Counting {
 
   /** Makes the unknown code that was scanned last one of a pet's. A line that can't be meant so is kept apart, unless a person sees it. */
   #teach(text: string, { code }: ScanLine, records: ScanRecord[]): CountEvent {
-    const [taught, pet] = [this.#unknown, petIdOfCode(code)];
+    const [taught, pet] = [this.#unknown, petIdOfCode(code) ?? this.#onlyNamed(code)];
     const { stock, isTyped } = this.known;
     if (taught === undefined || pet === undefined || stock?.has(pet) === false) {
       const why =
@@ -168,13 +172,32 @@ export class Counting {
 
   #petOf(code: string): bigint | undefined {
     const { stock } = this.known;
-    const petId = petOfText(this.#codes, code);
+    const petId = petOfText(this.#codes, code) ?? this.#onlyNamed(code);
     return petId === undefined || stock === undefined || stock.has(petId) ? petId : undefined;
   }
 
+  /** Returns the pets that a line names. What no person types may be a code: then it is a name only as a whole. */
+  #named(text: string): readonly bigint[] {
+    const { names } = this.#codes;
+    if (!mayBeName(text)) return [];
+    return isWord(text) ? petsNamed(names, text) : petsCalled(names, text);
+  }
+
+  /** Reports whether a line is the whole name of a pet: `Sand x 5` is then no five of something. */
+  #isCalled(text: string): boolean {
+    return mayBeName(text) && petsCalled(this.#codes.names, text).length === 1;
+  }
+
+  #onlyNamed(text: string): bigint | undefined {
+    const [petId, ...others] = this.#named(text);
+    return others.length === 0 ? petId : undefined;
+  }
+
   #whyUnknown(code: string): string {
-    const petId = petOfCode(this.#codes, code);
+    const petId = petOfCode(this.#codes, code) ?? this.#onlyNamed(code);
     if (petId !== undefined) return noPet(petId);
+    const named = this.#named(code).length;
+    if (named > 0) return `${grouped(named)} pets are named so`;
     return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
   }
 }

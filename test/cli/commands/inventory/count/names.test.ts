@@ -1,0 +1,55 @@
+import { expect } from 'vitest';
+import { changeFile, type Shop, test } from '../../../../support/shop.ts';
+import { count, person } from './count-rig.ts';
+
+async function withNames(shop: Shop) {
+  const file = changeFile(
+    shop,
+    'code,petId,name\nabc,7,\n,4,Rabbit\n,5,Red hamster\n,8,Blue hamster\n,12,Sand x 5\n',
+    'n.csv',
+  );
+  await shop.run(['config', 'set', 'codes', file]);
+}
+
+test('a name counts a pet in a count, as its id does', async ({ shop }) => {
+  await withNames(shop);
+  const lines = 'rabbit\nRABBIT x2\nblue\n= red hamster 7\nSand x 5\nsand x 5 x2\ndone\n';
+  const typed = await count(shop, lines, '--dry-run --json', person);
+  expect(
+    JSON.parse(typed.stdout).rows.map(({ petId, after }: { petId: number; after: number }) => [petId, after]),
+  ).toEqual([
+    [4, 3],
+    [8, 1],
+    [5, 7],
+    [12, 3],
+  ]);
+  expect(typed.stderr).toContain('4 Rabbit: 1');
+  const piped = await shop.run('inventory count --new --yes --json', { stdin: lines });
+  expect(JSON.parse(piped.stdout).counts).toMatchObject({ applied: 4 });
+});
+
+test('a word of several pets, or of none, is not counted at a terminal, and those that may be meant are listed', async ({
+  shop,
+}) => {
+  await withNames(shop);
+  const { stderr } = await count(shop, 'hamster\nrabit\nxylophone\nrabbit\ndone\n', '--dry-run', person);
+  const said = stderr.replaceAll('\r\x1b[K', '');
+  expect(said).toContain("'hamster' names 2 pets: not counted\n  5 Red hamster\n  8 Blue hamster\n");
+  expect(said).toContain("'rabit': not counted. Did you mean:\n  4 Rabbit\n");
+  expect(said).toContain("'xylophone' is no pet and no code: not counted");
+});
+
+test('a word of several pets that comes through a pipe is kept apart', async ({ shop }) => {
+  await withNames(shop);
+  const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets are named so', {
+    stdin: 'hamster\nrabbit\ndone\n',
+  });
+  expect(stderr).toContain('Not counted: 1 unit of 1 unknown code');
+});
+
+test('code teaches an unknown code by the name of a pet, and a code goes before a name', async ({ shop }) => {
+  await withNames(shop);
+  const { stderr, stdout } = await count(shop, '777777\ncode rabbit\nabc\ndone\n', '--dry-run --json', person);
+  expect(stderr).toContain('4 Rabbit: 1');
+  expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
+});
