@@ -78,13 +78,10 @@ export interface JsonDocument {
   readonly lines?: Batches<object>;
 }
 
-export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
+export const withPage = ['table', 'json', 'ndjson', 'csv', 'tsv', 'html'] as const;
 /** `html` is for views with a page. */
-export type Format = (typeof formats)[number] | 'html';
-
-export function isFormat(text: string): text is (typeof formats)[number] {
-  return (formats as readonly string[]).includes(text);
-}
+export type Format = (typeof withPage)[number];
+export const formats: readonly Format[] = withPage.filter((format) => format !== 'html');
 
 export interface RenderOptions {
   /** undefined: the format's own habit (table and csv with a header, tsv without). */

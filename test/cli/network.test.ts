@@ -162,7 +162,7 @@ describe('a proxy', () => {
     const { stdout } = await shop.run('status --json');
     expect(JSON.parse(stdout)).toMatchObject({ proxy: `http://…@${proxy.host}`, proxySource: 'HTTPS_PROXY' });
     const table = await shop.run('status --offline -o csv');
-    expect(table.stdout).toContain(`proxy,http://…@${proxy.host},HTTPS_PROXY`);
+    expect(table.stdout).toContain(`,http://…@${proxy.host},HTTPS_PROXY,`);
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 

@@ -17,6 +17,7 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 type StatusAndHeaders = Pick<CheckedHead, 'status' | 'headers'>;
 
 export const defineApi = define({
+  formats: ['json'],
   operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },
   description:
     'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
@@ -37,6 +38,9 @@ export const defineApi = define({
     const path = pathOf(pathText);
     const headers = headersOf(header);
     const isRead = readingMethods.has(method);
+    const { json, stringIds } = invocation.globals;
+    if (json && include) throw new UsageError('The status and the headers are not JSON: leave out -i or --json');
+    if (stringIds) throw new UsageError('A body is printed as it came: leave out --string-ids');
     if (data !== undefined && isRead) throw new UsageError(`A ${method} has no body: leave --data out`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
     const { client } = isRead

@@ -17,6 +17,7 @@ Install, for every shell that starts from then on:
 `;
 
 export const defineCompletion = define({
+  formats: [],
   needsConfig: false,
   operands: { '<shell>': shellNames.join(', ') },
   description:

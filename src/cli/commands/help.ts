@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type HelpPart, helpText } from '../../output/help-text.ts';
 import { optionVariables } from '../../settings/shared-options.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { finish, meantCommand } from './command.ts';
+import { finish, meantCommand, type PetstockCommand, typedSharedOptions } from './command.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 
@@ -17,6 +17,8 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
     .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
     .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
     .action(async (words: readonly string[]) => {
+      const { json, output } = typedSharedOptions(help.parent as PetstockCommand);
+      if (json || output !== undefined) throw new UsageError('help prints text of its own: leave out -o and --json');
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
       if (topic === undefined) return (await find(help, words)).outputHelp();
       writeOut(helpText(topic === 'options' ? optionParts(help) : topics[topic], width));

@@ -1,6 +1,7 @@
 import { define } from './define.ts';
 
 export const defineLicenses = define({
+  formats: ['json', 'ndjson'],
   needsConfig: false,
   description: 'Prints the licences of petstock and of all the software that goes with it, as text.',
   examples: [['petstock licenses'], ['petstock licenses > LICENSES.txt']],

@@ -1,5 +1,6 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
+import { plainColumns, type Row } from '../../output/view.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGates, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
 import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
@@ -11,7 +12,7 @@ import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts'
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Target, targetName } from '../../shared/target.ts';
-import { isNamed, namedTarget } from '../invocation/globals.ts';
+import { isNamed, isNarrowed } from '../invocation/globals.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { addCommands, PetstockCommand } from './command.ts';
@@ -93,7 +94,8 @@ const clear = define({
       }
       if (chosen.length === 0) {
         const where = isNarrowed(invocation) ? ` for ${targetName(target)}` : '';
-        return messages.note(`There is nothing to clear${where}.`);
+        await messages.note(`There is nothing to clear${where}.`);
+        return printCleared(invocation, []);
       }
       const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
       const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
@@ -106,6 +108,7 @@ const clear = define({
       for (const { scope } of chosen) await store.clear(scope);
       const names = chosen.map(({ name }) => name).join(', ');
       await messages.note(`Cleared the known limits of ${names}. The next request reads them again.`);
+      await printCleared(invocation, chosen);
     });
   },
 });
@@ -116,6 +119,16 @@ function windowsOf(key: KnownKey, clock: Clock) {
   return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
 }
 
+/** `[{"env","store"}]` */
+async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKey, 'target'>[]): Promise<void> {
+  if (!results.isFormatNamed) return;
+  const rows = keys.map(({ target }): Row => ({ env: target?.env ?? null, store: target?.store ?? null }));
+  await results.print(
+    { shape: 'list', columns: plainColumns(['env', 'store']), rows: [rows] },
+    { noteWhenEmpty: false },
+  );
+}
+
 function factsOf(key: KnownKey, clock: Clock): string[] {
   const now = clock.now();
   const windows = windowsOf(key, clock).map(({ limit, remaining, resetAt, isOver }) => {
@@ -123,12 +136,6 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
     return isOver ? `a limit of ${limit}, whose window was over at ${at}` : `${remaining} of ${limit} left until ${at}`;
   });
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
-}
-
-/** Reports whether a flag or a variable names an environment or a store. */
-function isNarrowed(invocation: Invocation): boolean {
-  const { env, store } = namedTarget(invocation);
-  return env !== undefined || store !== undefined;
 }
 
 /** A key that was used, as people and scripts are told of it. */

@@ -1,6 +1,6 @@
 import { exactJson } from '../../output/exact-json.ts';
 import { batchesOf, type Column, type Row, type Scalar, type View } from '../../output/view.ts';
-import { NotFoundError } from '../../shared/errors.ts';
+import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { define, fieldsOption } from './define.ts';
@@ -41,8 +41,12 @@ export const defineOrdersList = define({
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
-  const text = exactJson(value, invocation.globals.stringIds);
-  await invocation.results.quote(text);
+  const { results, globals } = invocation;
+  if (results.isFormatNamed && (results.format === 'csv' || results.format === 'tsv')) {
+    throw new FailureError(`This answer has no columns, so it can't be ${results.format}: use --json`);
+  }
+  const text = exactJson(value, globals.stringIds);
+  await results.quote(text);
 }
 
 /**

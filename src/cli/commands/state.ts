@@ -1,7 +1,7 @@
 import { damagedSessions } from '../../counts/count-sessions.ts';
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import type { Row, View } from '../../output/view.ts';
+import { plainColumns, type Row, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
@@ -10,6 +10,7 @@ import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { readLocalTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
+import { printOutcome } from './print-record.ts';
 
 export const defineStateInfo = define({
   description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
@@ -28,7 +29,7 @@ export const defineStateInfo = define({
 });
 
 /**
- * Line by line in a table, CSV and TSV. JSON is
+ * Line by line in a table; one row in CSV and TSV, with the number of processes that are present. JSON is
  * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, of a shared state
  * with `clockAhead` (milliseconds) and `warnings`.
  */
@@ -58,24 +59,22 @@ function infoView(
       return { name: 'present', value: `${command}, ${who}, since ${localTime(since, now)}` };
     }),
   ];
+  const facts = { engine, location, schema, bytes, runs, rows };
+  const shared = clockAhead === undefined ? {} : { clockAhead };
+  const flat: Row = { ...facts, present: present.length, ...shared };
   return {
     shape: 'list',
     isFacts: true,
-    columns: [
-      { field: 'name', title: 'Name', whole: true },
-      { field: 'value', title: 'Value', whole: true },
-    ],
-    rows: [lines],
-    json: {
-      engine,
-      location,
-      schema,
-      bytes,
-      runs,
-      rows,
-      present,
-      ...(clockAhead !== undefined && { clockAhead, warnings }),
+    columns: plainColumns(Object.keys(flat)),
+    rows: [[flat]],
+    table: {
+      columns: [
+        { field: 'name', title: 'Name', whole: true },
+        { field: 'value', title: 'Value', whole: true },
+      ],
+      rows: [lines],
     },
+    json: { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) },
   };
 }
 
@@ -98,7 +97,7 @@ export const defineStateCheck = define({
   action: async (invocation) => {
     const { results, messages } = invocation;
     const { problems, sentence, hint } = await findingsOf(invocation);
-    if (problems.length > 0 || results.wantsJson) await results.print(checkView(problems));
+    if (problems.length > 0 || results.isFormatNamed) await results.print(checkView(problems));
     if (problems.length > 0) throw new FailureError('The state is damaged', { hint });
     await messages.note(sentence);
   },
@@ -124,7 +123,7 @@ async function findingsOf(invocation: Invocation) {
           : petstock`inventory count --discard ${first.session.slice(-4)}`,
     };
   } catch (error) {
-    if (error instanceof FailureError && invocation.results.wantsJson)
+    if (error instanceof FailureError && invocation.results.isFormatNamed)
       await invocation.results.print(checkView([error.message]));
     throw error;
   }
@@ -159,20 +158,15 @@ export const defineStateInit = define({
       await invocation.messages.note(
         wasThere ? `The shared state at ${location} is there already.` : `The shared state at ${location} is made.`,
       );
-      if (!invocation.results.wantsJson) return;
-      await invocation.results.print(recordView({ engine, location, schema, made: !wasThere }));
+      await printOutcome(invocation, { engine, location, schema, made: !wasThere });
     } finally {
       await state.close();
     }
   },
 });
 
-function recordView(row: Row): View {
-  const columns = Object.keys(row).map((field) => ({ field, title: field, whole: true as const }));
-  return { shape: 'one', columns, rows: [[row]] };
-}
-
 export const defineStateGrant = define({
+  formats: [],
   description:
     'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
     'whoever has run the first command by it. Sends nothing.',

@@ -1,6 +1,6 @@
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import type { Column, Row, View } from '../../output/view.ts';
+import { type Column, plainColumns, type Row, type View } from '../../output/view.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
@@ -146,7 +146,7 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
 
-/** Line by line in a table, CSV and TSV; one object in JSON, with `details` if they are wanted. */
+/** Line by line in a table; one row in CSV and TSV, unless details are wanted; one object in JSON. */
 function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
   const rowsWith = (limits: string | null) => [
@@ -160,18 +160,20 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
     row('rate limit', limits ?? 'not known'),
     ...(details?.rows ?? []).map((each) => row(...each)),
   ];
-  const forPrograms = rateLimit && `${rateLimit.remaining} of ${rateLimit.limit} left, resets at ${rateLimit.resetAt}`;
   // A person reads the clock on the wall.
   const forPeople =
     rateLimit &&
     `${grouped(rateLimit.remaining)} of ${grouped(rateLimit.limit)} left, resets at ${localTime(Date.parse(rateLimit.resetAt), now)}`;
+  const lines = { columns: statusColumns, rows: [rowsWith(forPeople)] };
+  const { rateLimit: _, ...facts } = report;
+  const known = { ...facts, accepted: report.keyAccepted };
+  const flat: Row = { ...known, ...(rateLimit ?? { limit: null, remaining: null, resetAt: null }) };
   return {
     shape: 'list',
     isFacts: true,
-    columns: statusColumns,
-    rows: [rowsWith(forPrograms)],
-    table: { columns: statusColumns, rows: [rowsWith(forPeople)] },
-    json: details === undefined ? report : { ...report, details: details.json },
+    ...(details === undefined ? { columns: plainColumns(Object.keys(flat)), rows: [[flat]] } : lines),
+    table: lines,
+    json: { ...known, rateLimit, ...(details !== undefined && { details: details.json }) },
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
-import { type StoredSettings, unnamedStore } from '../../settings/settings.ts';
+import { unnamedStore } from '../../settings/settings.ts';
 import type { SharedOptions } from '../../settings/shared-options.ts';
 import { type Environment, type Sourced, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
@@ -18,21 +18,37 @@ export interface GlobalOptions extends SharedOptions {
   readonly fields?: readonly string[];
 }
 
-/** @throws UsageError for a format that the command does not support, or two different ones */
+export interface ChosenFormat {
+  readonly format: Format;
+  /** An option, a variable or a setting names it. */
+  readonly isFormatNamed: boolean;
+}
+
+/**
+ * Returns the format of a command. A variable or a setting names what is usual: a command that has no such format, or none for a
+ * person to look at, goes on without it.
+ * @param usual of the setting
+ * @throws UsageError for an unknown format, one that the command does not have, or two that differ
+ */
 export function resolveFormat(
-  { output, json }: GlobalOptions,
-  settings: StoredSettings,
+  { typed, json, output }: GlobalOptions,
+  usual: Format | undefined,
   isTerminal: boolean,
-  { hasPage }: { readonly hasPage?: boolean },
-): Format {
+  { name, formats: known = formats }: { readonly name: string; readonly formats?: readonly Format[] },
+): ChosenFormat {
   const hint = 'petstock help output';
-  if (output === 'html' && !hasPage) {
-    throw new UsageError(`Invalid output format "html". Valid are ${formats.join(', ')}`, { hint });
+  const asked = json ? 'json' : typed.output;
+  const named = known.find((format) => format === asked);
+  if (json && typed.output !== undefined && typed.output !== 'json') {
+    throw new UsageError(`--json and -o ${typed.output} can't be used together. Leave one out`, { hint });
   }
-  if (json && output !== undefined && output !== 'json') {
-    throw new UsageError(`--json and -o ${output} can't be used together. Leave one out`, { hint });
+  if (asked !== undefined && named === undefined) {
+    const problem = `Invalid output format "${asked}"`;
+    const forms = known.length === 0 ? `${name} prints text of its own` : `Valid are ${known.join(', ')}`;
+    throw new UsageError(`${problem}. ${forms}`, { hint });
   }
-  return json ? 'json' : (output ?? settings.output ?? (isTerminal ? 'table' : 'tsv'));
+  const format = named ?? (known.includes('table') ? known.find((each) => each === (output ?? usual)) : undefined);
+  return { format: format ?? (isTerminal ? 'table' : 'tsv'), isFormatNamed: format !== undefined };
 }
 
 export interface RequestPolicy {
@@ -101,6 +117,12 @@ export function namedTarget({ context, globals, target }: Named) {
   // The sandbox belongs to no store, whatever the variable says.
   const isUnnamed = store === unnamedStore || env === 'sandbox';
   return { env, store: store !== undefined && isUnnamed ? null : store };
+}
+
+/** Reports whether a flag or a variable names an environment or a store. */
+export function isNarrowed(invocation: Named): boolean {
+  const { env, store } = namedTarget(invocation);
+  return env !== undefined || store !== undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { BarCodes, PetNames } from '../../inventory/bar-codes.ts';
 import type { LowLevels } from '../../inventory/items.ts';
 import { createPaint, type Paint, wantsColor } from '../../output/terminal.ts';
+import type { Format } from '../../output/view.ts';
 import { type ConfigFile, emptyConfig, type ReadConfig, readConfig } from '../../settings/config-file.ts';
 import { refuseSudoInHome } from '../../settings/folders.ts';
 import { settingOf } from '../../settings/settings.ts';
@@ -67,8 +68,8 @@ export type Run = <Options extends object>(action: Action<Options>) => (...args:
 export interface CommandTraits<Options extends object = object> {
   /** False: the command runs even if the configuration is damaged. True: not even for the sandbox. Default: for the sandbox alone. */
   readonly needsConfig?: boolean;
-  /** The result can be a page to print: `-o html`. */
-  readonly hasPage?: boolean;
+  /** The formats of the result. Absent: all but `html`. None: the command prints text of its own. */
+  readonly formats?: readonly Format[];
   /** The command rejects keys on its command line itself, or accepts some. */
   readonly takesKeys?: boolean;
   /** Reports whether the messages are a log with one JSON object per line. */
@@ -112,7 +113,7 @@ export async function openInvocation(
   const { config: configFile, warnings } = readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
-  const format = resolveFormat(globals, resolved.config.settings, stdout.isTerminal, running);
+  const chosenFormat = resolveFormat(globals, resolved.config.settings.output, stdout.isTerminal, running);
   const patience = resolveRequestPolicy(globals);
   const flag = globals.color;
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
@@ -120,14 +121,13 @@ export async function openInvocation(
   const isLog = globals.debug === 'json';
   const messages = new Messages(context, { quiet: globals.quiet === true, isLog, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
-  const isFormatNamed = globals.json === true || (globals.output ?? resolved.config.settings.output) !== undefined;
-  const results = new Results({ context, globals, format, isFormatNamed, messages, place: targetName(target), paint });
+  const results = new Results({ context, globals, ...chosenFormat, messages, place: targetName(target), paint });
   if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
   const base = { context, globals, command, configFile, messages, questions };
-  const hasHumanReader = stdout.isTerminal && format === 'table';
+  const hasHumanReader = stdout.isTerminal && results.format === 'table';
   const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, hasHumanReader });
   let codes: Promise<BarCodes | undefined> | undefined;
   const { settings } = resolved.config;
@@ -143,7 +143,7 @@ export async function openInvocation(
     return { standard: settingOf(settings, 'low-stock') ?? 0, own: known?.lows };
   };
   const lowLevels = async () => levelsOf(await shopCodes());
-  const isForPeople = format === 'table' || format === 'html';
+  const isForPeople = results.format === 'table' || results.format === 'html';
   const stockRemarks = async () => {
     const known = isForPeople || settings.codes !== undefined ? await shopCodes() : undefined;
     return { low: levelsOf(known), names: known?.names };

@@ -173,7 +173,7 @@ test.for<readonly [command: string, meant: string]>([
 );
 
 test.for([
-  ['export', ['inventory', 'export', '']],
+  ['inventory export', ['inventory', 'export', '']],
   ['history export', ['history', 'export', '']],
   ['sandbox export', ['sandbox', 'export', '']],
   ['sandbox import', ['sandbox', 'import', '']],

@@ -377,8 +377,8 @@ describe('history prune', () => {
       expect(await ids(shop, '--state running')).toEqual([log.run]);
       await shop.run('history prune --keep 0 --incomplete --yes');
       expect(await ids(shop)).toEqual([log.run]);
-      const { stdout } = await shop.run('state info -o tsv');
-      expect(stdout).toMatch(/^present\tinventory apply, pid 7 on till-1, since /m);
+      const { stdout } = await shop.run('state info -o table');
+      expect(stdout).toMatch(/^present +inventory apply, pid 7 on till-1, since /m);
     });
   });
 });

@@ -176,7 +176,11 @@ export async function reportChange(
   await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
+/** The formats beside the value alone, which is what a script wants, whatever the setting `output` is. */
+const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
+
 export const defineGet = define({
+  formats: recordFormats,
   operands: { '<name>': 'a setting, url.<env> or key.<env>' },
   description:
     'Prints the value in effect: from the environment, the configuration file, or the default. Not set: exit 1.',
@@ -190,12 +194,9 @@ export const defineGet = define({
     const { context, configFile, environment, store, results } = invocation;
     const ref = { store: store?.value, name: entryName(text, environment.value) };
     const entry = readEntry(ref, context.env, configFile);
-    if (results.wantsJson) {
-      await results.print({ columns, rows: [[entry]], shape: 'one' });
-    } else if (entry.value !== null) {
-      await results.write(`${entry.value}\n`);
-    }
     if (entry.value === null) throw notSet(ref);
+    if (!results.isFormatNamed) return results.write(`${entry.value}\n`);
+    await results.print({ columns, rows: [[entry]], shape: 'one' });
   },
 });
 
@@ -208,12 +209,13 @@ function notSet(ref: EntryRef): FailureError {
 }
 
 export const definePath = define({
+  formats: recordFormats,
   needsConfig: false,
   description: 'Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
   action: async ({ context, results }) => {
     const path = configFile(context.folders.config);
-    if (!results.wantsJson) return results.write(`${path}\n`);
+    if (!results.isFormatNamed) return results.write(`${path}\n`);
     await results.print({ columns: [{ field: 'path', title: 'Path' }], rows: [[{ path }]], shape: 'one' });
   },
 });

@@ -1,23 +1,24 @@
+import { changeFormats } from '../../../change-files/read-rows.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/terminal.ts';
-import { type Format, isFormat } from '../../../output/view.ts';
-import { UsageError } from '../../../shared/errors.ts';
 import type { History } from '../../../state/stored-history.ts';
-import { type GlobalOptions, namedTarget } from '../../invocation/globals.ts';
+import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
-import { chosenPets, requireFileName, wholeNumberOf } from '../option-values.ts';
+import { exportFormat } from '../export-format.ts';
+import { chosenPets, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { parseDate } from './selection.ts';
 
 export const defineHistoryExport = define({
   needsConfig: false,
+  formats: changeFormats,
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
     'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
-    'grep and for audit, or with -o as JSON, CSV or TSV. The seq of a row is higher than that of every row before it, and no row ever comes ' +
+    'grep and for audit, or as JSON, CSV or TSV by -o or the name of the file. The seq of a row is higher than that of every row before it, and no row ever comes ' +
     'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
     'name it. An undo has rows of its own, with undoes. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
@@ -31,13 +32,12 @@ export const defineHistoryExport = define({
   ],
   examples: [
     ['petstock history export history.ndjson'],
-    ['petstock history export history.csv -o csv', 'for a spreadsheet'],
+    ['petstock history export history.csv', 'for a spreadsheet'],
     ['petstock history export --after 1200', 'what came since the last time'],
     [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
   ],
   action: async (invocation, options, file = '-') => {
     const { context, globals } = invocation;
-    requireFileName(file, 'history export');
     const now = context.clock.now();
     const filter: SettledFilter = {
       ...namedTarget(invocation),
@@ -48,7 +48,7 @@ export const defineHistoryExport = define({
       ref: options.ref,
       user: options.user,
     };
-    const format = formatOf(globals);
+    const format = exportFormat(invocation, file, 'ndjson');
     await withExistingState(invocation, async (state) => {
       await state?.history.warnIfOlder();
       const rows = () => state?.history.settled(filter) ?? noRows();
@@ -64,15 +64,6 @@ export const defineHistoryExport = define({
     });
   },
 });
-
-/** The setting `output` is about what a person is shown. @throws UsageError for a table */
-function formatOf({ json, output }: GlobalOptions): Format {
-  const format = json === true ? 'json' : (output ?? 'ndjson');
-  if (isFormat(format) && format !== 'table') return format;
-  throw new UsageError('history export writes ndjson, json, csv or tsv, and no table', {
-    hint: 'petstock history list',
-  });
-}
 
 async function* untilInterrupted<Piece>(pieces: AsyncIterable<Piece>, interrupted: AbortSignal): AsyncGenerator<Piece> {
   for await (const piece of pieces) {

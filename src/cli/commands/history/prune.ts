@@ -3,11 +3,12 @@ import type { RunRecord } from '../../../inventory/run-records.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { type PrunableRun, removableRuns } from '../../../state/decide.ts';
 import type { History } from '../../../state/stored-history.ts';
-import { isNamed } from '../../invocation/globals.ts';
+import { isNamed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define } from '../define.ts';
 import { wholeNumberOf } from '../option-values.ts';
+import { printOutcome } from '../print-record.ts';
 import { namedTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
@@ -35,7 +36,10 @@ export const defineHistoryPrune = define({
       incomplete,
     };
     await withExistingState(invocation, async (state) => {
-      const removed = state === undefined ? 0 : await removeRuns(invocation, state.history, bounds);
+      const none = { removed: 0, kept: 0 };
+      const { removed, kept } = state === undefined ? none : await removeRuns(invocation, state.history, bounds);
+      const { env = null, store = null } = namedTarget(invocation);
+      await printOutcome(invocation, { env, store, removed, kept });
       await invocation.messages.note(`${counted(removed, 'run')} of ${namedTargetText(invocation)} removed.`);
     });
   },
@@ -54,7 +58,7 @@ async function removeRuns(
   invocation: Invocation,
   history: History,
   { before = Number.POSITIVE_INFINITY, keep = 0, incomplete }: PruneBounds,
-): Promise<number> {
+): Promise<{ readonly removed: number; readonly kept: number }> {
   const all: (PrunableRun & Pick<RunRecord, 'at' | 'env' | 'store' | 'serviceName'>)[] = [];
   for await (const { run, at, state, undoes, began, touched, env, store, serviceName } of history.runs()) {
     all.push({ run, at, state, undoes, began, touched, env, store, serviceName });
@@ -66,7 +70,7 @@ async function removeRuns(
   const runs = all.filter(({ run }) => ids.has(run)).reverse();
   const kept = past.length - runs.length;
   if (kept > 0) await invocation.messages.note(keptText(kept));
-  if (runs.length === 0) return 0;
+  if (runs.length === 0) return { removed: 0, kept };
   await invocation.questions.confirm({
     question: `Remove ${counted(runs.length, 'run')} of ${namedTargetText(invocation)} for good?`,
     notDone: 'Nothing was removed',
@@ -74,7 +78,7 @@ async function removeRuns(
   const removed = await history.remove(runs);
   const left = runs.length - removed;
   if (left > 0) await invocation.messages.note(keptText(left));
-  return removed;
+  return { removed, kept: kept + left };
 }
 
 function keptText(runs: number): string {

@@ -2,6 +2,7 @@ import { type RecordedResult, type RunFilter, type RunRecord, runStates } from '
 import { historyListView } from '../../../output/history-list-view.ts';
 import { historyRunFacts, historyRunHints, historyRunView } from '../../../output/history-run-view.ts';
 import { localMinute } from '../../../output/time.ts';
+import { withPage } from '../../../output/view.ts';
 import { userOf } from '../../../shared/account.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
@@ -33,7 +34,7 @@ type ListOptions = OptionsOf<typeof listOptions>;
 
 export const defineHistoryList = define({
   needsConfig: false,
-  hasPage: true,
+  formats: withPage,
   description:
     'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
     'store and environment, unless --store, --env or their variables name one. Sends nothing.',
@@ -142,7 +143,7 @@ export const rowResults = ['pending', 'applied', 'unchanged', 'failed', 'conflic
 
 export const defineHistoryShow = define({
   needsConfig: false,
-  hasPage: true,
+  formats: withPage,
   operands: { '<run>': 'the run, as history list shows it' },
   description: 'Shows each row of a run: the stock before and after it, and its result. Sends nothing.',
   options: [['--state <result,…>', `only rows that are ${rowResults.join(', ')}`, collect], fieldsOption],

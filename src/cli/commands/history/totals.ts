@@ -3,6 +3,7 @@ import type { RunRecord } from '../../../inventory/run-records.ts';
 import { type PetTotals, type RunKind, Totals } from '../../../inventory/totals.ts';
 import { localMinute } from '../../../output/time.ts';
 import { type ShownTotals, totalsView } from '../../../output/totals-view.ts';
+import { withPage } from '../../../output/view.ts';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
@@ -15,7 +16,7 @@ import { daysText, namedTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryTotals = define({
   needsConfig: false,
-  hasPage: true,
+  formats: withPage,
   description:
     'Adds up by pet what came in and what went out. Counted is what stock-takes (inventory count) found more (+) or fewer (-) than there should ' +
     'have been; their deliveries and sales (--add, --take) came in and went out. Now is the stock that the history knows last, whatever the period. An undo ' +

@@ -5,6 +5,7 @@ import { sentence } from '../../../shared/parsed.ts';
 import { addCodes, requireShopCodes, writableCodesFile } from '../../shop-codes.ts';
 import { define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
+import { printOutcome } from '../print-record.ts';
 
 export const defineCodesAdd = define({
   operands: {
@@ -28,6 +29,7 @@ export const defineCodesAdd = define({
         ? `Added ${code} to ${file}, for pet ${petId}.`
         : `${code} is in ${file} already, for pet ${petId}.`,
     );
+    await printOutcome(invocation, { code, petId, name: name ?? null, changed: added.length > 0 });
   },
 });
 

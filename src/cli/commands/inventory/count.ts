@@ -1,9 +1,10 @@
+import { withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { define } from '../define.ts';
 import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({
-  hasPage: true,
+  formats: withPage,
   operands: { '[session]': 'an unfinished session to go on with' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +

@@ -1,5 +1,5 @@
 import { changeFileText } from '../../../change-files/change-file-text.ts';
-import { type ChangeFormat, changeFormats, formatOfName } from '../../../change-files/read-rows.ts';
+import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { counted } from '../../../inventory/items.ts';
@@ -9,7 +9,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { requireFileName } from '../option-values.ts';
+import { exportFormat } from '../export-format.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
@@ -21,6 +21,7 @@ const exportOptions = optionRows(
 type ExportFlags = OptionsOf<typeof exportOptions>;
 
 export const defineExport = define({
+  formats: changeFormats,
   operands: { '[file]': 'where to write it; without one, stdout' },
   description:
     'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, name (setting codes), status, ' +
@@ -32,7 +33,7 @@ export const defineExport = define({
     ['petstock inventory apply stock.csv'],
   ],
   action: async (invocation, flags, file = '-') => {
-    const format = formatFor(invocation, file);
+    const format = exportFormat(invocation, file, 'csv');
     const delimiter = delimiterOf(invocation, flags, format);
     const { client } = await invocation.connections.connect();
     const unreadable = new UnreadablePets();
@@ -68,26 +69,6 @@ async function* exportRows(batches: ColumnBatches, names: PetNames | undefined, 
       return { petId, ...name, status, expected: quantity, quantity };
     });
   }
-}
-
-/** Returns the format that was asked for, else that of the file's name. @throws UsageError if `apply` would take the file for another */
-function formatFor({ globals }: Invocation, file: string): ChangeFormat {
-  requireFileName(file, 'export');
-  const asked = globals.json ? 'json' : globals.output;
-  const format = changeFormats.find((known) => known === asked);
-  if (asked !== undefined && format === undefined) {
-    throw new UsageError(`export writes ${changeFormats.join(', ')}, not ${asked}`);
-  }
-  const [workbook] = /\.(?:xlsx?|ods)$/i.exec(file) ?? [];
-  const named = formatOfName(file);
-  const isTable = (one: ChangeFormat | undefined) => one === 'csv' || one === 'tsv';
-  if (workbook !== undefined) {
-    throw new UsageError(`export writes text, and ${file} would be taken for a workbook: name it .csv, and open that`);
-  }
-  if (format !== undefined && named !== undefined && format !== named && !(isTable(format) && isTable(named))) {
-    throw new UsageError(`export writes ${format} here, and ${file} would be taken for ${named}: name it .${format}`);
-  }
-  return format ?? named ?? 'csv';
 }
 
 function delimiterOf({ context }: Invocation, flags: ExportFlags, format: ChangeFormat): string {

@@ -4,7 +4,7 @@ import { type Parsed, parsePetStatus, parseQuantity, petStatuses } from '../../.
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
-import { inventoryFields, parseFields } from '../../../output/view.ts';
+import { inventoryFields, parseFields, withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
@@ -31,7 +31,7 @@ const listOptions = optionRows(
 type ListOptions = OptionsOf<typeof listOptions>;
 
 export const defineList = define({
-  hasPage: true,
+  formats: withPage,
   description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
   options: listOptions,
   examples: [

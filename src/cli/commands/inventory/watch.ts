@@ -10,6 +10,8 @@ import { type WatchOptions, watchChanges } from './watch-changes.ts';
 const defaultInterval = 15;
 
 export const defineWatch = define({
+  // A JSON array would have no end.
+  formats: ['table', 'ndjson', 'csv', 'tsv'],
   description:
     'Polls the stock and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. Each ' +
     'check takes one request. Checks use at most a tenth of the rate limit; if that requires a longer ' +
@@ -57,11 +59,8 @@ function secondsOf(option: string, text: string | undefined): number | undefined
   throw new UsageError(`${option} takes a number of seconds, such as 15, not "${text}"`);
 }
 
-/** A JSON array has no end here: with --json it is a line for each change too. */
-function formatOf({ globals, config, context }: Invocation): Format {
-  const chosen = (globals.json ? 'json' : globals.output) ?? config.settings.output;
-  if (chosen === undefined) return context.stdout.isTerminal ? 'table' : 'ndjson';
-  return chosen === 'json' ? 'ndjson' : chosen;
+function formatOf({ results, context }: Invocation): Format {
+  return results.isFormatNamed || context.stdout.isTerminal ? results.format : 'ndjson';
 }
 
 /** Prints what changes, as a `table` in lines for a person. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */

@@ -1,23 +1,20 @@
 import { existsSync } from 'node:fs';
 import { link, open, rm } from 'node:fs/promises';
 import { grouped } from '../../../inventory/items.ts';
+import { exactJson } from '../../../output/exact-json.ts';
 import type { ServiceStorage } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileErrorReason } from '../../../shared/file-error.ts';
 import { petstock } from '../../../shared/hint.ts';
+import { parseJson } from '../../../shared/json.ts';
 import { storageError } from '../../sandbox.ts';
 import { define } from '../define.ts';
+import { exportFormat } from '../export-format.ts';
 import { oneOf, requireFileName } from '../option-values.ts';
+import { printRecord } from '../print-record.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { readStockFile } from './stock-file.ts';
-import {
-  chosenStorage,
-  printRecord,
-  type StorageChoice,
-  storageName,
-  storeOptions,
-  withStorage,
-} from './storage-access.ts';
+import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
 
 export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
@@ -55,7 +52,10 @@ interface ExportOptions extends StorageChoice {
   readonly force?: boolean;
 }
 
+const exportFormats = ['csv', 'json'] as const;
+
 export const defineExport = define({
+  formats: exportFormats,
   operands: { '[file]': 'where to write it; without one, stdout' },
   description: 'Writes the stock in a form that `petstock sandbox import` reads. Takes no request.',
   options: [
@@ -68,11 +68,16 @@ export const defineExport = define({
   ],
   examples: [['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']],
   action: async (invocation, { format, force = false, ...choice }: ExportOptions, file = '-') => {
-    requireFileName(file, 'sandbox export');
-    const named = file.toLowerCase().endsWith('.json') ? 'json' : 'csv';
-    const isJson = (format === undefined ? named : oneOf('--format', format, ['csv', 'json'])) === 'json';
+    const { stringIds = false, ...globals } = invocation.globals;
+    const asked = format === undefined ? undefined : oneOf('--format', format, exportFormats);
+    const other = globals.json ? 'json' : globals.typed.output;
+    if (asked !== undefined && other !== undefined && other !== asked) {
+      throw new UsageError(`--format ${asked} and -o ${other} cannot be used together; leave one out`);
+    }
+    const named = asked === undefined ? globals : { ...globals, typed: { output: asked } };
+    const isJson = exportFormat({ ...invocation, globals: named }, file, 'csv', exportFormats) === 'json';
     await withStorage(invocation, chosenStorage(invocation, choice), async (storage) => {
-      await exportTo(invocation, file, isJson ? jsonOf(storage) : csvOf(storage), { force });
+      await exportTo(invocation, file, isJson ? jsonOf(storage, stringIds) : csvOf(storage), { force });
       const [orders, records] = [await storage.orders(), await storage.records()];
       if (!isJson && orders.length + records.length > 0) {
         await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
@@ -88,14 +93,17 @@ async function* csvOf(storage: ServiceStorage): AsyncGenerator<string> {
   }
 }
 
-async function* jsonOf(storage: ServiceStorage): AsyncGenerator<string> {
+async function* jsonOf(storage: ServiceStorage, stringIds: boolean): AsyncGenerator<string> {
   let separator = '{"inventory":[\n';
   for await (const page of storage.inventory()) {
-    yield `${separator}${page.replaceAll('},{', '},\n{')}`;
+    const items = page.replaceAll('},{', '},\n{');
+    yield `${separator}${stringIds ? items.replace(/"petId":(-?\d+)/g, '"petId":"$1"') : items}`;
     separator = ',\n';
   }
   if (separator.startsWith('{')) yield separator;
-  yield `],\n"pets":[${(await storage.records()).join(',\n')}],\n"orders":[${(await storage.orders()).join(',\n')}]}\n`;
+  const list = (records: readonly string[]) =>
+    records.map((record) => (stringIds ? exactJson(parseJson(record), true) : record)).join(',\n');
+  yield `],\n"pets":[${list(await storage.records())}],\n"orders":[${list(await storage.orders())}]}\n`;
 }
 
 export const defineBackup = define({

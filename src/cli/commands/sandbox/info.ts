@@ -2,15 +2,9 @@ import type { ServiceStorage } from '../../../service/index.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../define.ts';
+import { printRecord } from '../print-record.ts';
 import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
-import {
-  chosenStorage,
-  printRecord,
-  type StorageChoice,
-  storageName,
-  storeOptions,
-  withStorage,
-} from './storage-access.ts';
+import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
 
 export const defineInfo = define({
   description: 'Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.',
@@ -56,6 +50,7 @@ export const defineReset = define({
 });
 
 export const defineOpenApi = define({
+  formats: ['json'],
   description: 'Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.',
   examples: [['petstock sandbox openapi > openapi.json']],
   action: async (invocation) => {

@@ -20,6 +20,7 @@ import { storageName } from './storage-access.ts';
 const startPatience = 30;
 
 export const defineServe = define({
+  formats: ['json', 'ndjson'],
   logs,
   description:
     'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',

@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { Row } from '../../../output/view.ts';
 import type { SeedStock, ServiceStorage } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
@@ -73,14 +72,4 @@ export function storageName(chosen: ChosenStorage): string {
   if ('file' in chosen) return chosen.file;
   // No URL: the host may be a folder, and then there is none before the name.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
-}
-
-/** Prints one record: its numbers to the right, its texts uncut. */
-export function printRecord({ results }: Invocation, record: Row): Promise<unknown> {
-  const columns = Object.entries(record).map(([field, value]) => ({
-    field,
-    title: `${field.charAt(0).toUpperCase()}${field.slice(1)}`,
-    ...(typeof value === 'number' ? { align: 'right' as const } : { whole: true as const }),
-  }));
-  return results.print({ shape: 'one', columns, rows: [[record]] });
 }

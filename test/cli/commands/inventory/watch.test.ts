@@ -56,7 +56,10 @@ const at = '2026-01-15T12:00:35.000Z';
 test.each([
   ['-o csv', `at,petId,before,after,status,change,statusBefore\n${at},1,10,9,available,changed,\n`],
   ['-o tsv', `${at}\t1\t10\t9\tavailable\tchanged\t\n`],
-  ['--json --string-ids', `{"at":"${at}","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n`],
+  [
+    '-o ndjson --string-ids',
+    `{"at":"${at}","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n`,
+  ],
 ])('reports %s', async (format, expected) => {
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });

@@ -10,6 +10,7 @@ import type { SqliteConnection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { readLocalTables, withExistingState, withLocalTables } from '../../../invocation/state-access.ts';
+import { printOutcome } from '../../print-record.ts';
 
 /** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
 export function withSessions<T>(invocation: Invocation, work: (sessions: CountSessions) => Promise<T>): Promise<T> {
@@ -65,7 +66,9 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
     await invocation.questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
     if (removes) sessions.remove(session);
     else sessions.discard(found);
-    await invocation.messages.note(`Session ${name} is ${removes ? 'removed' : 'discarded'}.`);
+    const became = removes ? 'removed' : 'discarded';
+    await invocation.messages.note(`Session ${name} is ${became}.`);
+    await printOutcome(invocation, { session, became });
   });
 }
 

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test as plain } from 'vitest';
+import { commandNames, everyCommand, runEvery, type TriedOutput } from '../../support/every-command.ts';
+import { errorJson, jsonLines, openShop, test } from '../../support/shop.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** The records of RFC 4180. */
+function csvRecords(text: string): readonly string[][] {
+  const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)];
+  expect(cells.map(([whole]) => whole).join('')).toBe(text);
+  const records: string[][] = [[]];
+  for (const [, quoted, bare = '', end] of cells) {
+    records.at(-1)?.push(quoted?.replaceAll('""', '"') ?? bare);
+    if (end === '\n') records.push([]);
+  }
+  return records.slice(0, -1);
+}
+
+function tsvRecords(text: string): readonly string[][] {
+  return text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => line.split('\t'));
+}
+
+/** The rows of a JSON output: of a report, of a list, or one. */
+function rowsOf(stdout: string): readonly Value[] {
+  const value = JSON.parse(stdout);
+  return Array.isArray(value) ? value : 'rows' in value && Array.isArray(value.rows) ? value.rows : [value];
+}
+
+/** In CSV text that a spreadsheet would take for a formula has an apostrophe. */
+const cellOf = (value: unknown): string => (value === null || value === undefined ? '' : `${value}`);
+
+const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
+
+/** Runs the commands in one shop. Ids and times differ between two runs, and so does what has been written. */
+async function outputsIn(format: string, ...more: readonly string[]): Promise<readonly TriedOutput[]> {
+  const shop = await openShop();
+  const run = (argv: readonly string[], stdin: string) => shop.run(argv, { stdin, licences: 'all of them' });
+  return runEvery(run, dirname(shop.folders.state), format, more);
+}
+
+plain('every command of the program is tried', async () => {
+  expect(Object.keys(everyCommand).toSorted()).toEqual((await commandNames()).toSorted());
+});
+
+/** @throws unless a refusal is an error, and a result can be read in its format */
+function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: string): void {
+  const isJson = format === 'json' || format === 'ndjson';
+  if (code !== 0) {
+    expect(stdout, name).toBe('');
+    if (isJson) expect(errorJson(stderr).error, name).toMatchObject({ kind: 'usage', exitCode: 2 });
+    else expect(stderr, name).toContain('Error: ');
+    return;
+  }
+  // Of orders, whose shape is the service's, and of faults in the state there are none.
+  if (name !== 'orders list' && name !== 'state check') expect(stdout, name).not.toBe('');
+  if (format === 'json') expect(() => JSON.parse(stdout), name).not.toThrow();
+  if (format === 'ndjson' && stdout !== '') expect(() => jsonLines(stdout), name).not.toThrow();
+  if (format !== 'csv' && format !== 'tsv') return;
+  const records = format === 'csv' ? csvRecords(stdout) : tsvRecords(stdout);
+  expect(
+    records.every(({ length }) => length === records[0]?.length),
+    name,
+  ).toBe(true);
+  if (format === 'csv') expect(new Set(records[0]).size, name).toBe(records[0]?.length ?? 0);
+}
+
+test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('each command obeys -o %s, or exits 2', async (format) => {
+  for (const output of await outputsIn(format)) {
+    const { name, code, stderr, expectedCode } = output;
+    expect({ name, code, stderr }).toEqual({ name, code: expectedCode, stderr });
+    requireReadable(output, format);
+  }
+});
+
+test('CSV has the fields of JSON as columns, and their values', async () => {
+  const [json, csv] = await Promise.all([outputsIn('json', '--string-ids'), outputsIn('csv')]);
+  let compared = 0;
+  for (const [index, { name, code, stdout }] of json.entries()) {
+    const text = csv[index]?.stdout ?? '';
+    if (code !== 0 || csv[index]?.code !== 0 || text === '') continue;
+    // Each has rows of its own in CSV: pets, and problems.
+    if (name === 'sandbox export' || name === 'state check') continue;
+    const [header = [], ...records] = csvRecords(text);
+    const rows = rowsOf(stdout);
+    expect(records.length, name).toBe(rows.length);
+    const scalars = Object.entries(rows[0] ?? {}).filter(([, value]) => isScalar(value));
+    for (const [field] of scalars) expect(header, name).toContain(field);
+    for (const field of header) {
+      const values = rows.map((row) => row[field]);
+      if (!values.every((value) => typeof value === 'number' || value === null) && field !== 'petId') continue;
+      compared += 1;
+      const column = records.map((cells) => cells[header.indexOf(field)]);
+      const isMeasured = ['bytes', 'remaining'].includes(field);
+      if (!isMeasured) expect([name, field, column.toSorted()]).toEqual([name, field, values.map(cellOf).toSorted()]);
+    }
+    // No units, no grouped digits, no prose about a number.
+    expect(text, name).not.toMatch(/\d [KM]?B\b|\d,\d{3}"|\bleft\b|\d bytes/);
+  }
+  expect(compared).toBeGreaterThan(40);
+});
+
+// What is usual is no order: a command goes on without a format that it does not have.
+test.for([
+  ['the variable', { PETSTOCK_OUTPUT: 'json' }, undefined],
+  ['the setting', {}, 'config set output json'],
+] as const)('%s names the usual format, and refuses nothing', async ([, env, before], { shop }) => {
+  if (before !== undefined) await shop.exits(before, 0);
+  const { stdout } = await shop.exits('inventory get 4', 0, [], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ petId: 4 });
+  expect((await shop.exits('inventory get 4 -o tsv', 0, [], { env })).stdout).toMatch(/^4\t/);
+  expect((await shop.exits('config get low-stock', 0, [], { env })).stdout).toBe('5\n');
+  expect((await shop.exits('completion bash', 0, [], { env })).stdout).toContain('complete -F');
+  expect((await shop.exits('inventory watch --now --for 1 --pet 4', 0, [], { env })).stdout).toMatch(/^\{"at".*\}\n$/);
+});
+
+test('the name of a file says its format, unless -o does; the two may not differ', async ({ shop }) => {
+  await shop.exits('inventory adjust 4 +1', 0);
+  const file = (name: string) => join(dirname(shop.folders.state), name);
+  const first = async (name: string) => {
+    await shop.exits(['history', 'export', file(name)], 0);
+    return readFileSync(file(name), 'utf8').charAt(0);
+  };
+  expect([await first('h.csv'), await first('h.json'), await first('h.jsonl'), await first('h')]).toEqual([
+    ...['r', '[', '{', '{'],
+  ]);
+  expect(await shop.refused(['history', 'export', file('h.json'), '-o', 'csv'])).toContain('would be taken for json');
+  await shop.exits(['sandbox', 'export', file('s.json'), '--string-ids'], 0);
+  expect(readFileSync(file('s.json'), 'utf8')).toContain('"petId":"9223372036854775807"');
+  expect(await shop.refused('sandbox export --format csv --json')).toContain('cannot be used together');
+});
+
+test('a setting that is not set leaves stdout empty with --json', async ({ shop }) => {
+  const { stdout, stderr } = await shop.exits('config get max-zero --json', 1);
+  expect([stdout, errorJson(stderr).error.kind]).toEqual(['', 'failure']);
+});
