@@ -98,7 +98,7 @@ const tableColumns: readonly Column[] = [
   { field: 'result', title: 'Result', whole: true, cell: resultCell },
   countColumn('quantity', 'Found'),
   { field: 'error', title: 'Error', foreign: 'words', under: true },
-  { field: 'undoneBy', title: 'Taken back by', whole: true },
+  { field: 'undoneBy', title: 'Undone by', whole: true },
   { field: 'reason', title: 'Reason', foreign: 'words' },
   { field: 'ref', title: 'Ref', foreign: 'words' },
   nameColumn,

@@ -108,7 +108,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
 
 /** The verb of a command in its question. */
 export interface Intention {
-  readonly verb: 'Write' | 'Take back';
+  readonly verb: 'Write' | 'Undo';
   /** Anything unusual about it: `stock.csv was applied at 02:03 by run x7k2`. The question then says that it is a second time. */
   readonly earlier?: string | undefined;
   /** Other facts to know, as clauses: `as it was before run x7k2`. */

@@ -53,10 +53,10 @@ describe('historyRunView', () => {
 
   it('prints a table of the columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
-      "Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Taken back by  Reason   Ref
-         2                42       7     12          applied                                                                                      │ count
+      "Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Undone by  Reason   Ref
+         2                42       7     12          applied                                                                                  │ count
          3  9007199254740993                     12  failed           │ no such pet
-         5                42       7             12  conflict      0                                                                                       │ D-17
+         5                42       7             12  conflict      0                                                                                   │ D-17
          6                42       7             12  unknown          │ not known whether it was written: no response within 30 s
          7                42       7             12  pending
          8                42       7    100      12  differs                                                                       aaaa

@@ -142,7 +142,7 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   const words = isPlain ? [] : [reason];
   try {
-    await performPlan(access, { ...plan, previewCommand, intention: { verb: 'Take back', facts, words } }, options);
+    await performPlan(access, { ...plan, previewCommand, intention: { verb: 'Undo', facts, words } }, options);
   } catch (error) {
     throw withAdjust(error, plan.rows, run);
   }

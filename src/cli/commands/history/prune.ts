@@ -83,5 +83,5 @@ async function removeRuns(
 
 function keptText(runs: number): string {
   const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being taken back.`;
+  return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
 }
