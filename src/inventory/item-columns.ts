@@ -42,6 +42,13 @@ export class ItemColumns {
     return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
   }
 
+  /** Returns the id of an item in digits. */
+  petIdText(index: number): string {
+    const head = this.heads[index] ?? 0;
+    const tail = this.tails[index] ?? 0;
+    return head === 0 ? `${tail}` : `${head}${`${Math.abs(tail)}`.padStart(9, '0')}`;
+  }
+
   statusAt(index: number): string {
     return this.statuses.textOf(this.statusCodes[index] ?? 0);
   }

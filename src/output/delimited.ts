@@ -35,7 +35,7 @@ async function* delimited(
   view: View,
   options: RenderOptions,
   { separator, header, quote }: Dialect,
-): AsyncIterable<string | Uint8Array> {
+): AsyncIterable<string> {
   const fields = view.columns.map(({ field }) => field);
   if (fields.length === 0) return;
   // Only a terminal has a width. There, what the service sent must be harmless; elsewhere it must be exact.
@@ -49,7 +49,7 @@ async function* linesOf(
   [first = '', ...others]: readonly string[],
   separator: string,
   text: Dialect['quote'],
-): AsyncGenerator<string | Uint8Array> {
+): AsyncGenerator<string> {
   if (view.items !== undefined) {
     const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
     // Late, here and in the other formats: few commands print items.

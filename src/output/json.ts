@@ -17,14 +17,14 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
  * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
  * line. Ids are numbers, as in the API, with every digit.
  */
-export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
+export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);
   if (values.isOne) yield* linesOf(view, values, '\n', stringIds);
   else yield* arrayOf(linesOf(view, values, separator, stringIds), around(view.document?.head, values.write));
 }
 
 /** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
-export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string | Uint8Array> {
+export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   yield* linesOf(view, valuesOf(view, stringIds, true), '\n', stringIds);
 }
 
@@ -66,24 +66,22 @@ const separator = ',\n';
 
 /** Puts `open` and `close` around lines. One piece is held back: only the end of them shows which comma is one too many. */
 async function* arrayOf(
-  pieces: AsyncIterable<string | Uint8Array>,
+  pieces: AsyncIterable<string>,
   [open, close]: readonly [string, string],
-): AsyncIterable<string | Uint8Array> {
-  let held: string | Uint8Array | undefined;
+): AsyncIterable<string> {
+  let held: string | undefined;
   for await (const piece of pieces) {
     yield held ?? `${open}\n`;
     held = piece;
   }
   const end = `${close}\n`;
-  if (held === undefined) yield open + end;
-  else if (typeof held === 'string') yield `${held.slice(0, -separator.length)}\n${end}`;
-  else yield Buffer.concat([held.subarray(0, -separator.length), Buffer.from(`\n${end}`)]);
+  yield held === undefined ? open + end : `${held.slice(0, -separator.length)}\n${end}`;
 }
 
 /** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
 function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineFormat {
   const fields = itemFields(view);
-  // The quotes of an id stand in what is around it, so that it is written no slower for them.
+  // The quotes of an id stand in what is around it.
   const quote = (field: InventoryField | undefined) => (stringIds && field === 'petId' ? '"' : '');
   const cells = fields.map((field, index) => {
     const start = index === 0 ? '{' : `${quote(fields[index - 1])},`;

@@ -12,7 +12,7 @@ const measuredRows = 200;
  * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list
  * prints nothing.
  */
-export async function* table(whole: View, options: RenderOptions): AsyncIterable<string | Uint8Array> {
+export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
   if (view.columns.length === 0) return;
   if (view.isForeign && options.width !== undefined) {
@@ -30,7 +30,7 @@ export async function tableLines(view: View, options: RenderOptions): Promise<st
 /** A table of nobody knows what: a bar in front of each line shows that no line of it is ours. */
 async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   for await (const piece of table(view, options)) {
-    yield barred(`${piece}`.replace(/\n$/, '')).join('\n').concat('\n');
+    yield barred(piece.replace(/\n$/, '')).join('\n').concat('\n');
   }
 }
 

@@ -101,8 +101,8 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
   return typeof table === 'function' ? await table(options) : table;
 }
 
-/** Gives the text, or its UTF-8 bytes, in pieces of any size; every piece is whole lines. Bytes may be overwritten once two more pieces were taken. */
-export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string | Uint8Array>;
+/** Gives the text in pieces of any size; every piece is whole lines. */
+export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;
 
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
@@ -148,7 +148,7 @@ export async function* mapBatches<T, Converted>(
 }
 
 /** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
-const largestChunk = 64 * 1024;
+export const largestChunk = 64 * 1024;
 
 /** Yields a head right before the first piece, or at the end if there is none: what fails before its first row leaves nothing. */
 export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {

@@ -74,7 +74,7 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): b
 export async function exportTo(
   invocation: Invocation,
   file: string,
-  text: AsyncIterable<string | Uint8Array>,
+  text: AsyncIterable<string>,
   { done, ...options }: ReplacingOptions & { done?(): string },
 ): Promise<void> {
   if (file === '-') {

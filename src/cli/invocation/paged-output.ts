@@ -15,7 +15,7 @@ interface PagedOutput {
   readonly rows: number;
 }
 
-type Pieces = AsyncIterable<string | Uint8Array>;
+type Pieces = AsyncGenerator<string, void>;
 
 /** If a program has not failed to start by the time this many characters were sent to it, it is running. */
 const maxRepeated = 1024 * 1024;
@@ -27,13 +27,12 @@ const maxRepeated = 1024 * 1024;
  */
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   const { columns, rows } = output;
-  const texts = decoded(pieces);
   let held = '';
   // The last line is for the shell's prompt.
   let room = rows - 1;
   try {
     while (room >= 0) {
-      const { done, value } = await texts.next();
+      const { done, value } = await pieces.next();
       if (done) return;
       held += value;
       room -= linesOf(value, columns, room);
@@ -41,7 +40,7 @@ async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   } finally {
     if (room >= 0) await showPlain(held, output);
   }
-  await page(texts, held, output);
+  await page(pieces, held, output);
 }
 
 /** Shows texts through the pager until the user quits it. If it can't be run, shows the texts without it. */
@@ -89,11 +88,6 @@ async function showPlain(text: string, { context, messages }: PagedOutput): Prom
   if (text === '') return;
   await messages.clear();
   await context.stdout.write(text);
-}
-
-async function* decoded(pieces: Pieces): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
 }
 
 /** Returns how many lines of the terminal a text takes, up to the available room. */

@@ -134,7 +134,7 @@ export class Results {
   }
 
   /** Writes each piece while the next one is created. */
-  async #writeInStep(pieces: AsyncIterable<string | Uint8Array>, interrupted: AbortSignal | undefined): Promise<void> {
+  async #writeInStep(pieces: AsyncIterable<string>, interrupted: AbortSignal | undefined): Promise<void> {
     let writing = Promise.resolve();
     try {
       for await (const piece of pieces) {
