@@ -8,12 +8,12 @@ import { redactorOf } from '../shared/redact.ts';
 import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
-import { Controllers, type ReceivedResponse } from './exchange.ts';
+import type { ReceivedResponse } from './exchange.ts';
 import { errorOf, errorOfAnswer, NetworkFailure, redactError } from './failures.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
-export interface ClientOptions extends Omit<SendOptions, 'controllers' | 'redact'> {
+export interface ClientOptions extends Omit<SendOptions, 'redact'> {
   readonly key: string;
   /** `petstock/1.2.3` */
   readonly userAgent: string;
@@ -117,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
   // Any number of requests may listen to one signal; Node would warn about a leak after ten.
   setMaxListeners(0, options.interrupted);
   const redact = redactorOf([options.key]);
-  const sending: SendOptions = { ...options, controllers: new Controllers(), redact };
+  const sending: SendOptions = { ...options, redact };
   /** For requests that no signal aborts. */
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { memoryShortage, PetstockError } from '../shared/errors.ts';
 import {
@@ -51,7 +50,6 @@ export interface ExchangeOptions {
   readonly timeout: number;
   /** Undefined: only the timeout aborts it. */
   readonly interrupted: AbortSignal | undefined;
-  readonly controllers: Controllers;
   /** Removes the key from text. */
   readonly redact: (text: string) => string;
 }
@@ -81,7 +79,7 @@ export async function exchange<T>(
 /** One request, and its response once the head has arrived. */
 class Exchange implements ReceivedResponse {
   readonly #options: ExchangeOptions;
-  readonly #controller: AbortController;
+  readonly #controller = new AbortController();
   readonly #timeLimit: TimeLimit;
   #response: HttpResponse | undefined;
 
@@ -89,7 +87,6 @@ class Exchange implements ReceivedResponse {
     this.#options = options;
     // AbortSignal.any is not used: on Node 20 each call leaves a reference at `interrupted`, which outlives all
     // requests.
-    this.#controller = options.controllers.take();
     this.#timeLimit = new TimeLimit(options.clock, options.timeout, this.#end);
     options.interrupted?.addEventListener('abort', this.#end);
   }
@@ -104,11 +101,9 @@ class Exchange implements ReceivedResponse {
   }
 
   close(): void {
-    const { interrupted, controllers } = this.#options;
     this.#timeLimit.stop();
-    interrupted?.removeEventListener('abort', this.#end);
+    this.#options.interrupted?.removeEventListener('abort', this.#end);
     this.#response?.discard();
-    controllers.giveBack(this.#controller);
   }
 
   get status(): number {
@@ -183,27 +178,6 @@ class Exchange implements ReceivedResponse {
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the response', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFailure(describe(error), { cause: error, answered });
-  }
-}
-
-/** Maximum number of controllers to keep, which is at least the usual number of requests in flight. */
-const maxKept = 64;
-
-/**
- * Reuses abort controllers, because creating one is a considerable part of the cost of a small request. A controller is
- * reused only if it was not aborted and has no listeners, so that no request can be aborted by the end of another.
- */
-export class Controllers {
-  readonly #free: AbortController[] = [];
-
-  take(): AbortController {
-    return this.#free.pop() ?? new AbortController();
-  }
-
-  giveBack(controller: AbortController): void {
-    const { signal } = controller;
-    const isClean = !signal.aborted && signal.onabort === null && getEventListeners(signal, 'abort').length === 0;
-    if (isClean && this.#free.length < maxKept) this.#free.push(controller);
   }
 }
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { Controllers } from '../../src/api/exchange.ts';
 import { send } from '../../src/api/send.ts';
 import { type Permit, PermitExpiredError } from '../../src/rate-limit/governor.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -57,7 +56,6 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
     ...{ governor: { admit }, transport, clock: createTestClock(), timeout: 1000, interrupted: signal },
     ...{
       baseUrl: 'http://127.0.0.1:1/v1',
-      controllers: new Controllers(),
       redact: (text: string) => text,
       random: () => 0,
     },
@@ -70,16 +68,4 @@ test('a request that is overtaken on its way is admitted anew, and counts as nev
   expect(seen().requests).toBe(1);
   // No more than once for each try: it looks at the state and at files.
   expect(asked).toBe(2);
-});
-
-test('a controller is used again once nothing listens to it, and it was not aborted', () => {
-  const controllers = new Controllers();
-  const take = () => controllers.take();
-  const [first, aborted, heard, assigned] = [take(), take(), take(), take()];
-  aborted.abort();
-  heard.signal.addEventListener('abort', () => {});
-  assigned.signal.onabort = () => {};
-  for (const controller of [first, aborted, heard, assigned]) controllers.giveBack(controller);
-  expect(take()).toBe(first);
-  expect([first, aborted, heard, assigned]).not.toContain(take());
 });
