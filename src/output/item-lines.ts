@@ -1,38 +1,41 @@
-import type { ColumnBatches, StatusNames } from '../inventory/item-columns.ts';
+import type { ColumnBatches, ItemColumns } from '../inventory/item-columns.ts';
 import { type InventoryField, largestChunk } from './view.ts';
 
 export interface ItemLineFormat {
   /** The cells of a line, in this order, and the text before each. */
   readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
-  /** After the last cell, with the line end. */
+  /** The text after the last cell, with the line end. */
   readonly end: string;
   status(status: string): string;
 }
 
 /** Returns items as whole lines, without an object for each. */
-export async function* itemPieces(
-  batches: ColumnBatches,
-  { cells, end, status }: ItemLineFormat,
-): AsyncGenerator<string> {
-  let names: StatusNames | undefined;
-  let statuses: string[] = [];
+export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<string> {
   for await (const batch of batches) {
-    if (batch.statuses !== names) statuses = [];
-    names = batch.statuses;
-    while (statuses.length < names.size) statuses.push(status(names.textOf(statuses.length)));
+    const line = lineWriter(batch, format);
     let text = '';
     for (let index = 0; index < batch.length; index += 1) {
-      for (const { field, before } of cells) {
-        text += before;
-        if (field === 'petId') text += batch.petIdText(index);
-        else if (field === 'quantity') text += batch.quantities[index];
-        else text += statuses[batch.statusCodes[index] ?? 0];
-      }
-      text += end;
+      text += line(index);
       if (text.length < largestChunk) continue;
       yield text;
       text = '';
     }
     if (text !== '') yield text;
   }
+}
+
+function lineWriter(batch: ItemColumns, { cells, end, status }: ItemLineFormat): (index: number) => string {
+  const { quantities, statusCodes, statuses } = batch;
+  const statusTexts = Array.from({ length: statuses.size }, (_, code) => status(statuses.textOf(code)));
+  const cellTexts = {
+    petId: (index: number) => batch.petIdText(index),
+    quantity: (index: number) => `${quantities[index]}`,
+    status: (index: number) => statusTexts[statusCodes[index] ?? 0] ?? '',
+  };
+  const parts = cells.map(({ field, before }) => ({ before, textOf: cellTexts[field] }));
+  return (index) => {
+    let line = '';
+    for (const { before, textOf } of parts) line += before + textOf(index);
+    return line + end;
+  };
 }
