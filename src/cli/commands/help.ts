@@ -115,7 +115,7 @@ export const topics = {
         'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
         colour:
           '--color, PETSTOCK_COLOR, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, whether it is a terminal',
-        'global options': `each has a variable, which the option goes before: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,
+        'global options': `the option, else its variable: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,
       },
     },
     'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',

@@ -1,5 +1,9 @@
 import { connect, createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { seededStock } from '../../../src/service/index.ts';
+import { Connections } from '../../../src/service/storage/postgres/connections.ts';
+import { postgresPets } from '../../../src/service/storage/postgres/pets.ts';
+import { prepare } from '../../../src/service/storage/postgres/schema.ts';
 import { portOf } from '../../support/answering.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
@@ -62,4 +66,24 @@ test('takes few round trips for an adjust', async () => {
   const before = database.questions();
   expect(await till.run('inventory adjust 4 +1 -q')).toMatchObject({ code: 0 });
   expect(database.questions() - before).toBeLessThanOrEqual(12);
+});
+
+test('takes one round trip to lock, check and change a pet of the service, or fifty at once', async () => {
+  const database = await countingDatabase();
+  const connections = new Connections([database.url]);
+  onTestFinished(() => connections.close());
+  await prepare(connections, seededStock({ pets: 50 }));
+  const pets = postgresPets(connections, () => Date.now());
+  const petIds = [...seededStock({ pets: 50 }).items].map(({ petId }) => petId);
+  const asked = async (work: () => Promise<unknown>) => {
+    const before = database.questions();
+    await work();
+    return database.questions() - before;
+  };
+  const set = (petId: bigint, quantity: bigint) => async () => {
+    expect(await pets.setQuantity(petId, quantity)).toMatchObject({ petId, quantity });
+  };
+  await set(1n, 3n)();
+  expect(await asked(set(1n, 4n))).toBe(1);
+  expect(await asked(() => Promise.all(petIds.map((petId) => set(petId, 9n)())))).toBe(1);
 });
