@@ -1,20 +1,34 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { number, type Row, text } from './statements.ts';
+
+/** Margin added to the sequence numbers, so that none is allocated twice. */
+export const margin = 1_000_000;
 
 /**
  * The highest sequence number that each state is known to have stored durably, in the file `highest-<name of the
  * state>` in the state folder. A lower number in the state reveals that an older copy of it was restored. The file only
  * has to outlive a process and the database file, so nothing is synced.
+ *
+ * The file `current-<hash of its place>` has the name of the state that was written there last. One that had the place before,
+ * and comes back, lacks what was written meanwhile: it is an older copy, too.
  */
 export class HighestNumber {
   readonly #folder: string | undefined;
+  readonly #place: string;
   readonly #noted = new Map<string, number>();
+  /** The state that this process has noted as the one in the place. */
+  #current: string | undefined;
 
-  /** @param folder the state folder; if undefined, nothing is stored */
-  constructor(folder: string | undefined) {
+  /**
+   * @param folder the state folder; if undefined, nothing is stored
+   * @param place where the state is: a path, or the address of a database
+   */
+  constructor(folder: string | undefined, place: string) {
     this.#folder = folder;
+    this.#place = createHash('sha256').update(place).digest('base64url').slice(0, 22);
   }
 
   /** Returns the highest number that any process of this machine has noted for a state; 0 if none is known. */
@@ -32,20 +46,36 @@ export class HighestNumber {
 
   /** Notes a number that is on disk in the state. Failures are ignored: the note is a second line of defence. */
   note({ state, drawn }: DrawnIn): void {
-    const file = this.#fileOf(state);
-    if (file === undefined || drawn <= (this.#noted.get(state) ?? 0)) return;
+    if (this.#fileOf(state) === undefined || drawn <= (this.#noted.get(state) ?? 0)) return;
     try {
       makePrivateFolder(this.#folder ?? '');
-      const highest = Math.max(drawn, this.of(state));
-      this.#noted.set(state, highest);
-      const descriptor = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600);
-      try {
-        // The length is fixed and the write is a single call, so a killed process leaves the file whole.
-        writeSync(descriptor, `${highest}`.padStart(16, '0').concat('\n'), 0);
-      } finally {
-        closeSync(descriptor);
-      }
+      this.#replacePrevious(state);
+      this.#write(state, Math.max(drawn, this.of(state)));
     } catch {}
+  }
+
+  #write(state: string, highest: number): void {
+    const file = this.#fileOf(state);
+    if (file === undefined) return;
+    this.#noted.set(state, highest);
+    const descriptor = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    try {
+      // The length is fixed and the write is a single call, so a killed process leaves the file whole.
+      writeSync(descriptor, `${highest}`.padStart(16, '0').concat('\n'), 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Makes the state that had the place before an older copy. */
+  #replacePrevious(state: string): void {
+    if (this.#current === state) return;
+    this.#current = state;
+    const file = join(this.#folder ?? '', `current-${this.#place}`);
+    const previous = readPrivateFile(file)?.text.trim();
+    if (previous === state) return;
+    writeFileSync(file, `${state}\n`, { mode: 0o600 });
+    if (previous !== undefined) this.#write(previous, this.of(previous) + margin);
   }
 
   #fileOf(state: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import type { RecordedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
-import { drawnIn, type HighestNumber } from './highest-number.ts';
+import { drawnIn, type HighestNumber, margin } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import type { StateContext } from './presence.ts';
@@ -102,9 +102,6 @@ export function refuseRepetition({ database }: StateContext, content: Content): 
     { hint: 'petstock history list' },
   );
 }
-
-/** Margin added to the sequence numbers, so that none is allocated twice. */
-const margin = 1_000_000;
 
 const selectOpenRuns = `SELECT id, run, token, service, undoes, holder FROM petstock.runs WHERE pending + unknown > 0 ORDER BY sequence`;
 const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS pet FROM petstock.rows WHERE run = ?';

@@ -83,7 +83,7 @@ export class State {
     this.isFallback = isFallback;
     this.limits = new LimitsWithGateFiles(engine.limits, { ...options, warn });
     this.presence = new Presence(database, options);
-    const highest = new HighestNumber(options.folder);
+    const highest = new HighestNumber(options.folder, database.name);
     const begun = new BegunContents(options.folder);
     const reopen = async () => options.reopen?.();
     const { presence } = this;

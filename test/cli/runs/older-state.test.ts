@@ -229,3 +229,58 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits('inventory set 4 12', 0);
   });
 });
+
+/** Returns what copies the file of the state, by the ends of its names: `` is the state. */
+function copying({ folders }: Till<Clock>) {
+  return (from: string, to: string) => {
+    for (const part of ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`))) {
+      rmSync(`${part}${to}`, { force: true });
+      if (existsSync(`${part}${from}`)) copyFileSync(`${part}${from}`, `${part}${to}`);
+    }
+  };
+}
+
+test('a state that is put back behind the older copy that had taken its place does not repeat what was written by that', async () => {
+  const till = await openTill({ stock: tenEach(rows) });
+  const copy = copying(till);
+  till.service.next(
+    'PATCH',
+    (exchange) => {
+      copy('', '.older');
+      return normally(exchange);
+    },
+    normally,
+    (exchange) => {
+      copy('', '.newer');
+      copy('.older', '');
+      return normally(exchange);
+    },
+  );
+  await till.run(`inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1`);
+  const [run] = await till.history();
+  await till.exits(`inventory apply --resume ${run?.run} --yes`, 0);
+  expect(stockOf(till)).toEqual(Array(rows).fill(15));
+  copy('.newer', '');
+  for (const petId of numbers) till.service.sell(petId, 5);
+  till.clock.advance(60_000);
+  await till.exits(`inventory apply --resume ${run?.run} --yes`, 8, 'earlier copy');
+  expect(stockOf(till)).toEqual(Array(rows).fill(10));
+});
+
+test('a state that is put back behind a new one does not repeat what was written by that', async () => {
+  const till = await openTill({ stock: tenEach(rows) });
+  const copy = copying(till);
+  const run = await begun(till, fives);
+  copy('', '.away');
+  copy('.none', '');
+  const apply = `inventory apply ${till.file('a.csv', fives)} --yes`;
+  await till.exits(apply, 7, 'not known whether');
+  await till.exits(apply, 0);
+  expect(stockOf(till)).toEqual(Array(rows).fill(15));
+  copy('.away', '');
+  expect((await till.json(`history show ${run} --json`)).counts).toMatchObject({ pending: 0, conflict: rows - 1 });
+  await till.exits(`inventory apply --resume ${run} --yes`, 8, 'earlier copy');
+  await till.run(`inventory apply --resume ${run} --yes`);
+  expect(stockOf(till)).toEqual(Array(rows).fill(15));
+  await till.exits('state check', 0);
+});
