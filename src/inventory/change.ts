@@ -66,7 +66,7 @@ export interface BulkRow {
 }
 
 /** Numbers of rows by result, without rows that are only planned. */
-export type BulkCounts = Readonly<Record<Exclude<RowResult, 'planned'>, number>>;
+export type BulkCounts = Readonly<Record<RowResult, number>>;
 
 export interface BulkReport {
   /** The run in the history; null if there was nothing to write. */
@@ -97,9 +97,9 @@ export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
 export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): BulkCounts {
   const counts = {
     ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
-    ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0 },
+    ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0, planned: 0 },
     ...uncounted,
   };
-  for (const { result } of rows) if (result !== 'planned') counts[result] += 1;
+  for (const { result } of rows) counts[result] += 1;
   return counts;
 }

@@ -58,7 +58,18 @@ function toListRow(facts: RunRecord): Row {
 export const runFields = [
   ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
   ...['changes', 'units', 'pets'],
-  ...['applied', 'unchanged', 'failed', 'conflict', 'notAttempted', 'unknown', 'differs', 'skipped', 'notEdited'],
+  ...[
+    'applied',
+    'unchanged',
+    'failed',
+    'conflict',
+    'notAttempted',
+    'unknown',
+    'differs',
+    'skipped',
+    'notEdited',
+    'planned',
+  ],
   ...['pending', 'state'],
 ];
 
@@ -173,7 +184,19 @@ export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: 
 export function runCounts({ counts }: RunRecord) {
   const { applied, unchanged, failed, conflict, unknown, differs, skipped, notEdited, pending } = counts;
   // A row that was not attempted is pending in the history. A report counts it apart: both have the same fields.
-  return { applied, unchanged, failed, conflict, notAttempted: 0, unknown, differs, skipped, notEdited, pending };
+  return {
+    applied,
+    unchanged,
+    failed,
+    conflict,
+    notAttempted: 0,
+    unknown,
+    differs,
+    skipped,
+    notEdited,
+    planned: 0,
+    pending,
+  };
 }
 
 export function runJson(facts: RunRecord) {

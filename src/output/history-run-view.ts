@@ -73,7 +73,11 @@ export function historyRunView(
     isWordy: true,
     columns: plainColumns(rowFields),
     rows: batchesOf(rows, (facts): Row => ({ ...rowJson(facts), error: facts.error?.message ?? null })),
-    document: { head: runJson(facts), rows: batchesOf(rows, rowJson) },
+    document: {
+      head: runJson(facts),
+      rows: batchesOf(rows, rowJson),
+      lines: batchesOf(rows, (row) => ({ run: facts.run, ...rowJson(row) })),
+    },
     table: () => runTable(rows, names),
     page: {
       title: `${targetName(facts)}: ${facts.command}`,

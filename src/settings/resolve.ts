@@ -95,7 +95,7 @@ export function requireKnownStore(
   argv: readonly string[],
 ): void {
   if (isKnownStore(store, env, file)) return;
-  const names = Object.keys(file.stores);
+  const names = Object.keys(file.stores).sort();
   const are = names.length === 1 ? 'There is only' : 'There are';
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
   const near = nearest(store, names);

@@ -23,7 +23,7 @@ function list(format: Format, runs: readonly RunRecord[], { rows = [only], isSha
 }
 
 const largeJson =
-  '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"pending":0},"state":"done"}';
+  '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"planned":0,"pending":0},"state":"done"}';
 describe('historyListView', () => {
   it('prints JSON as the contract has it', async () => {
     expect(await list('json', [largeRun])).toBe(`[\n${largeJson}\n]\n`);
@@ -34,9 +34,9 @@ describe('historyListView', () => {
   it('prints flat CSV and TSV', async () => {
     expect(await list('csv', [largeRun, runOf()])).toBe(
       [
-        'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,skipped,notEdited,pending,state',
-        '20260115T120020Z-k3x9,2026-01-15T12:00:20.123Z,production,north,https://shop.example/v1,inventory apply,anna,till-1,stock.csv,stock-take,,20260115T130000Z-aaaa 20260115T140000Z-bbbb,1203,4000,4 9007199254740993 9223372036854775807,1195,7,2,3,0,2,1,0,0,0,done',
-        '20260114T140000Z-0001,2026-01-14T14:00:00.000Z,staging,,https://shop.example/v1,inventory set,,till-1,,,,,1,1,22,1,0,0,0,0,0,0,0,0,0,done\n',
+        'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,skipped,notEdited,planned,pending,state',
+        '20260115T120020Z-k3x9,2026-01-15T12:00:20.123Z,production,north,https://shop.example/v1,inventory apply,anna,till-1,stock.csv,stock-take,,20260115T130000Z-aaaa 20260115T140000Z-bbbb,1203,4000,4 9007199254740993 9223372036854775807,1195,7,2,3,0,2,1,0,0,0,0,done',
+        '20260114T140000Z-0001,2026-01-14T14:00:00.000Z,staging,,https://shop.example/v1,inventory set,,till-1,,,,,1,1,22,1,0,0,0,0,0,0,0,0,0,0,done\n',
       ].join('\n'),
     );
   });

@@ -25,7 +25,7 @@ describe('bulkReportView', () => {
     const text = await render('json', view);
     expect(text).toBe(
       [
-        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1,"skipped":0,"notEdited":0},"rows":[',
+        '{"run":"20260115T120020Z-k3x9","env":"staging","dryRun":false,"counts":{"applied":1,"unchanged":1,"failed":1,"conflict":1,"notAttempted":1,"unknown":1,"differs":1,"skipped":0,"notEdited":0,"planned":0},"rows":[',
         '{"line":2,"petId":1,"before":5,"after":8,"result":"applied"},',
         '{"line":3,"petId":9223372036854775807,"before":5,"after":5,"result":"unchanged"},',
         '{"line":4,"petId":3,"before":0,"after":-1,"result":"failed","error":{"code":"INVALID_QUANTITY","message":"too many, by \\"far\\"","status":400}},',

@@ -119,7 +119,7 @@ export function confirming(...answers: readonly boolean[]) {
 /** The counts of a report in which there is nothing. */
 export const noCounts = {
   ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
-  ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0 },
+  ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0, planned: 0 },
 };
 
 /** The error that a command with `--json` ends with: one object on the last line of stderr. */

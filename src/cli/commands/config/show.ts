@@ -122,7 +122,8 @@ export const defineList = define({
 
 /** Returns the names of the store without a name, then those that are set for each other store. */
 function listed(file: ConfigFile): EntryRef[] {
-  const named = Object.entries(file.stores).flatMap(([store, { settings }]) => {
+  const stores = Object.entries(file.stores).sort(([one], [other]) => one.localeCompare(other));
+  const named = stores.flatMap(([store, { settings }]) => {
     const own = settingNames.filter((name) => settings[name] !== undefined);
     return [...own, ...urlNames, ...keyNames].map((name) => ({ store, name }));
   });
