@@ -59,7 +59,8 @@ export function problemText({ result, quantity, error }: RowProblem): string | u
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');
   if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${grouped(quantity)}`);
-  if (error !== undefined) parts.push(error.message);
+  // That a run was interrupted is said once, below the rows that were not attempted for it.
+  if (error !== undefined && error.code !== 'interrupted') parts.push(error.message);
   return parts.length === 0 ? undefined : parts.join(': ');
 }
 

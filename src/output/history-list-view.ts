@@ -167,12 +167,11 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
     faults.length > 0 && changes > 1
       ? [`${grouped(applied)} of ${grouped(changes)} applied`]
       : some(applied, 'applied');
-  const discarded = isDiscarded ? ['discarded'] : [];
-  if (state === 'done') {
-    return { result: [...discarded, ...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
+  if (state === 'done' && !isDiscarded) {
+    return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
   }
   // How far it came matters most, and is cut last.
-  return { result: [...done, state, ...faults].join(', '), whole: false };
+  return { result: [...done, isDiscarded ? 'discarded' : state, ...faults].join(', '), whole: false };
 }
 
 /** Where a run wrote, and by whom; null if a field is absent. */

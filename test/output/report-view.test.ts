@@ -92,3 +92,11 @@ test('counts the results in one sentence', () => {
   const planned = [bulkRow(1n, 5, 8), bulkRow(2n, 5, 8), ...rows.slice(1, 2)];
   expect(countsSentence(planned, {})).toBe('2 changes, 1 unchanged.');
 });
+
+test('does not repeat in each row of a table that the run was interrupted', async () => {
+  const error = { code: 'interrupted', message: 'Interrupted' };
+  const left = rows.map((row) => ({ ...row, result: 'notAttempted' as const, error }));
+  const table = await render('table', bulkReportView({ ...report, rows: left }), { width: 80 });
+  expect(table).toContain('not attempted');
+  expect(table).not.toContain('Interrupted');
+});
