@@ -7,6 +7,7 @@ import { singleLine, stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine, type LiveLine } from '../progress/live-line.ts';
 import type { Progress } from '../progress/progress.ts';
+import { Sink } from './sink.ts';
 
 export interface MessagesOptions {
   readonly quiet: boolean;
@@ -17,6 +18,7 @@ export interface MessagesOptions {
 
 /** Prints messages on stderr as things happen. With `--quiet`, only warnings and messages marked `always`. */
 export class Messages {
+  readonly #sink: Sink;
   /** Undefined if there is no terminal, or if it can't redraw lines. */
   readonly #line: LiveLine | undefined;
   #progress: Progress | undefined;
@@ -27,6 +29,7 @@ export class Messages {
     private readonly context: Context,
     private readonly options: MessagesOptions,
   ) {
+    this.#sink = new Sink(context.stderr, options.paint, () => this.clear());
     this.#line = drawsLive(context) && !options.isLog ? createLiveLine(context) : undefined;
   }
 
@@ -47,7 +50,7 @@ export class Messages {
   async quote(words: string, { always } = { always: false }): Promise<void> {
     if (this.options.quiet && !always) return;
     if (this.options.isLog) return this.#say('quote', singleLine(words));
-    for (const line of barred(this.#redacted(singleLine(words)), this.#width)) await this.#print(line);
+    for (const line of barred(this.#sink.redact(singleLine(words)), this.#width)) await this.#print(line);
   }
 
   /**
@@ -65,8 +68,8 @@ export class Messages {
   }
 
   async debug(line: string): Promise<void> {
-    if (this.options.isLog) return this.#print(this.#redacted(line));
-    const [first = '', ...rest] = messageLines(this.#redacted(line), this.#width);
+    if (this.options.isLog) return this.#print(this.#sink.redact(line));
+    const [first = '', ...rest] = messageLines(this.#sink.redact(line), this.#width);
     const words = rest.map((part) => part.trimStart()).join(' ');
     await this.#print([first, ...(words === '' ? [] : barred(words, this.#width))].join('\n'));
   }
@@ -117,7 +120,7 @@ export class Messages {
    * clause, which tells what comes next, is never truncated.
    */
   #draw(line: string): void {
-    const text = this.#redacted(singleLine(line));
+    const text = this.#sink.redact(singleLine(line));
     const [end = ''] = /[,;] [^,;]*$/.exec(text) ?? [];
     const reason = text.slice(0, text.length - end.length);
     this.#line?.show({
@@ -150,7 +153,7 @@ export class Messages {
     if (this.options.quiet) return undefined;
     const { createProgress } = await import('../progress/progress.ts');
     const note = (line: string) => void this.note(line);
-    const options = { total, note, paint: await this.options.paint(), limitSeconds };
+    const options = { total, note, paint: await this.#sink.paint(), limitSeconds };
     const shown = createProgress(this.context.clock, this.#line, options);
     this.#progress = shown;
     return {
@@ -164,17 +167,11 @@ export class Messages {
 
   /** Infinite: nothing is wrapped. */
   get #width(): number {
-    const { isTerminal, columns = 80 } = this.context.stderr;
-    return isTerminal && !this.options.isLog ? columns : Number.POSITIVE_INFINITY;
-  }
-
-  /** Removes keys before text is truncated or wrapped, because half of a key could not be recognized. */
-  #redacted(text: string): string {
-    return this.context.stderr.redact?.(text) ?? text;
+    return (this.options.isLog ? undefined : this.#sink.width) ?? Number.POSITIVE_INFINITY;
   }
 
   async #say(event: 'note' | 'warning' | 'quote', line: string): Promise<void> {
-    const text = this.#redacted(stripControls(line));
+    const text = this.#sink.redact(stripControls(line));
     if (!this.options.isLog) return this.#print(messageLines(text, this.#width).join('\n'));
     // A line that stands between others says nothing by itself.
     if (text.trim() !== '') await this.#print(logLine(this.context.clock.now(), event, { message: text.trim() }));
@@ -185,8 +182,7 @@ export class Messages {
       this.#held.push(line);
       return;
     }
-    await this.clear();
-    await this.context.stderr.write(`${line}\n`);
+    await this.#sink.write(`${line}\n`);
   }
 }
 

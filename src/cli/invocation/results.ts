@@ -7,6 +7,7 @@ import { singleLine, stripControlsFromBody } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
+import { Sink } from './sink.ts';
 
 export interface PrintOptions {
   /** A report of finished work, which Ctrl-C does not cut off. */
@@ -40,8 +41,11 @@ export class Results {
   readonly wantsJson: boolean;
   /** If false, a command whose result is a sentence prints only that. */
   readonly isFormatNamed: boolean;
+  readonly #sink: Sink;
 
   constructor(private readonly options: ResultsOptions) {
+    const { context, messages, paint } = options;
+    this.#sink = new Sink(context.stdout, paint, () => messages.clear());
     this.format = options.format;
     this.isFormatNamed = options.isFormatNamed;
     this.wantsJson = this.format === 'json' || this.format === 'ndjson';
@@ -67,43 +71,35 @@ export class Results {
 
   /** Writes lines that may be painted; any text that they quote must already be safe. */
   async show(textOf: (options: Omit<RenderOptions, 'header'>) => string): Promise<void> {
-    const { stdout } = this.options.context;
-    const redact = stdout.isTerminal ? stdout.redact : undefined;
-    await this.#write(textOf({ width: this.#width, paint: await this.options.paint(), redact }));
+    await this.#sink.write(textOf(await this.#renderOptions()));
   }
 
   /** Writes text of the service; on a terminal with a bar in front of each line. */
   async quote(text: string): Promise<void> {
-    if (this.#width === undefined || this.wantsJson) return await this.write(`${text}\n`);
-    const { redact = (same) => same } = this.options.context.stdout;
-    const clean = singleLine(redact(text));
+    if (this.#sink.width === undefined || this.wantsJson) return await this.write(`${text}\n`);
+    const clean = singleLine(this.#sink.redact(text));
     // In pieces: the lines of a long text would take several times its size.
     for (let start = 0; start < clean.length; start += quotedAtOnce) {
-      await this.write(`${barred(clean.slice(start, start + quotedAtOnce), this.#width).join('\n')}\n`);
+      await this.write(`${barred(clean.slice(start, start + quotedAtOnce), this.#sink.width).join('\n')}\n`);
     }
-  }
-
-  /** Undefined without a terminal. A terminal of unknown width is still a terminal, so its output must be safe. */
-  get #width(): number | undefined {
-    const { isTerminal, columns = 80 } = this.options.context.stdout;
-    return isTerminal ? columns : undefined;
   }
 
   /** Writes plain text or bytes, for a result without a format. */
   async write(text: string | Uint8Array): Promise<void> {
     // Text from outside must not control the terminal.
-    const isPainted = this.options.context.stdout.isTerminal && typeof text === 'string';
-    await this.#write(isPainted ? stripControlsFromBody(text) : text);
+    const isPainted = this.#sink.width !== undefined && typeof text === 'string';
+    await this.#sink.write(isPainted ? stripControlsFromBody(text) : text);
   }
 
-  async #write(chunk: string | Uint8Array): Promise<void> {
-    await this.options.messages.clear();
-    await this.options.context.stdout.write(chunk);
+  async #renderOptions() {
+    const { width, paint } = this.#sink;
+    const redact = width === undefined ? undefined : (text: string) => this.#sink.redact(text);
+    return { width, paint: await paint(), redact };
   }
 
   /** @returns whether there was nothing to write */
   async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
-    const { context, globals, messages, place, paint } = this.options;
+    const { context, globals, messages, place } = this.options;
     const { stdout } = context;
     const { format, header = globals.header } = options;
     const interrupted = options.ignoreInterrupt ? undefined : context.interrupted;
@@ -112,9 +108,7 @@ export class Results {
       header,
       stringIds: globals.stringIds === true,
       raw: globals.raw === true,
-      width: this.#width,
-      paint: await paint(),
-      redact: stdout.isTerminal ? stdout.redact : undefined,
+      ...(await this.#renderOptions()),
     });
     let isEmpty = true;
     const pieces = async function* () {
@@ -139,7 +133,7 @@ export class Results {
     try {
       for await (const piece of pieces) {
         await writing;
-        writing = this.#write(piece);
+        writing = this.#sink.write(piece);
         // Awaited with the next piece; until then Node would report a rejection as unhandled.
         writing.catch(() => {});
       }
