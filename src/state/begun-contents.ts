@@ -8,10 +8,10 @@ import { uniqueName } from './state-database.ts';
 /** Number of contents to keep. The file is cut back to this number once it holds twice as many. */
 const maxKept = 5000;
 
-type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas'>;
+type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes'>;
 
 /**
- * Remembers the files of deltas and the counts for which this machine has begun a run, each with the name of the state
+ * Remembers the files of deltas, the counts and the undos for which this machine has begun a run, each with the name of the state
  * that recorded it. The file lies beside the state, so it survives if an older copy of the state is restored. Like
  * `HighestNumber` it is a second line of defence: nothing is synced, and failures are ignored.
  */
@@ -69,6 +69,7 @@ export class BegunContents {
  * true, so it counts as content with deltas.
  */
 function nameOf(head: Content | undefined): string | undefined {
-  if (head?.contentHash === undefined || head.hasDeltas === false) return undefined;
-  return createHash('sha256').update(`${head.serviceName}\n${head.contentHash}`).digest('base64url');
+  const content = head?.contentHash ?? (head?.undoes && `undo ${head.undoes}`);
+  if (head === undefined || content === undefined || head.hasDeltas === false) return undefined;
+  return createHash('sha256').update(`${head.serviceName}\n${content}`).digest('base64url');
 }

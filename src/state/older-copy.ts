@@ -88,17 +88,18 @@ export async function onCurrentState<Result>(
 /** Locks the state, so that no two processes settle the same copy at once. */
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
-type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'file'>;
+type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**
- * @throws RepetitionError for a file of deltas and for a count that may already have been applied, because the state lacks
- * later writes
+ * @throws RepetitionError for a file of deltas, a count or an undo that may already have been carried out, because the state
+ * lacks later writes
  */
 export function refuseRepetition({ database }: StateContext, content: Content): void {
-  const { contentHash, hasDeltas, file = 'the count' } = content;
-  if (contentHash === undefined || hasDeltas === false) return;
+  const { contentHash, hasDeltas, undoes, file = 'the count' } = content;
+  if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
+  const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
   throw new RepetitionError(
-    `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${file} was already applied. Nothing was written. Check the stock, and run the command again if it was not applied`,
+    `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${what} was already ${done}. Nothing was written. Check the stock, and run the command again if it was not ${done}`,
     { hint: 'petstock history list' },
   );
 }

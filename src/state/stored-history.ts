@@ -33,7 +33,7 @@ const discardedError: RowError = { code: 'discarded', message: 'not sent: the ru
 const maxOld = 20;
 
 /** What a run is known by that must not be begun twice. */
-type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'file'>;
+type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 const countOpenIncrements = `SELECT run, count(*) AS rows FROM petstock.rows
   WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;

@@ -167,7 +167,7 @@ export const topics = {
           'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'what the file of the setting codes held when it was last read',
-        'leaving-*, highest-*, begun-contents':
+        'leaving-*, highest-*, current-*, begun-contents':
           'the rows that a command was about to send, and how far the state had come: after a kill, or behind an older copy of ' +
           'the state, they tell what was written',
         written: 'a hash of each file that petstock wrote: as long as it is the same, it may be replaced',

@@ -216,6 +216,22 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
   });
 
+  test('refuses an undo once, since it may have been carried out', async () => {
+    const { till, keep, setBack } = await open();
+    await till.exits('inventory adjust 1 +5', 0);
+    const [first] = await till.history();
+    await keep();
+    await till.exits(`undo ${first?.run} --yes`, 0);
+    await till.exits('inventory adjust 1 +5', 0);
+    await setBack();
+    await till.exits('inventory set 3 12', 0, 'earlier copy');
+    await till.exits(`undo ${first?.run} --dry-run`, 7, 'not known whether');
+    await till.exits(`undo ${first?.run} --yes`, 7, 'was already undone');
+    expect(till.service.stockOf(1)).toBe(15);
+    await till.exits(`undo ${first?.run} --yes`, 0);
+    expect(till.service.stockOf(1)).toBe(10);
+  });
+
   test('gives out no number of a write again', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory set 1 12', 0);
