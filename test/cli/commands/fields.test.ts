@@ -47,7 +47,7 @@ test('lists every pet of a run with --pets all, and otherwise says that 20 are t
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);
-  expect(some.stderr).toContain('petstock history list --pets all');
+  expect(some.stderr).toContain('--pets=all');
   const all = await shop.run('history list --json --pets all');
   expect(JSON.parse(all.stdout)[0].pets).toEqual(rows.map(({ petId }) => Number(petId)));
   expect(all.stderr).toBe('');

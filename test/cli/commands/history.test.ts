@@ -151,6 +151,7 @@ describe('history list', () => {
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);
     const shown = await shop.exits('history list', 0, 'petstock history list --limit', { terminal: 120 });
+    await shop.exits('history list --pet 4', 0, 'petstock history list --pet 4 --limit=100', { terminal: 120 });
     expect(linesOf(shown.stdout)).toHaveLength(21);
     expect(await ids(shop)).toHaveLength(21);
     expect(await ids(shop, '--limit 1')).toEqual([latest]);

@@ -4,7 +4,7 @@ import { historyRunFacts, historyRunHints, historyRunView } from '../../../outpu
 import { localMinute } from '../../../output/time.ts';
 import { withPage } from '../../../output/view.ts';
 import { userOf } from '../../../shared/account.ts';
-import { petstock, targetWords } from '../../../shared/hint.ts';
+import { petstock, targetWords, withOption } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
 import type { History } from '../../../state/stored-history.ts';
@@ -78,10 +78,12 @@ export const defineHistoryList = define({
         await messages.note(`To resume: ${petstock`inventory apply --resume ${open.run} ${targetWords(open)}`}`);
       }
       if (chosen === undefined && seen.more) {
-        await messages.note(`These are the latest ${maxShown} runs. To see more: petstock history list --limit 100`);
+        const more = petstock`${withOption(context.argv, '--limit=100')}`;
+        await messages.note(`These are the latest ${maxShown} runs. To see more: ${more}`);
       }
       if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets) {
-        await messages.note('pets has the first 20 of each run. To see all of them: petstock history list --pets all');
+        const all = petstock`${withOption(context.argv, '--pets=all')}`;
+        await messages.note(`pets has the first 20 of each run. To see all of them: ${all}`);
       }
     });
   },
