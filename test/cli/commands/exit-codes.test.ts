@@ -1,0 +1,74 @@
+import { describe, expect, test as plain } from 'vitest';
+import { exitCodes, signalExitCodes } from '../../../src/shared/errors.ts';
+import { changeFile, errorJson, test } from '../../support/shop.ts';
+
+/** A command line for each code that ends without a signal; `FILE` has a row that is a conflict, and one that is none. */
+const seen: readonly (readonly [
+  code: keyof typeof exitCodes,
+  command: string,
+  env?: Record<string, string | undefined>,
+])[] = [
+  ['ok', 'inventory list'],
+  ['failure', 'config get max-zero'],
+  ['usage', 'inventory set 4 1.5'],
+  ['usage', 'inventory watch'],
+  ['changes', 'inventory diff staging FILE --exit-code'],
+  ['auth', 'inventory list', { PETSTOCK_API_KEY_STAGING: undefined }],
+  ['auth', 'status', { PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghij' }],
+  ['unavailable', 'inventory list --retries 0', { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' }],
+  ['rate-limited', 'inventory list --max-wait 0'],
+  ['conflict', 'inventory set 4 1 --expect 99'],
+  ['partial', 'inventory apply FILE --yes'],
+  ['not-found', 'inventory get 4242'],
+  ['not-found', 'undo --last --yes'],
+  ['rejected', 'api PATCH /inventory/4 --data {}'],
+  ['interrupted', 'inventory list'],
+];
+
+const headings = async (shop: { run(command: string): Promise<{ stdout: string }> }) => {
+  const { stdout } = await shop.run('help exit-codes');
+  return [...stdout.matchAll(/^ *(\d+) {2}([a-z-]+)/gm)].map(([, code, name]) => [Number(code), name]);
+};
+
+test('help exit-codes lists every code that there is, by its name', async ({ shop }) => {
+  const ends = Object.values(signalExitCodes).map((code) => [code, 'interrupted']);
+  const others = Object.entries(exitCodes).filter(([name]) => name !== 'interrupted');
+  expect(await headings(shop)).toEqual([...others.map(([name, code]) => [code, name]), ...ends]);
+});
+
+plain('a command line is tried for every code', () => {
+  expect(new Set(seen.map(([name]) => name))).toEqual(new Set(Object.keys(exitCodes)));
+});
+
+test.for(seen)('exits as %s of %s', async ([name, words, env], { shop }) => {
+  const file = changeFile(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n');
+  if (name === 'rate-limited') shop.service.setFaults(['GET /inventory:first=9:status=429:retry-after=30']);
+  // A stream has no JSON; each other error says which it is.
+  const isJson = words !== 'inventory watch';
+  const command = `${words.replace('FILE', file)} ${isJson ? '--json' : '-o json'}`;
+  const ctrlCAt = name === 'interrupted' ? () => true : undefined;
+  const { stderr } = await shop.exits(command, exitCodes[name], [], { env, ctrlCAt });
+  if (name === 'ok' || name === 'changes') return;
+  expect(errorJson(stderr).error).toMatchObject({ kind: name, exitCode: exitCodes[name] });
+});
+
+const lists = ['inventory list', 'inventory get 4 5', 'inventory export', 'inventory diff staging FILE', 'orders list'];
+
+describe('nothing is printed before the first row', () => {
+  test.for(lists.flatMap((command) => ['json', 'ndjson', 'csv', 'tsv'].map((format) => [command, format] as const)))(
+    'of %s with -o %s, if the service fails',
+    async ([command, format], { shop }) => {
+      shop.service.setFaults(['GET *:first=9:status=503']);
+      const file = changeFile(shop, 'petId,quantity\n4,50\n');
+      const words = `${command.replace('FILE', file)} -o ${format} --header --retries 1`;
+      expect((await shop.exits(words, exitCodes.unavailable)).stdout).toBe('');
+    },
+  );
+});
+
+test('a GET that met a 500 is sent again, as after a 502', async ({ shop }) => {
+  for (const status of [500, 502]) {
+    shop.service.setFaults([`GET /inventory:first=2:status=${status}`]);
+    expect((await shop.exits('inventory get 4', 0)).sent).toEqual(Array(3).fill('GET /v1/inventory'));
+  }
+});
