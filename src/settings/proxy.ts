@@ -23,7 +23,8 @@ export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefin
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === '') {
-    throw new UsageError(`${source} is not valid: it must be the URL of a proxy, such as http://proxy.example:3128.`);
+    const rule = 'it must be the URL of an HTTP proxy, such as http://proxy.example:3128';
+    throw new UsageError(`${source} is not valid: ${rule}. To do without a proxy, name ${url.hostname} in NO_PROXY.`);
   }
   const credentials = proxy.username === '' && proxy.password === '' ? '' : '…@';
   return { value: proxy.href, source, shown: `${proxy.protocol}//${credentials}${proxy.host}` };

@@ -230,6 +230,12 @@ describe('the choice of a proxy', () => {
     if (source !== undefined) expect(found?.shown).toBe(proxy);
   });
 
+  plain('refuses one that is no HTTP proxy, with the way to do without', () => {
+    const env = { ALL_PROXY: 'socks5://me:secret@proxy.example:1080' };
+    const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* name stock\.example in NO_PROXY\.$/;
+    expect(() => resolveProxy(stock, env)).toThrow(words);
+  });
+
   plain.each([
     ...['*', '.example', 'EXAMPLE', 'stock.example:443', 'stock.example'].map((list) => ['stock.example', list, true]),
     ...['stock.example:8443', 'ock.example'].map((list) => ['stock.example', list, false]),

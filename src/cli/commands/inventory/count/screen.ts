@@ -94,14 +94,15 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow
 
 /** An unknown code is heard, and shown with `--quiet` too: without it a shelf would be counted wrongly. */
 async function showEvents(
-  { messages, context }: Invocation,
+  { messages, context, globals }: Invocation,
   events: readonly CountEvent[],
   sum: CountSum,
   show: CountShow,
 ): Promise<void> {
   const { stderr } = context;
   const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
-  if (events.some(isUnknown) && stderr.isTerminal) await stderr.write(bell);
+  const rings = stderr.isTerminal && globals.debug !== 'json';
+  if (rings && events.some(isUnknown)) await stderr.write(bell);
   for (const event of events) {
     const linesOf = (paint: Paint, width: number) => eventLines(event, { ...show, sum, paint, width });
     await messages.show(linesOf, { always: isUnknown(event) });
