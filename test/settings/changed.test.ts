@@ -34,7 +34,7 @@ describe('what a change of the configuration prints where a format is named', ()
     expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
   });
 
-  test('is a sentence on stderr alone without one, and says if nothing has changed', async ({ config }) => {
+  test('prints a sentence on stderr alone without a format, and says if nothing has changed', async ({ config }) => {
     expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
     expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
     expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);

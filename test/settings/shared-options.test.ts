@@ -67,7 +67,7 @@ describe('the variable of an option that all commands share', () => {
     expect(await shop.refused('inventory set 4=1 5=2', { env })).toContain('add --yes');
   });
 
-  test('is in the help of the options and in that of the environment', async ({ shop }) => {
+  test('stands in the help of the options and in that of the environment', async ({ shop }) => {
     const options = (await shop.run('help options')).stdout.replace(/\s+/g, ' ');
     const environment = (await shop.run('help environment')).stdout;
     for (const [name] of optionVariables()) {

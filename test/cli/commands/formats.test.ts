@@ -120,7 +120,7 @@ test.for([
   expect((await shop.exits('inventory watch --now --for 1 --pet 4', 0, [], { env })).stdout).toMatch(/^\{"at".*\}\n$/);
 });
 
-test('the name of a file says its format, unless -o does; the two may not differ', async ({ shop }) => {
+test('takes the format from the name of a file unless -o names it; the two may not differ', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +1', 0);
   const file = (name: string) => join(dirname(shop.folders.state), name);
   const first = async (name: string) => {
@@ -128,7 +128,10 @@ test('the name of a file says its format, unless -o does; the two may not differ
     return readFileSync(file(name), 'utf8').charAt(0);
   };
   expect([await first('h.csv'), await first('h.json'), await first('h.jsonl'), await first('h')]).toEqual([
-    ...['r', '[', '{', '{'],
+    'r',
+    '[',
+    '{',
+    '{',
   ]);
   expect(await shop.refused(['history', 'export', file('h.json'), '-o', 'csv'])).toContain('would be taken for json');
   await shop.exits(['sandbox', 'export', file('s.json'), '--string-ids'], 0);
@@ -136,7 +139,7 @@ test('the name of a file says its format, unless -o does; the two may not differ
   expect(await shop.refused('sandbox export --format csv --json')).toContain('cannot be used together');
 });
 
-test('a setting that is not set leaves stdout empty with --json', async ({ shop }) => {
+test('prints nothing on stdout for a setting that is not set, with --json', async ({ shop }) => {
   const { stdout, stderr } = await shop.exits('config get max-zero --json', 1);
   expect([stdout, errorJson(stderr).error.kind]).toEqual(['', 'failure']);
 });

@@ -256,7 +256,7 @@ function copying({ folders }: Till<Clock>) {
   };
 }
 
-test('a state that is put back behind the older copy that had taken its place does not repeat what was written by that', async () => {
+test('repeats nothing after a state is put back behind the older copy that had taken its place', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = copying(till);
   till.service.next(
@@ -283,7 +283,7 @@ test('a state that is put back behind the older copy that had taken its place do
   expect(stockOf(till)).toEqual(Array(rows).fill(10));
 });
 
-test('a state that is put back behind a new one does not repeat what was written by that', async () => {
+test('repeats nothing after a state is put back behind a new one', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = copying(till);
   const run = await begun(till, fives);

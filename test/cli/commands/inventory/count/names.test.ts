@@ -11,7 +11,7 @@ async function withNames(shop: Shop) {
   await shop.run(['config', 'set', 'codes', file]);
 }
 
-test('a name counts a pet in a count, as its id does', async ({ shop }) => {
+test('counts a pet by its name as by its id', async ({ shop }) => {
   await withNames(shop);
   const lines = 'rabbit\nRABBIT x2\nblue\n= red hamster 7\nSand x 5\nsand x 5 x2\ndone\n';
   const typed = await count(shop, lines, '--dry-run --json', person);
@@ -28,9 +28,7 @@ test('a name counts a pet in a count, as its id does', async ({ shop }) => {
   expect(JSON.parse(piped.stdout).counts).toMatchObject({ applied: 4 });
 });
 
-test('a word of several pets, or of none, is not counted at a terminal, and those that may be meant are listed', async ({
-  shop,
-}) => {
+test('counts no word of several pets or none at a terminal, and lists those that may be meant', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await count(shop, 'hamster\nrabit\nxylophone\nrabbit\ndone\n', '--dry-run', person);
   const said = stderr.replaceAll('\r\x1b[K', '');
@@ -39,7 +37,7 @@ test('a word of several pets, or of none, is not counted at a terminal, and thos
   expect(said).toContain("'xylophone' is no pet and no code: not counted");
 });
 
-test('a word of several pets that comes through a pipe is kept apart', async ({ shop }) => {
+test('keeps a word of several pets apart that comes through a pipe', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets are named so', {
     stdin: 'hamster\nrabbit\ndone\n',
