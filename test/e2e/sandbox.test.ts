@@ -36,3 +36,16 @@ test('keeps files that hold a key for their owner alone, whatever the umask', as
   const files = [join(home.state, 'sandbox.key'), join(home.state, 'state.db'), join(home.config, 'config.json')];
   expect(files.map(mode)).toEqual(['600', '600', '600']);
 });
+
+test('takes names, bar codes and levels of the practice shop, and adds up what was written', async () => {
+  const home = temporaryHome();
+  const run = (words: string, stdin?: string) => runProgram(`--env sandbox ${words}`, { home, stdin });
+  const set = await run('inventory set rabbit 4 --read-first --json');
+  expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining('"rabbit" is pet 4 Rabbit.\n') });
+  expect((await run('inventory list --low --name rabbit')).stdout).toBe('4\t4\tavailable\n');
+  expect(await run('inventory count --yes', '2000000000046 x6\nrabbit\ndone\n')).toMatchObject({ code: 0 });
+  expect(await run('inventory get hamster')).toMatchObject({ code: 2, stdout: '' });
+  expect((await run('history totals --since today')).stdout).toBe('4\tRabbit\t0\t35\t3\t0\t7\tsandbox\t\n');
+  const shown = await runProgram('--env sandbox inventory list', { home, terminal: 90 });
+  expect(shown.stdout).toMatch(/7\S* +\S*low\S* +\S*available\S* +Rabbit/);
+});

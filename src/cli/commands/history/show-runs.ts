@@ -107,6 +107,8 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   const now = invocation.context.clock.now();
   return {
     ...namedTarget(invocation),
+    // Names of the practice shop are of its own pets alone.
+    ...(options.name !== undefined && invocation.config.settings.codes === undefined && { env: 'sandbox' }),
     petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
     since: parseDate('--since', options.since, now, 'start'),
