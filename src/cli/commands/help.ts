@@ -142,6 +142,8 @@ export const topics = {
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns; given twice it adds up. stdout carries the result and ' +
       'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only warnings and errors there.',
+    'A command that has no such format refuses -o with exit 2. PETSTOCK_OUTPUT and the setting output name what is usual, and refuse nothing. ' +
+      'A file that is exported has the format of its name, unless -o is given.',
     'The result of a row:',
     {
       terms: {
