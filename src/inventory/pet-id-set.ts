@@ -119,6 +119,22 @@ export class SeenPets {
     return this.#others.size > size;
   }
 
+  /**
+   * Takes the ids at the start of a batch that continue the current sequence, which is usually the whole batch.
+   * @returns how many
+   */
+  follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {
+    const [head, step] = [this.#head, this.#step];
+    let tail = this.#tail;
+    let count = 0;
+    while (step > 0 && count < length && heads[count] === head && tails[count] === tail + step) {
+      tail += step;
+      count += 1;
+    }
+    this.#tail = tail;
+    return count;
+  }
+
   #append(head: number, tail: number): void {
     const step = tail - this.#tail;
     if (head === this.#head && (this.#step === step || this.#step === 0)) {
@@ -176,8 +192,10 @@ export async function* withoutRepeated(
 
 function keepFirst(batch: ItemColumns, seen: SeenPets, onRepeated: (petId: bigint) => void): void {
   const { heads, tails } = batch;
+  const known = seen.follow(batch);
+  if (known === batch.length) return;
   batch.keep((index) => {
-    const isNew = seen.add(heads[index] ?? 0, tails[index] ?? 0);
+    const isNew = index < known || seen.add(heads[index] ?? 0, tails[index] ?? 0);
     if (!isNew) onRepeated(batch.petIdAt(index));
     return isNew;
   });
