@@ -54,9 +54,9 @@ test.for(seen)('exits as %s of %s', async ([name, words, env], { shop }) => {
 
 const lists = ['inventory list', 'inventory get 4 5', 'inventory export', 'inventory diff staging FILE', 'orders list'];
 
-describe('nothing is printed before the first row', () => {
+describe('output before the first row', () => {
   test.for(lists.flatMap((command) => ['json', 'ndjson', 'csv', 'tsv'].map((format) => [command, format] as const)))(
-    'of %s with -o %s, if the service fails',
+    'stays empty in %s with -o %s, if the service fails',
     async ([command, format], { shop }) => {
       shop.service.setFaults(['GET *:first=9:status=503']);
       const file = changeFile(shop, 'petId,quantity\n4,50\n');
@@ -66,7 +66,7 @@ describe('nothing is printed before the first row', () => {
   );
 });
 
-test('a GET that met a 500 is sent again, as after a 502', async ({ shop }) => {
+test('resends a GET after a 500 as after a 502', async ({ shop }) => {
   for (const status of [500, 502]) {
     shop.service.setFaults([`GET /inventory:first=2:status=${status}`]);
     expect((await shop.exits('inventory get 4', 0)).sent).toEqual(Array(3).fill('GET /v1/inventory'));

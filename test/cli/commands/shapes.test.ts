@@ -52,7 +52,7 @@ describe('JSON', () => {
     ['config get max-zero', 1, 'failure'],
     ['api GET /nothing', 9, 'not-found'],
     ['api PATCH /inventory/4 --data {}', 10, 'rejected'],
-  ] as const)('of %s is an error alone, exit %i, of kind %s', async ([command, code, kind], { shop }) => {
+  ] as const)('prints an error alone for %s, exit %i, of kind %s', async ([command, code, kind], { shop }) => {
     const { stdout, stderr } = await shop.exits(`${command} --json`, code);
     expect(stdout).toBe('');
     expect(errorJson(stderr).error).toMatchObject({
@@ -64,14 +64,14 @@ describe('JSON', () => {
   });
 });
 
-test('stores are sorted by name, whichever was set first', async ({ shop }) => {
+test('sorts stores by name, whichever was set first', async ({ shop }) => {
   for (const store of ['south', 'north', 'east']) await shop.exits(`config set low-stock 3 --store ${store}`, 0);
   const listed: readonly { readonly name: string }[] = await shop.json('config list --json');
   const stores = listed.flatMap(({ name }) => (name.endsWith('/low-stock') ? [name] : []));
   expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
 });
 
-test('two nights of a file of conflicts alone replace its --failed-out', async ({ shop }) => {
+test('replaces --failed-out of a file of conflicts alone on two nights', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,1\n5,9,77\n');
   const failed = changeFile(shop, '', 'failed.csv');
   const night = ['inventory', 'apply', file, '--yes', '--json', '--failed-out', failed];
