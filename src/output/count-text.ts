@@ -197,7 +197,7 @@ export function petLine(what: Counted, rest: string, names: PetNames, width: num
 
 function changeText({ before, after }: CountStep): string {
   const change = after - before;
-  if (change === 1) return '';
+  if (change === 0 || change === 1) return '';
   return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
 }
 

@@ -51,3 +51,10 @@ test('code teaches an unknown code by the name of a pet, and a code goes before 
   expect(stderr).toContain('4 Rabbit: 1');
   expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
 });
+
+test('shows no difference for a sum that is set to what it was', async ({ shop }) => {
+  const typed = { terminal: 80, stdin: '= 4 0\n= 4 2\n= 4 2\ndone\n' };
+  const { stderr } = await shop.run('inventory count --new --dry-run', typed);
+  expect(stderr).toContain('4: 2 (+2)\n');
+  expect(stderr).not.toContain('(+0)');
+});
